@@ -1,0 +1,200 @@
+"""Every setting, read from the environment once, typed, and checked before anything starts.
+
+`docs/settings.md` is generated from the table in this file, so a setting is explained where it is read.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from dataclasses import field as dataclass_field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from environs import Env, EnvError, validate
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+DEVELOPMENT_SECRET = "development-only-secret-never-use-in-production"
+APPLE_ISSUER = "https://appleid.apple.com"
+GOOGLE_ISSUER = "https://accounts.google.com,accounts.google.com"
+
+
+class SettingsError(Exception):
+    """One sentence per wrong setting; the start stops with it."""
+
+
+def setting(help: str, *, default: Any = None, secret: bool = False) -> Any:
+    return dataclass_field(metadata={"help": help, "default": default, "secret": secret})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the environment says, typed; one field for each variable."""
+
+    APP_ENV: str = setting("`development` or `production`", default="development")
+    SECRET_KEY: str = setting(
+        "32 or more characters; every token and code is derived from it",
+        default="a fixed one in development, none in production",
+        secret=True,
+    )
+    DATABASE_URL: str = setting("PostgreSQL 15 or newer; the embedded server when absent", secret=True)
+    DATABASE_REPLICA_URL: str | None = setting("a streaming replica for public reads and reports", secret=True)
+    DATABASE_POOL: int = setting("connections per process; as many as a worker has threads", default=8)
+    REDIS_URL: str = setting("Redis 6.2 or newer; the embedded server when absent", secret=True)
+    PUBLIC_BASE_URL: str = setting("what links in mails start with", default="http://localhost:8000")
+    TRUSTED_HOSTS: list[str] = setting(
+        "host names answered to, comma-separated; others get 400",
+        default="any in development, that of PUBLIC_BASE_URL in production",
+    )
+    PROXY_HOPS: int = setting("reverse proxies in front whose X-Forwarded-* count", default=0)
+    CORS_ORIGINS: list[str] = setting("browser origins that may call the API, comma-separated", default="none")
+    BOOTSTRAP_SECRET: str | None = setting("lets the first admin register, once", secret=True)
+    SMTP_URL: str | None = setting(
+        "smtp://user:pass@host:port or smtps://; absent: mail stays in the mailbox", secret=True
+    )
+    MAIL_FROM: str = setting("sender of all mail", default="Event Commerce <no-reply@localhost>")
+    SMS_URL: str | None = setting("HTTP gateway for text messages", secret=True)
+    PUSH_URL: str | None = setting("HTTP gateway for push messages", secret=True)
+    STORAGE_URL: str = setting(
+        "`file:///folder` or `s3://bucket?endpoint=…`", default="file://DATA_DIR/storage", secret=True
+    )
+    PAYRAIL_MODE: str = setting("`mock`, `live` or `disabled`", default="mock")
+    PAYRAIL_URL: str | None = setting("the rail's address (live)")
+    PAYRAIL_KEY: str | None = setting("our key at the rail (live)", secret=True)
+    PAYRAIL_SECRET: str | None = setting("signs requests and callbacks (live)", secret=True)
+    PAYRAIL_ALLOW_MOCK: bool = setting("lets production start with the mock rail", default=False)
+    DATA_DIR: Path = setting("embedded servers, files and the development mailbox", default="./var")
+    APPLE_CLIENT_IDS: list[str] = setting("audiences of Apple id tokens; none: the provider is off")
+    APPLE_JWKS_URL: str = setting("Apple's published keys", default="https://appleid.apple.com/auth/keys")
+    APPLE_ISSUER: list[str] = setting("accepted issuers", default=APPLE_ISSUER)
+    GOOGLE_CLIENT_IDS: list[str] = setting("audiences of Google id tokens; none: the provider is off")
+    GOOGLE_JWKS_URL: str = setting("Google's published keys", default="https://www.googleapis.com/oauth2/v3/certs")
+    GOOGLE_ISSUER: list[str] = setting("accepted issuers", default=GOOGLE_ISSUER)
+    VAT_PERCENT: float = setting("inside every price", default=15)
+    RATE_LIMIT_SCALE: float = setting("multiplies every count per time", default="20 in development, else 1")
+    LOG_LEVEL: str = setting("`debug`, `info`, `warning` or `error`", default="info")
+
+    @property
+    def production(self) -> bool:
+        return self.APP_ENV == "production"
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this process. Raises SettingsError naming every wrong variable at once."""
+    values = os.environ if environ is None else environ
+    problems: list[str] = []
+    read = _read(values, problems)
+    problems += _contradictions(read)
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return Settings(**read)
+
+
+def table() -> Iterator[tuple[str, str, str]]:
+    """Name, default and meaning of every setting, for the docs."""
+    for each in fields(Settings):
+        default = each.metadata["default"]
+        yield each.name, "" if default is None else str(default), each.metadata["help"]
+
+
+class _EnvOf(Env):
+    """Reads the mapping it is given; environs itself knows only the environment of the process."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__()
+        self._given = values
+
+    def _get_value(self, env_key: str, default: Any) -> Any:
+        return self._given.get(env_key, default)
+
+
+def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    env = _EnvOf(values)
+    development = values.get("APP_ENV", "development") != "production"
+    data_dir = Path(values.get("DATA_DIR") or "var").absolute()
+
+    def take(name: str, kind: str = "str", default: Any = None, **options: Any) -> Any:
+        if not values.get(name, "").strip():
+            return default
+        try:
+            return getattr(env, kind)(name, **options)
+        except EnvError as error:
+            problems.append(f"{name}: {' '.join(str(error).split())}")
+            return default
+
+    def names(name: str, default: str = "") -> list[str]:
+        return [part.strip() for part in (take(name) or default).split(",") if part.strip()]
+
+    one_of, at_least = validate.OneOf, validate.Range
+    base_url = (take("PUBLIC_BASE_URL") or "http://localhost:8000").rstrip("/")
+    return {
+        "APP_ENV": take("APP_ENV", default="development", validate=one_of(("development", "production"))),
+        "SECRET_KEY": take("SECRET_KEY", default=DEVELOPMENT_SECRET if development else ""),
+        "DATABASE_URL": take("DATABASE_URL", default=""),
+        "DATABASE_REPLICA_URL": take("DATABASE_REPLICA_URL"),
+        "DATABASE_POOL": take("DATABASE_POOL", "int", 8, validate=at_least(min=1, max=100)),
+        "REDIS_URL": take("REDIS_URL", default=""),
+        "PUBLIC_BASE_URL": base_url,
+        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else urlsplit(base_url).hostname or ""),
+        "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
+        "CORS_ORIGINS": names("CORS_ORIGINS"),
+        "BOOTSTRAP_SECRET": take("BOOTSTRAP_SECRET"),
+        "SMTP_URL": take("SMTP_URL"),
+        "MAIL_FROM": take("MAIL_FROM", default="Event Commerce <no-reply@localhost>"),
+        "SMS_URL": take("SMS_URL"),
+        "PUSH_URL": take("PUSH_URL"),
+        "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
+        "PAYRAIL_MODE": take("PAYRAIL_MODE", default="mock", validate=one_of(("mock", "live", "disabled"))),
+        "PAYRAIL_URL": take("PAYRAIL_URL"),
+        "PAYRAIL_KEY": take("PAYRAIL_KEY"),
+        "PAYRAIL_SECRET": take("PAYRAIL_SECRET"),
+        "PAYRAIL_ALLOW_MOCK": take("PAYRAIL_ALLOW_MOCK", "bool", False),
+        "DATA_DIR": data_dir,
+        "APPLE_CLIENT_IDS": names("APPLE_CLIENT_IDS"),
+        "APPLE_JWKS_URL": take("APPLE_JWKS_URL", default="https://appleid.apple.com/auth/keys"),
+        "APPLE_ISSUER": names("APPLE_ISSUER", APPLE_ISSUER),
+        "GOOGLE_CLIENT_IDS": names("GOOGLE_CLIENT_IDS"),
+        "GOOGLE_JWKS_URL": take("GOOGLE_JWKS_URL", default="https://www.googleapis.com/oauth2/v3/certs"),
+        "GOOGLE_ISSUER": names("GOOGLE_ISSUER", GOOGLE_ISSUER),
+        "VAT_PERCENT": take("VAT_PERCENT", "float", 15.0, validate=at_least(min=0, max=100)),
+        "RATE_LIMIT_SCALE": take(
+            "RATE_LIMIT_SCALE", "float", 20.0 if development else 1.0, validate=at_least(min=0.01)
+        ),
+        "LOG_LEVEL": take("LOG_LEVEL", default="info", validate=one_of(("debug", "info", "warning", "error"))),
+    }
+
+
+def _contradictions(read: dict[str, Any]) -> Iterator[str]:
+    production = read["APP_ENV"] == "production"
+    for name, schemes in (("DATABASE_URL", ("postgresql",)), ("DATABASE_REPLICA_URL", ("postgresql",))):
+        if read[name] and not _is_database(read[name], schemes):
+            yield f"{name}: must be postgresql://…; no other database is supported."
+    if read["REDIS_URL"] and not read["REDIS_URL"].startswith(("redis://", "rediss://", "unix://")):
+        yield "REDIS_URL: must start with redis://, rediss:// or unix://."
+    if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
+        yield "SMTP_URL: must start with smtp:// or smtps://."
+    if not read["STORAGE_URL"].startswith(("file://", "s3://")):
+        yield "STORAGE_URL: must start with file:// or s3://."
+    base = urlsplit(read["PUBLIC_BASE_URL"])
+    if base.scheme not in ("http", "https") or not base.hostname:
+        yield "PUBLIC_BASE_URL: must be an absolute http(s) address."
+    if production and len(read["SECRET_KEY"]) < 32:
+        yield "SECRET_KEY: production needs 32 or more characters."
+    if production and not read["DATABASE_URL"]:
+        yield "DATABASE_URL: production needs a PostgreSQL server; the embedded one is for development."
+    if production and not read["REDIS_URL"]:
+        yield "REDIS_URL: production needs a Redis server; the embedded one is for development."
+    if production and read["PAYRAIL_MODE"] == "mock" and not read["PAYRAIL_ALLOW_MOCK"]:
+        yield "PAYRAIL_MODE: mock moves no money; production refuses it unless PAYRAIL_ALLOW_MOCK=1."
+    if read["PAYRAIL_MODE"] == "live":
+        for name in ("PAYRAIL_URL", "PAYRAIL_KEY", "PAYRAIL_SECRET"):
+            if not read[name]:
+                yield f"{name}: PAYRAIL_MODE=live needs it."
+
+
+def _is_database(url: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        return make_url(url).get_backend_name() in schemes
+    except ArgumentError:
+        return False
