@@ -1,0 +1,59 @@
+"""`flask relay`, `flask worker`, `flask outbox list|retry`."""
+
+import os
+import sys
+
+import click
+from flask import Flask, current_app
+from flask.cli import AppGroup, with_appcontext
+
+from app.core import relay
+from app.core.outbox import again, queries
+from app.core.outbox.models import STATES
+
+outbox = AppGroup("outbox", help="Work that has left a request: look at it, send it again.")
+
+
+def register(app: Flask) -> None:
+    """Adds the commands to the `flask` of this application."""
+    for command in (relay_command, worker_command, outbox):
+        app.cli.add_command(command)
+
+
+@click.command("relay")
+@with_appcontext
+def relay_command() -> None:
+    """Ring for due work, take back lost work, start recurring work."""
+    relay.serve(current_app._get_current_object())  # type: ignore[attr-defined]
+
+
+@click.command("worker")
+def worker_command() -> None:
+    """Run one worker."""
+    os.execv(sys.executable, [sys.executable, "-m", "app.worker"])
+
+
+@outbox.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only rows in this state.")
+@click.option("--kind", help="Only rows of this kind.")
+@click.option("--limit", default=50, show_default=True)
+def list_rows(state: str | None, kind: str | None, limit: int) -> None:
+    """Show rows, newest first, and how many there are in each state."""
+    for row in queries.listed(state=state, kind=kind, limit=limit):
+        click.echo(f"{row.id:>8}  {row.state:<9}  {row.kind:<32}  try {row.attempts - row.postponed}"
+                   f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}")
+    counts = queries.by_state()
+    click.echo(", ".join(f"{counts[each]} {each}" for each in STATES if each in counts) or "no rows")
+
+
+@outbox.command("retry")
+@click.argument("ids", nargs=-1, type=int)
+@click.option("--kind", help="All rows of this kind.")
+@click.option("--state", "states", multiple=True, type=click.Choice(again.ENDED_BADLY),
+              help="Only rows in this state; both when not given.")
+def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) -> None:
+    """Send dead or uncertain rows again. An uncertain one may have arrived: then it arrives twice."""
+    if not ids and not kind:
+        raise click.UsageError("name row ids or --kind")
+    count = again.retry(ids, kind=kind, states=states or again.ENDED_BADLY)
+    click.echo(f"{count} rows are ready again")

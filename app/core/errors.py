@@ -1,0 +1,154 @@
+"""Errors people meet: a stable code, a status, and a sentence that says what to do.
+
+    AppError
+    ├── BadRequest 400         the body cannot be read
+    ├── Unauthorised 401       no token, or none that counts
+    ├── Forbidden 403          known, but not allowed
+    ├── NotFound 404           no such thing, or somebody else's
+    ├── Conflict 409           the state does not allow it
+    ├── Gone 410               a link that has had its time
+    ├── StaleVersion 412       somebody else changed it first
+    ├── TooLarge 413 · UnsupportedMedia 415
+    ├── Unprocessable 422      readable, but wrong
+    ├── Throttled 429          too often; carries retry_after
+    ├── InternalError 500      our fault, told without insides
+    └── Unavailable 503        a dependency is away; carries retry_after
+
+A domain declares its own in `<domain>/errors.py`: `class CodeInvalid(Unprocessable)` with `number`, `code`
+and `message`. Every class with a code enters the one catalogue from which the docs are made; a number or a
+code that is taken does not import.
+"""
+
+from typing import Any, ClassVar
+
+
+class AppError(Exception):
+    """An error with a place in the catalogue. `data` goes out in the envelope, `headers` beside it."""
+
+    status: ClassVar[int] = 500
+    number: ClassVar[int] = 0
+    code: ClassVar[str] = ""
+    message: ClassVar[str] = ""
+    catalogue: ClassVar[dict[str, "type[AppError]"]] = {}
+
+    def __init__(self, message: str | None = None, *, retry_after: int | None = None, **data: Any) -> None:
+        super().__init__(message or self.message)
+        self.text = message or self.message
+        self.data = data
+        self.headers = {"Retry-After": str(retry_after)} if retry_after is not None else {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "code" not in vars(cls):
+            return
+        taken = {each.number for each in AppError.catalogue.values()} | set(AppError.catalogue)
+        if cls.number in taken or cls.code in taken or cls.number // 100 != cls.status:
+            raise TypeError(f"{cls.__name__}: {cls.code} / {cls.number} is taken or does not fit {cls.status}")
+        AppError.catalogue[cls.code] = cls
+
+
+class BadRequest(AppError):
+    status, number, code = 400, 40000, "BAD_REQUEST"
+    message = "The request could not be read; check its syntax."
+
+
+class Unauthorised(AppError):
+    status, number, code = 401, 40100, "UNAUTHORISED"
+    message = "Sign in first."
+
+    def __init__(self, message: str | None = None, **data: Any) -> None:
+        super().__init__(message, **data)
+        self.headers["WWW-Authenticate"] = "Bearer"
+
+
+class Forbidden(AppError):
+    status, number, code = 403, 40300, "FORBIDDEN"
+    message = "This account may not do that."
+
+
+class NotFound(AppError):
+    status, number, code = 404, 40400, "NOT_FOUND"
+    message = "There is nothing here that you can see; check the address and the account."
+
+
+class MethodNotAllowed(AppError):
+    status, number, code = 405, 40500, "METHOD_NOT_ALLOWED"
+    message = "This address does not know that method; the Allow header lists those it knows."
+
+
+class Conflict(AppError):
+    status, number, code = 409, 40900, "CONFLICT"
+    message = "The present state does not allow that; read it again."
+
+
+class Gone(AppError):
+    status, number, code = 410, 41000, "GONE"
+    message = "This is no longer available."
+
+
+class StaleVersion(AppError):
+    status, number, code = 412, 41200, "STALE_VERSION"
+    message = "It has changed since you read it; read it again and repeat your change."
+
+
+class TooLarge(AppError):
+    status, number, code = 413, 41300, "PAYLOAD_TOO_LARGE"
+    message = "The body is too large; send less at once."
+
+
+class UnsupportedMedia(AppError):
+    status, number, code = 415, 41500, "UNSUPPORTED_MEDIA_TYPE"
+    message = "This operation does not take that content type."
+
+
+class Unprocessable(AppError):
+    status, number, code = 422, 42200, "UNPROCESSABLE"
+    message = "The request is readable but cannot be carried out as it stands."
+
+
+class Throttled(AppError):
+    status, number, code = 429, 42900, "RATE_LIMITED"
+    message = "Too many requests; wait for the seconds in Retry-After."
+
+
+class InternalError(AppError):
+    status, number, code = 500, 50000, "INTERNAL_ERROR"
+    message = "Something went wrong on our side; quote the requestId when you report it."
+
+
+class Unavailable(AppError):
+    status, number, code = 503, 50300, "SERVICE_UNAVAILABLE"
+    message = "A part of the service is away for a moment; try again after the seconds in Retry-After."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 2, **data: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **data)
+
+
+class MalformedJson(BadRequest):
+    number, code = 40001, "MALFORMED_JSON"
+    message = "The body is not valid JSON."
+
+
+class DatabaseAway(Unavailable):
+    number, code = 50301, "DATABASE_UNAVAILABLE"
+    message = "The database does not answer; nothing was changed by this request that was not acknowledged."
+
+
+class Busy(Unavailable):
+    number, code = 50302, "BUSY"
+    message = "Others are changing the same thing right now; try again in a moment."
+
+
+class ValidationFailed(Unprocessable):
+    """Every problem of the input at once, as `data.errors`: path, code and message of each."""
+
+    number, code = 42201, "VALIDATION_FAILED"
+    message = "Some fields are missing or wrong; data.errors names each."
+
+    def __init__(self, errors: list[dict[str, str]]) -> None:
+        super().__init__(errors=errors)
+
+    @classmethod
+    def of(cls, path: str, code: str, message: str) -> "ValidationFailed":
+        """The error for one problem found outside a schema."""
+        return cls([{"path": path, "code": code, "message": message}])

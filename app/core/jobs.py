@@ -1,0 +1,174 @@
+"""The jobs this program knows: `@job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)`.
+
+    def mail_code(run: Run, *, user_id: str) -> None:
+        letter = …                    # reads; no transaction is open
+        run.fence()                   # the last moment at which nothing has happened yet
+        send(letter, message_id=run.key)
+
+What a job raises decides what becomes of its row:
+
+    Permanent    dead at once                      Postpone   later, and it does not count as a try
+    Transient    again, after a growing pause      Ambiguous  at most once: uncertain; otherwise again
+    anything else counts as Transient before the fence and as Ambiguous after it
+"""
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from app.core.db import ReadOrWriteSession
+from app.core.transaction import after_commit
+
+DEFAULT_TRIES = 12
+LONGEST = timedelta(minutes=5)
+
+
+class Delivery(StrEnum):
+    """How often the effect may happen; docs/decisions/outbox.md says when to use which."""
+
+    AT_MOST_ONCE = "A"
+    AT_LEAST_ONCE = "B"
+    LOCAL = "C"
+
+
+class JobError(Exception):
+    """What a job raises on purpose, with a reason for the operator (never a secret)."""
+
+
+class Permanent(JobError):
+    """It can never succeed."""
+
+
+class Transient(JobError):
+    """Nothing happened, or the other side said no; a later try may succeed."""
+
+
+class Ambiguous(JobError):
+    """It was sent, and no answer says whether it arrived."""
+
+
+class Postpone(JobError):
+    """Not yet: run again after `delay`."""
+
+    def __init__(self, delay: timedelta, reason: str = "postponed") -> None:
+        super().__init__(reason)
+        self.delay = delay
+
+
+class LostLease(JobError):
+    """Somebody else has taken the row over. Stop; whatever you write now is not wanted."""
+
+
+class UnknownKind(LookupError):
+    """No job of that kind is registered."""
+
+
+class Held(Protocol):
+    """The lease on the row behind a run; `app.core.outbox.lease` has the real one."""
+
+    def fence(self) -> None: ...
+    def hold_in(self, session: ReadOrWriteSession) -> None: ...
+    def done_in(self, session: ReadOrWriteSession) -> None: ...
+
+
+@dataclass
+class Run:
+    """One try at a row. `key` is the same on every try: it makes Message-IDs and references."""
+
+    id: int
+    key: str
+    attempt: int
+    lease: Held
+    fenced: bool = False
+    ended: bool = False
+
+    def fence(self) -> None:
+        """Call immediately before the point of no return. Raises LostLease when the row is no longer ours."""
+        self.lease.fence()
+        self.fenced = True
+
+    def hold_in(self, session: ReadOrWriteSession) -> None:
+        """Renews the lease within an open transaction: for work in pages. Raises LostLease."""
+        self.lease.hold_in(session)
+
+    def done_in(self, session: ReadOrWriteSession) -> None:
+        """Ends a LOCAL job in the transaction that has its effect. Raises LostLease: let it roll back."""
+        self.lease.done_in(session)
+        after_commit(session, self._end)
+
+    def _end(self) -> None:
+        self.ended = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    kind: str
+    delivery: Delivery
+    call: Callable[..., None]
+    critical: bool
+    max_attempts: int
+    time_limit: timedelta | None
+    every: timedelta | None
+
+
+F = TypeVar("F", bound=Callable[..., None])
+_registry: dict[str, Job] = {}
+_searched: set[str] = set()
+
+
+def job(
+    kind: str,
+    delivery: Delivery,
+    *,
+    critical: bool = False,
+    max_attempts: int = DEFAULT_TRIES,
+    time_limit: timedelta | None = None,
+    every: timedelta | None = None,
+) -> Callable[[F], F]:
+    """Registers a function `(run, **payload)` for rows of `kind`.
+
+    `critical` rows go first, and go even while Redis is away. With `every` the relay enqueues the job that
+    often. A job with a longer `time_limit` than the usual 20 s holds a lease three times as long.
+    """
+    if time_limit and time_limit > LONGEST:
+        raise ValueError(f"{kind}: split it into pages; nothing may take longer than {LONGEST}")
+
+    def register(call: F) -> F:
+        if kind in _registry:
+            raise TypeError(f"two jobs are called {kind}")
+        _registry[kind] = Job(kind=kind, delivery=delivery, call=call, critical=critical,
+                              max_attempts=max_attempts, time_limit=time_limit, every=every)
+        return call
+
+    return register
+
+
+def find(kind: str) -> Job:
+    """The job of that kind. Raises UnknownKind."""
+    if kind not in _registry:
+        discover()
+    if kind not in _registry:
+        raise UnknownKind(kind)
+    return _registry[kind]
+
+
+def recurring() -> list[Job]:
+    """The jobs that have `every`."""
+    discover()
+    return [each for each in _registry.values() if each.every]
+
+
+def discover(package: str = "app") -> None:
+    """Imports `jobs` of every domain, once, so that its jobs are registered."""
+    if package in _searched:
+        return
+    root = importlib.import_module(package)
+    for module in pkgutil.iter_modules(root.__path__, f"{package}."):
+        if module.ispkg and importlib.util.find_spec(f"{module.name}.jobs"):
+            importlib.import_module(f"{module.name}.jobs")
+    _searched.add(package)

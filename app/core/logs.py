@@ -1,0 +1,66 @@
+"""Logs: one JSON object a line on standard error, with the request's id and never a secret."""
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+from app.core.context import request_id
+
+_SECRET_NAME = re.compile(r"pass|secret|token|authorization|cookie|otp|msisdn|signature|^code$|_code$|_?key$", re.I)
+_SECRET_VALUE = re.compile(r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:bearer)\s+\S+|[\w-]{40,}")
+
+
+def configure(level: str) -> None:
+    """Sends structlog's and the standard library's records the same way. Safe to call again."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _with_request_id,
+        structlog.processors.format_exc_info,
+        scrubbed,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    structlog.processors.JSONRenderer(ensure_ascii=True)],
+    ))
+    root = logging.getLogger()
+    root.handlers = [each for each in root.handlers if not getattr(each, "ours", False)] + [handler]
+    handler.ours = True  # type: ignore[attr-defined]
+    root.setLevel(level.upper())
+    for noisy in ("httpx", "rq.worker", "alembic"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def scrubbed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The record with secrets masked, by the names of its fields and by the look of their values."""
+    return {name: _clean(name, value) for name, value in event.items()}
+
+
+def _clean(name: str, value: Any) -> Any:
+    if _SECRET_NAME.search(name) and value not in (None, ""):
+        return "[masked]"
+    if isinstance(value, dict):
+        return {key: _clean(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean("", inner) for inner in value]
+    return _SECRET_VALUE.sub("[masked]", value) if isinstance(value, str) else value
+
+
+def _with_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    current = request_id.get("")
+    if current:
+        event["request_id"] = current
+    return event

@@ -1,0 +1,73 @@
+"""The bell: a job in Redis that says there is work. Losing one costs a second, ringing twice costs a query.
+
+Who answers takes whatever is due, most urgent first. So a few waiting bells serve any number of rows, and
+further ones would only wake workers for nothing.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import cast
+
+import structlog
+from flask import current_app
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+QUEUE, RUN = "outbox", "app.worker.run"
+PATIENCE, SILENCE = 0.2, 2.0
+ENOUGH = 16
+BACKSTOP = 600
+
+log = structlog.get_logger(__name__)
+
+
+class Bell:
+    """Rings the workers of one Redis. Waits 200 ms at most; after a failure it stays silent for a while."""
+
+    def __init__(self, redis_url: str) -> None:
+        self.redis = Redis.from_url(redis_url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE,
+                                    retry=Retry(NoBackoff(), 0))
+        self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
+        self.silent_until = 0.0
+
+    def ring_softly(self, outbox_id: int) -> None:
+        """Rings if Redis can be reached at once. Never raises: the relay rings for what is missed here."""
+        if time.monotonic() < self.silent_until:
+            return
+        try:
+            if self.room():
+                self.ring([outbox_id])
+        except Exception as error:
+            self.silent_until = time.monotonic() + SILENCE
+            log.warning("bell.unheard", error=type(error).__name__)
+
+    def ring(self, outbox_ids: Iterable[int]) -> None:
+        """One bell for each id. Raises RedisError."""
+        with self.redis.pipeline(transaction=False) as pipeline:
+            for outbox_id in outbox_ids:
+                # The worker sets its own limit for each row; this one only ends a process that hangs.
+                self.queue.enqueue_call(RUN, args=(outbox_id,), result_ttl=0, failure_ttl=BACKSTOP,
+                                        timeout=BACKSTOP, pipeline=pipeline)
+            pipeline.execute()
+
+    def room(self) -> int:
+        """How many more bells would help. Raises RedisError."""
+        return max(0, ENOUGH - self.queue.count)
+
+    def heard(self) -> bool:
+        """Whether Redis answers."""
+        try:
+            return bool(self.redis.ping())
+        except Exception:
+            return False
+
+
+def bell() -> Bell:
+    """The bell of this application."""
+    extensions = current_app.extensions
+    if "outbox_bell" not in extensions:
+        extensions["outbox_bell"] = Bell(extensions["settings"].REDIS_URL)
+    return cast(Bell, extensions["outbox_bell"])

@@ -1,0 +1,89 @@
+"""Work as rows. PostgreSQL owns it; a Redis job is only a bell that says "look".
+
+    ready ──claim──> leased ──> done
+      ^                │ ├────> dead        it can never succeed, or has been tried often enough
+      └──── retry ─────┘ └────> uncertain   at most once, and nobody knows whether it happened
+    ready ──> canceled
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Identity, Index, Text, func, text
+from sqlalchemy.dialects.postgresql import CHAR, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+STATES = ("ready", "leased", "done", "dead", "uncertain", "canceled")
+MOMENT = DateTime(timezone=True)
+
+
+class Outbox(Base):
+    """One piece of work and everything known about it."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        CheckConstraint("class IN ('A', 'B', 'C')", name="class"),
+        CheckConstraint(f"state IN {STATES}", name="state"),
+        Index("ix_outbox_due", "critical", "run_at", postgresql_where=text("state = 'ready'")),
+        Index("ix_outbox_leased", "lease_until", postgresql_where=text("state = 'leased'")),
+        Index("ix_outbox_expiry", "not_after",
+              postgresql_where=text("state = 'ready' AND not_after IS NOT NULL")),
+        Index("ix_outbox_ended", "state", "done_at", postgresql_where=text("done_at IS NOT NULL")),
+        Index("ix_outbox_aggregate", "aggregate", postgresql_where=text("aggregate IS NOT NULL")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    kind: Mapped[str] = mapped_column(Text)
+    delivery: Mapped[str] = mapped_column("class", CHAR(1))
+    critical: Mapped[bool] = mapped_column(server_default=text("false"))
+    dedupe_key: Mapped[str | None] = mapped_column(Text, unique=True)
+    aggregate: Mapped[str | None] = mapped_column(Text)
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    state: Mapped[str] = mapped_column(Text, server_default="ready")
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    postponed: Mapped[int] = mapped_column(server_default=text("0"))
+    lost: Mapped[int] = mapped_column(server_default=text("0"))
+    max_attempts: Mapped[int]
+    run_at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+    not_after: Mapped[datetime | None] = mapped_column(MOMENT)
+    lease_until: Mapped[datetime | None] = mapped_column(MOMENT)
+    lease_token: Mapped[UUID | None]
+    effect_at: Mapped[datetime | None] = mapped_column(MOMENT)
+    done_at: Mapped[datetime | None] = mapped_column(MOMENT)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    request_id: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+
+
+class OutboxAttempt(Base):
+    """One try at a row, for whoever asks later what happened."""
+
+    __tablename__ = "outbox_attempt"
+
+    outbox_id: Mapped[int] = mapped_column(ForeignKey(Outbox.id, ondelete="CASCADE"), primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True)
+    started: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+    ended: Mapped[datetime | None] = mapped_column(MOMENT)
+    worker: Mapped[str] = mapped_column(Text)
+    outcome: Mapped[str | None] = mapped_column(Text)
+
+
+class Tick(Base):
+    """When a recurring job is due next."""
+
+    __tablename__ = "tick"
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    due: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+
+
+class Heartbeat(Base):
+    """When a process last said that it lives."""
+
+    __tablename__ = "heartbeat"
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())

@@ -1,0 +1,51 @@
+"""Takes rows back whose holder is gone, and ends those whose time is over."""
+
+import structlog
+from sqlalchemy import text
+
+from app.core.outbox.pace import Pace
+from app.core.transaction import transaction
+
+LOCK = 7_161_001
+PAGE = 500
+ALONE = text("SELECT pg_try_advisory_xact_lock(:lock)")
+# Only the row's own columns decide: at most once and perhaps sent is uncertain, all else may run again.
+REAP = text("""
+    WITH expired AS MATERIALIZED (
+        SELECT id FROM outbox WHERE state = 'leased' AND lease_until < now()
+        ORDER BY lease_until LIMIT :page FOR UPDATE SKIP LOCKED
+    ), reaped AS (
+        UPDATE outbox SET lost = lost + 1, lease_token = NULL, lease_until = NULL, run_at = now(),
+               last_error = 'the process that held it ended, attempt ' || attempts,
+               done_at = CASE WHEN {next} = 'ready' THEN NULL ELSE now() END,
+               state = {next}
+        FROM expired WHERE outbox.id = expired.id
+        RETURNING outbox.id, kind, class, attempts, state
+    ), noted AS (
+        UPDATE outbox_attempt SET ended = now(), outcome = 'lost'
+        FROM reaped WHERE outbox_id = reaped.id AND n = reaped.attempts
+    )
+    SELECT * FROM reaped
+""".format(next="""
+    CASE WHEN class = 'A' AND effect_at IS NOT NULL THEN 'uncertain'
+         WHEN lost + 1 >= :max_lost OR attempts - postponed >= max_attempts THEN 'dead'
+         ELSE 'ready' END"""))
+EXPIRE = text("""
+    UPDATE outbox SET state = 'dead', done_at = now(),
+           last_error = COALESCE(last_error || '; then ', '') || 'its time was over'
+    WHERE state = 'ready' AND not_after <= now() RETURNING id, kind, class, attempts, state
+""")
+
+log = structlog.get_logger(__name__)
+
+
+def reap(pace: Pace) -> int:
+    """How many rows changed hands. Any number of processes may call it: one at a time does the work."""
+    with transaction() as session:
+        if not session.execute(ALONE, {"lock": LOCK}).scalar():
+            return 0
+        rows = list(session.execute(REAP, {"page": PAGE, "max_lost": pace.max_lost}))
+        rows += session.execute(EXPIRE)
+    for row in rows:
+        log.warning("job.reaped", kind=row.kind, outbox_id=row.id, outcome=row.state, attempt=row.attempts)
+    return len(rows)

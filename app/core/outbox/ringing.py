@@ -1,0 +1,26 @@
+"""Rings for what is due: the relay's work of every second."""
+
+from sqlalchemy import text
+
+from app.core.db import db
+from app.core.outbox.bell import Bell
+
+DUE = text("""
+    SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical
+    ORDER BY run_at LIMIT :limit
+""")
+
+
+def ring_due(bell: Bell) -> int:
+    """Puts as many bells out as there are due rows and room; how many. Raises RedisError.
+
+    Nothing is noted about it: whoever answers a bell takes what is due then, so bells that Redis lost are
+    replaced a second later, and bells that wait unanswered are not added to.
+    """
+    room = bell.room()
+    ids: list[int] = []
+    for critical in (True, False):
+        ids += db.session.execute(DUE, {"critical": critical, "limit": room - len(ids)}).scalars()
+    if ids:
+        bell.ring(ids)
+    return len(ids)

@@ -1,0 +1,113 @@
+"""enqueue(): the only way work leaves an action, and it commits with the action or not at all."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import Table, func, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.elements import ColumnElement
+
+from app.core.context import request_id
+from app.core.db import ReadOrWriteSession, db
+from app.core.jobs import Job, find
+from app.core.outbox.bell import Bell, bell
+from app.core.outbox.models import Outbox
+from app.core.transaction import after_commit
+
+When = datetime | timedelta | None
+Moment = datetime | ColumnElement[datetime] | None
+Row = tuple[str | None, Mapping[str, Any]]
+TABLE = cast(Table, Outbox.__table__)
+
+
+class EnqueueOutsideTransaction(RuntimeError):
+    """Work was enqueued outside `with transaction():`, so nothing would commit it."""
+
+
+@dataclass(frozen=True)
+class _Ring:
+    """Called after the commit."""
+
+    bell: Bell
+    outbox_id: int
+
+    def __call__(self) -> None:
+        self.bell.ring_softly(self.outbox_id)
+
+
+def enqueue(
+    kind: str,
+    *,
+    key: str | None = None,
+    run_at: datetime | None = None,
+    delay: timedelta | None = None,
+    not_after: When = None,
+    aggregate: str | None = None,
+    **payload: Any,
+) -> int | None:
+    """Adds work to the open transaction; its row's id, or None when work with that `key` is there already.
+
+    The payload holds ids, never secrets. Past `not_after` (a moment, or a span from now) it is not tried any
+    more. Raises UnknownKind, EnqueueOutsideTransaction.
+    """
+    ids = _insert(find(kind), [(key, payload)], _moment(run_at or delay), _moment(not_after), aggregate)
+    return ids[0] if ids else None
+
+
+def enqueue_many(
+    kind: str,
+    rows: Iterable[Row],
+    *,
+    run_at: datetime | None = None,
+    delay: timedelta | None = None,
+    not_after: When = None,
+    aggregate: str | None = None,
+) -> int:
+    """`enqueue` for many `(key, payload)` in one statement; how many of them are new."""
+    return len(_insert(find(kind), list(rows), _moment(run_at or delay), _moment(not_after), aggregate))
+
+
+def cancel(key: str) -> bool:
+    """Takes work back that nobody has begun; False when it is too late or there is none."""
+    statement = update(Outbox).where(Outbox.dedupe_key == key, Outbox.state == "ready")
+    result = _open_session().execute(
+        statement.values(state="canceled", done_at=func.now()).returning(Outbox.id)
+    )
+    return result.first() is not None
+
+
+def _insert(job: Job, rows: list[Row], run_at: Moment, not_after: Moment, aggregate: str | None) -> list[int]:
+    session = _open_session()
+    if not rows:
+        return []
+    common = {"kind": job.kind, "class": job.delivery.value, "critical": job.critical, "aggregate": aggregate,
+              "max_attempts": job.max_attempts, "request_id": request_id.get() or None}
+    statement = insert(TABLE).values(run_at=func.now() if run_at is None else run_at, not_after=not_after)
+    statement = statement.on_conflict_do_nothing(index_elements=[TABLE.c.dedupe_key])
+    written = session.execute(
+        statement.returning(TABLE.c.id, TABLE.c.run_at <= func.now()),
+        [{**common, "dedupe_key": key, "payload": dict(payload)} for key, payload in rows],
+    ).all()
+    due = [outbox_id for outbox_id, is_due in written if is_due]
+    if due:
+        _ring_once(session, due[0])
+    return [outbox_id for outbox_id, _ in written]
+
+
+def _ring_once(session: ReadOrWriteSession, outbox_id: int) -> None:
+    if not any(isinstance(call, _Ring) for call in session.info["after_commit"]):
+        after_commit(session, _Ring(bell(), outbox_id))
+
+
+def _moment(when: When) -> Moment:
+    """A span counts from now by the database's clock."""
+    return func.now() + when if isinstance(when, timedelta) else when
+
+
+def _open_session() -> ReadOrWriteSession:
+    session = cast(ReadOrWriteSession, db.session())
+    if not session.info.get("writing"):
+        raise EnqueueOutsideTransaction("wrap it in `with transaction():`")
+    return session

@@ -1,0 +1,103 @@
+"""Counters per time that must hold even while Redis is away: sign-ins, codes, secrets. Rows in PostgreSQL.
+
+A window starts with its first hit and ends after its length. Subjects are kept as keyed hashes, so the table
+names nobody.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from flask import current_app
+from sqlalchemy import DateTime, Integer, String, case, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Session as OrmSession
+
+from app.core.db import Base, db
+from app.core.tokens import derive
+
+
+class Throttle(Base):
+    """Hits of one subject within one window."""
+
+    __tablename__ = "throttle"
+
+    key: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
+    hits: Mapped[int] = mapped_column(Integer)
+    ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """At most `count` hits within `window`; the count is multiplied by RATE_LIMIT_SCALE."""
+
+    name: str
+    count: int
+    window: timedelta
+
+    @property
+    def allowed(self) -> int:
+        return max(1, int(self.count * current_app.extensions["settings"].RATE_LIMIT_SCALE))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a subject stands: its hits, and the seconds until its window ends."""
+
+    rule: Rule
+    hits: int
+    seconds: int
+
+    @property
+    def exceeded(self) -> bool:
+        return self.hits > self.rule.allowed
+
+    @property
+    def spent(self) -> bool:
+        return self.hits >= self.rule.allowed
+
+
+def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
+    """Counts one more, in the open transaction. 64 at once are counted one after the other."""
+    fresh = func.now() + rule.window
+    over = Throttle.ends_at <= func.now()
+    statement = insert(Throttle).values(key=_key(rule, subject), hits=1, ends_at=fresh)
+    row = session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["key"],
+            set_={
+                "hits": case((over, 1), else_=Throttle.hits + 1),
+                "ends_at": case((over, fresh), else_=Throttle.ends_at),
+            },
+        ).returning(Throttle.hits, _seconds())
+    ).one()
+    return Standing(rule, row[0], row[1])
+
+
+def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
+    """Where subjects stand now, in one query; those without hits are left out."""
+    wanted = {_key(rule, subject): rule for rule, subject in subjects}
+    rows = db.session.execute(
+        select(Throttle.key, Throttle.hits, _seconds()).where(
+            Throttle.key.in_(wanted), Throttle.ends_at > func.now()
+        )
+    )
+    return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
+
+
+def clear(session: OrmSession, rule: Rule, subject: str) -> None:
+    """Forgets a subject's hits."""
+    session.execute(delete(Throttle).where(Throttle.key == _key(rule, subject)))
+
+
+def forget_ended(session: OrmSession) -> int:
+    """Removes windows that have ended; how many."""
+    return int(session.execute(delete(Throttle).where(Throttle.ends_at < func.now())).rowcount)
+
+
+def _seconds() -> "func.Function[int]":
+    return func.greatest(1, func.ceil(func.extract("epoch", Throttle.ends_at - func.now()))).cast(Integer)
+
+
+def _key(rule: Rule, subject: str) -> str:
+    return f"{rule.name}:{derive('throttle', rule.name, subject).hex()[:32]}"
