@@ -1,0 +1,93 @@
+"""What a token with a good signature must say, and what is taken from it."""
+
+import hmac
+import re
+from collections.abc import Collection
+from typing import Any
+
+from app.clients.identity.errors import IdentityRejected
+
+LEEWAY = 30
+LONGEST_AGE = 600
+_END_OF_TIME = 253_402_300_799  # 9999-12-31, the last moment that datetime and the database can hold.
+_SUBJECT = re.compile(r"[!-~]{1,255}")
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
+
+Claims = dict[str, Any]
+
+
+def check_origin(claims: Claims, *, issuers: Collection[str], audiences: Collection[str]) -> None:
+    """Refuses tokens of another issuer, and those meant for anybody but us.
+
+    An audience list must be ours entirely: what was also handed to a stranger can be replayed by him.
+    """
+    if claims.get("iss") not in list(issuers):
+        raise IdentityRejected("issuer")
+    meant_for = claims.get("aud")
+    named = meant_for if isinstance(meant_for, list) else [meant_for]
+    if not named or any(each not in list(audiences) for each in named):
+        raise IdentityRejected("audience")
+
+
+def check_times(claims: Claims, *, now: float) -> float:
+    """The second at which the token expires; refuses one that is not of the last ten minutes."""
+    expires, issued = _moment(claims, "exp"), _moment(claims, "iat")
+    valid_from = _moment(claims, "nbf") if "nbf" in claims else issued
+    if now >= expires + LEEWAY:
+        raise IdentityRejected("expired")
+    if max(issued, valid_from) > now + LEEWAY:
+        raise IdentityRejected("not_yet_valid")
+    if issued < now - LONGEST_AGE:
+        raise IdentityRejected("too_old")
+    return expires
+
+
+def check_nonce(claims: Claims, expected: str | None) -> None:
+    """Refuses a token that was not issued for this sign-in, where the caller knows what it asked for."""
+    if expected is None:
+        return
+    said = claims.get("nonce")
+    if not isinstance(said, str) or not hmac.compare_digest(_bytes(said), _bytes(expected)):
+        raise IdentityRejected("nonce")
+
+
+def subject(claims: Claims) -> str:
+    """The provider's own name for the person: up to 255 ASCII characters, as OpenID Connect has it."""
+    said = claims.get("sub")
+    if not isinstance(said, str) or not _SUBJECT.fullmatch(said):
+        raise IdentityRejected("subject")
+    return said
+
+
+def email(claims: Claims) -> str | None:
+    """The address in lower case; None when there is none that could be kept."""
+    said = claims.get("email")
+    if not isinstance(said, str) or not said.isprintable() or not _ADDRESS.fullmatch(said):
+        return None
+    address = said.lower()
+    return address if len(address) <= 254 else None
+
+
+def email_verified(claims: Claims) -> bool:
+    """Whether the provider vouches for the address. Apple has sent this as a string."""
+    said = claims.get("email_verified")
+    return said is True or said == "true"
+
+
+def name(claims: Claims) -> str | None:
+    """The person's name without control characters (the database takes no NUL); Apple never tells it."""
+    said = claims.get("name")
+    if not isinstance(said, str):
+        return None
+    return " ".join("".join(each if each.isprintable() else " " for each in said).split()) or None
+
+
+def _moment(claims: Claims, name: str) -> float:
+    said = claims.get(name)
+    if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= _END_OF_TIME:
+        raise IdentityRejected("malformed")
+    return said
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

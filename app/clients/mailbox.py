@@ -1,0 +1,76 @@
+"""The development mailbox: what left the service, as files, so that no mail server is needed to see it."""
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from flask import current_app
+
+from app.core.clock import rfc3339, utcnow
+from app.core.ids import is_id
+
+KEPT = 2000
+SHOWN = ("id", "channel", "to", "subject", "text", "html", "sentAt")
+Channel = Literal["mail", "sms", "push"]
+
+
+def keep(
+    channel: Channel, to: str, subject: str | None, text: str, html: str | None = None, *,
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Adds a message; beyond 2,000 the oldest go."""
+    entry = {
+        "id": _next_id(), "channel": "email" if channel == "mail" else channel, "to": to,
+        "subject": subject, "text": text, "html": html, "sentAt": rfc3339(utcnow()),
+        "headers": dict(headers or {}),
+    }
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{entry['id']}.draft"
+    draft.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
+    draft.rename(folder / f"{entry['id']}.{_mark(to)}.json")
+    for surplus in _files()[KEPT:]:
+        surplus.unlink(missing_ok=True)
+
+
+def messages(to: str | None = None, limit: int = KEPT) -> list[dict[str, Any]]:
+    """The newest first; with `to`, only those sent to that address or number."""
+    found = (_read(path) for path in _files(to)[:limit])
+    return [entry for entry in found if entry]
+
+
+def message(id: str) -> dict[str, Any] | None:
+    """One message, or None when there is no such one."""
+    paths = _folder().glob(f"{id}.*.json") if is_id(id) else []
+    return next((_read(path) for path in paths), None)
+
+
+def _files(to: str | None = None) -> list[Path]:
+    """The recipient is part of the file's name, so that looking for one address opens no other files."""
+    return sorted(_folder().glob(f"*.{_mark(to) if to else '*'}.json"), reverse=True)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return entry
+
+
+def _mark(to: str) -> str:
+    return sha256(to.strip().lstrip("+").lower().encode()).hexdigest()[:12]
+
+
+def _next_id() -> str:
+    """Shaped like every id, but in order of time down to the nanosecond."""
+    return time.time_ns().to_bytes(8, "big").hex() + secrets.token_hex(4)
+
+
+def _folder() -> Path:
+    folder: Path = current_app.extensions["settings"].DATA_DIR / "mail"
+    return folder

@@ -1,0 +1,26 @@
+"""What a mail is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Attachment:
+    filename: str
+    content: bytes
+    content_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A finished mail. `message_id` follows from a key, so that a repeat can be recognised."""
+
+    to: str
+    subject: str
+    text: str
+    html: str
+    message_id: str
+    sender_name: str | None = None
+    reply_to: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    attachments: tuple[Attachment, ...] = ()

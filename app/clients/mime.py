@@ -1,0 +1,103 @@
+"""A message as bytes: headers that cannot be broken out of, text first, HTML beside it."""
+
+import re
+from dataclasses import dataclass
+from email import policy
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
+from email.message import EmailMessage
+from email.utils import format_datetime, parseaddr
+from typing import Any
+
+import idna
+
+from app.clients.message import Message
+from app.core.clock import utcnow
+from app.core.jobs import Permanent
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
+_ADDRESS = re.compile(r"[^\s<>\"(),:;\[\]\\@]+@[^\s<>\"(),:;\[\]\\@]+")
+
+
+class _Verbatim(UnstructuredHeader, BaseHeader):
+    """Never folded: the library turns long links into encoded words, which no mail program follows."""
+
+    def fold(self, *, policy: Any) -> str:
+        text = str(self)
+        if len(text) > 900 or not text.isascii():
+            return super().fold(policy=policy)
+        return f"{self.name}: {text}{policy.linesep}"
+
+
+_REGISTRY = HeaderRegistry(default_class=_Verbatim)
+_REGISTRY.map_to_type("message-id", _Verbatim)
+_POLICY = policy.SMTP.clone(header_factory=_REGISTRY, cte_type="7bit")
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What the server is told, and what it is handed. `utf8`: it must know SMTPUTF8 to take it."""
+
+    sender: str
+    recipient: str
+    content: bytes
+    utf8: bool
+
+
+def compose(message: Message, *, mail_from: str) -> Envelope:
+    """The message ready to hand over. Raises Permanent when it could not be sent whatever the server says."""
+    sender = _address(parseaddr(mail_from)[1])
+    recipient = _address(message.to)
+    mime = EmailMessage(policy=_POLICY)
+    try:
+        _head(mime, message, sender=Address(_sender_name(message, mail_from), addr_spec=sender), to=recipient)
+        _body(mime, message)
+        utf8 = not (sender + recipient).isascii()
+        content = mime.as_bytes(policy=_POLICY.clone(utf8=True) if utf8 else _POLICY)
+    except (ValueError, LookupError) as error:
+        raise Permanent(f"the message cannot be written: {error}") from error
+    return Envelope(sender=sender, recipient=recipient, content=content, utf8=utf8)
+
+
+def _head(mime: EmailMessage, message: Message, *, sender: Address, to: str) -> None:
+    user, _, domain = to.rpartition("@")
+    mime["From"] = sender
+    mime["To"] = Address(username=user, domain=domain)
+    given = {"Reply-To": message.reply_to} if message.reply_to else {}
+    fixed = {"Subject": message.subject, "Message-ID": message.message_id, "Date": format_datetime(utcnow())}
+    for name, value in {"Auto-Submitted": "auto-generated", **fixed, **given, **message.headers}.items():
+        if not _HEADER_NAME.fullmatch(name) or _CONTROL.search(value):
+            raise ValueError(f"header {name!r} holds a line break or control character")
+        if name in mime or name.lower().startswith(("content-", "mime-")):
+            raise ValueError(f"header {name!r} is not the caller's to set")
+        mime[name] = value
+
+
+def _body(mime: EmailMessage, message: "Message") -> None:
+    mime.set_content(message.text, cte="quoted-printable")
+    if message.html:
+        mime.add_alternative(message.html, subtype="html", cte="quoted-printable")
+    for each in message.attachments:
+        main, _, sub = each.content_type.partition("/")
+        mime.add_attachment(each.content, maintype=main, subtype=sub, filename=each.filename)
+
+
+def _sender_name(message: Message, mail_from: str) -> str:
+    service = parseaddr(mail_from)[0]
+    if not message.sender_name:
+        return service
+    if _CONTROL.search(message.sender_name):
+        raise Permanent("the sender's name holds a line break or control character")
+    return f"{message.sender_name} via {service}" if service else message.sender_name
+
+
+def _address(text: str) -> str:
+    """The address with its domain in ASCII."""
+    user, _, domain = text.rpartition("@")
+    try:
+        ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
+    except idna.IDNAError as error:
+        raise Permanent("the address has no valid domain") from error
+    if not _ADDRESS.fullmatch(f"{user}@{ascii_domain}") or _CONTROL.search(text):
+        raise Permanent("the address is not one that mail can be sent to")
+    return f"{user}@{ascii_domain}"

@@ -1,0 +1,97 @@
+"""TLS and sign-in at the mail server, with a certificate made for the test."""
+
+import datetime
+import ipaddress
+import ssl
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from flask import Flask
+
+from app.clients import smtp
+from app.clients.mail import Message, send
+from app.core.jobs import Transient
+from tests.smtp_sink import running
+
+MAIL = Message(to="a@kitchen.example", subject="Hello", text="Hello\n", html="", message_id="<1@events.example>")
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1)).add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path / "localhost.pem"
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path.write_bytes(secret + made.public_bytes(pem))
+    return path
+
+
+@pytest.fixture
+def tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    return context
+
+
+@pytest.fixture(autouse=True)
+def hang_up() -> Iterator[None]:
+    yield
+    smtp.hang_up()
+
+
+def deliver(app: Flask, url: str, tmp_path: Path) -> None:
+    app.extensions["settings"] = replace(app.extensions["settings"], SMTP_URL=url, DATA_DIR=tmp_path)
+    send(MAIL, fence=lambda: None)
+
+
+@pytest.mark.parametrize("starttls", [True, False])
+def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
+    app: Flask, certificate: Path, tls: ssl.SSLContext, starttls: bool, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with running(tls=tls, starttls=starttls) as sink:
+        deliver(app, sink.url + ("?starttls=1" if starttls else ""), tmp_path)
+    assert [got.tls for got in sink.received] == [True]
+
+
+@pytest.mark.parametrize("starttls", [True, False])
+def test_a_server_with_an_unknown_certificate_gets_nothing(
+    app: Flask, tls: ssl.SSLContext, starttls: bool, tmp_path: Path,
+) -> None:
+    with running(tls=tls, starttls=starttls) as sink, pytest.raises(Transient, match="(?i)certificate"):
+        deliver(app, sink.url + ("?starttls=1" if starttls else ""), tmp_path)
+    assert sink.received == []
+
+
+def test_starttls_is_required_when_asked_for(app: Flask, tmp_path: Path) -> None:
+    with running() as sink, pytest.raises(Transient, match="STARTTLS"):
+        deliver(app, sink.url + "?starttls=1", tmp_path)
+    assert sink.received == []
+
+
+def test_the_service_signs_in_with_the_password_of_the_address(app: Flask, tmp_path: Path) -> None:
+    with running(login=("mailer", "p@ss")) as sink:
+        deliver(app, sink.url.replace("p@ss", "p%40ss"), tmp_path)
+    assert (sink.signed_in, len(sink.received)) == (1, 1)
+
+
+def test_a_refused_sign_in_is_ours_to_mend_and_kills_no_mail(app: Flask, tmp_path: Path) -> None:
+    with running(login=("mailer", "right")) as sink, pytest.raises(Transient) as refused:
+        deliver(app, sink.url.replace("right", "wrong-secret"), tmp_path)
+    assert "wrong-secret" not in str(refused.value)
+    assert sink.received == []

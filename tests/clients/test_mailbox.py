@@ -1,0 +1,49 @@
+"""The development mailbox."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.clients import mailbox
+
+
+@pytest.fixture(autouse=True)
+def folder(app: Flask, tmp_path: Path) -> Path:
+    app.extensions["settings"] = replace(app.extensions["settings"], DATA_DIR=tmp_path)
+    return tmp_path / "mail"
+
+
+def test_an_empty_mailbox_is_a_list_as_well() -> None:
+    assert mailbox.messages() == []
+    assert mailbox.message("0" * 24) is None
+
+
+def test_every_channel_is_kept_newest_first() -> None:
+    mailbox.keep("mail", "a@kitchen.example", "One", "first", "<p>first</p>")
+    mailbox.keep("sms", "+264811234567", None, "second")
+    mailbox.keep("push", "device-1", "Three", "third")
+    assert [each["channel"] for each in mailbox.messages()] == ["push", "sms", "email"]
+    assert [each["text"] for each in mailbox.messages(limit=2)] == ["third", "second"]
+
+
+@pytest.mark.parametrize("to", ["+264811234567", "264811234567", " 264811234567"])
+def test_a_number_is_found_with_and_without_its_plus(to: str) -> None:
+    mailbox.keep("sms", "+264811234567", None, "yours")
+    mailbox.keep("sms", "+264811234568", None, "another's")
+    assert [each["text"] for each in mailbox.messages(to=to)] == ["yours"]
+
+
+def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(mailbox, "KEPT", 3)
+    for number in range(5):
+        mailbox.keep("push", "device-1", None, str(number))
+    assert [each["text"] for each in mailbox.messages()] == ["4", "3", "2"]
+    assert len(list(folder.iterdir())) == 3
+
+
+@pytest.mark.parametrize("id", ["", "*", "../../etc/passwd", "0" * 24, "0" * 23 + "*"])
+def test_only_an_id_finds_a_message(id: str) -> None:
+    mailbox.keep("push", "device-1", None, "text")
+    assert mailbox.message(id) is None
