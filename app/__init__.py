@@ -1,0 +1,83 @@
+"""The application factory: the only wiring."""
+
+import atexit
+from contextlib import ExitStack
+from dataclasses import replace
+
+from flask import Flask
+from flask_migrate import Migrate
+from sqlalchemy import URL, make_url
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app import cli, config
+from app.config import Settings
+from app.core import logs
+from app.core.db import db
+from app.embedded import servers
+
+MAX_BODY = 1024 * 1024
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """A Flask application that serves `settings` (the environment's, when not given)."""
+    settings = _with_stores(settings or config.load())
+    logs.configure(settings.LOG_LEVEL)
+    app = Flask(__name__)
+    app.extensions["settings"] = settings
+    app.config.update(_flask_config(settings))
+    db.init_app(app)
+    Migrate(app, db, compare_type=True)
+    _web(app, settings)
+    cli.register(app)
+    return app
+
+
+def _web(app: Flask, settings: Settings) -> None:
+    from app import blueprints, web
+
+    web.init_app(app, settings)
+    blueprints.register(app, settings)
+    if settings.PROXY_HOPS:
+        hops = settings.PROXY_HOPS
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+
+
+def _with_stores(settings: Settings) -> Settings:
+    """The embedded PostgreSQL and Redis in place of those that no setting names, for as long as this process."""
+    if settings.DATABASE_URL and settings.REDIS_URL:
+        return settings
+    stack = ExitStack()
+    found = stack.enter_context(servers(settings.DATA_DIR / "stores"))
+    atexit.register(stack.close)
+    return replace(
+        settings,
+        DATABASE_URL=settings.DATABASE_URL or found.database_url,
+        REDIS_URL=settings.REDIS_URL or found.redis_url,
+    )
+
+
+def _flask_config(settings: Settings) -> dict[str, object]:
+    return {
+        "SECRET_KEY": settings.SECRET_KEY,
+        "TRUSTED_HOSTS": settings.TRUSTED_HOSTS or None,
+        "MAX_CONTENT_LENGTH": MAX_BODY,
+        "MAX_FORM_MEMORY_SIZE": 512 * 1024,
+        "MAX_FORM_PARTS": 100,
+        "SQLALCHEMY_DATABASE_URI": _database(settings.DATABASE_URL),
+        "SQLALCHEMY_ENGINE_OPTIONS": {
+            "pool_size": settings.DATABASE_POOL,
+            "max_overflow": 0,
+            "pool_timeout": 2,
+            "pool_use_lifo": True,
+            "hide_parameters": True,
+            "connect_args": {
+                "connect_timeout": 3,
+                "options": "-c statement_timeout=10s -c lock_timeout=3s "
+                "-c idle_in_transaction_session_timeout=15s -c timezone=UTC",
+            },
+        },
+    }
+
+
+def _database(url: str) -> URL:
+    return make_url(url).set(drivername="postgresql+psycopg")

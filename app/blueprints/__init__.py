@@ -1,0 +1,18 @@
+"""The faces of the domains."""
+
+from flask import Flask
+
+from app.blueprints import console
+from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.diagnostics.routes import blp as diagnostics
+from app.blueprints.health.routes import blp as health
+from app.config import Settings
+from app.web import openapi
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Serves every blueprint, and the document that describes them."""
+    api = openapi.create(app)
+    for blueprint in (accounts, diagnostics, health):
+        api.register_blueprint(blueprint)
+    console.register(app, settings)

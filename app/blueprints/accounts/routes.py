@@ -1,0 +1,197 @@
+"""Sign-in and accounts: `/api/auth/*`."""
+
+from typing import Any
+
+from app.accounts import actions, errors, queries
+from app.blueprints.accounts import schemas
+from app.core.errors import Throttled
+from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
+from app.web.auth import current_caller, optional_caller, token_data
+from app.web.blueprint import Blueprint
+from app.web.limits import Limit, client_network
+
+blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
+
+MAILS = Limit(10)
+GUESSES = Limit(60)
+IDENTITY_ERRORS = [
+    errors.IdentityRejected,
+    errors.IdentityLinkedElsewhere,
+    errors.EmailNotVerifiedByProvider,
+    errors.ProviderNotConfigured,
+    errors.ProviderUnavailable,
+]
+
+
+@blp.post(
+    "/login",
+    access=PUBLIC,
+    body=schemas.LoginBody,
+    returns=schemas.SignedInData,
+    limit=Limit(300),
+    errors=[errors.InvalidCredentials],
+)
+def login(**body: Any) -> Any:
+    """Sign in with a password."""
+    return token_data(actions.log_in(network=client_network(), **body))
+
+
+@blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
+def logout(**body: Any) -> Any:
+    """End the session of a refresh token.
+
+    Its access tokens end with it, at once. A token that never counted gets the same answer.
+    """
+    return actions.log_out(**body)
+
+
+@blp.post(
+    "/refresh",
+    access=PUBLIC,
+    body=schemas.RefreshBody,
+    returns=schemas.SignedInData,
+    errors=[errors.RefreshInvalid, errors.RefreshReused],
+)
+def refresh(**body: Any) -> Any:
+    """Exchange a refresh token for a new pair.
+
+    The token sent before is answered with the same successor for ten seconds; anything older ends the session.
+    """
+    return token_data(actions.refresh(**body))
+
+
+@blp.get("/me", access=SIGNED_IN, returns=schemas.Me, versioned=True)
+def me() -> Any:
+    """Read the signed-in account."""
+    return queries.profile(current_caller())
+
+
+@blp.post(
+    "/apple",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.AppleBody,
+    returns=schemas.SignedInData,
+    limit=GUESSES,
+    errors=IDENTITY_ERRORS,
+)
+def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
+    """Sign in, or link the account, with Apple."""
+    return token_data(actions.sign_in_externally("apple", caller=optional_caller(), token=identity_token, **body))
+
+
+@blp.post(
+    "/google",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.GoogleBody,
+    returns=schemas.SignedInData,
+    limit=GUESSES,
+    errors=IDENTITY_ERRORS,
+)
+def google(id_token: str, **body: Any) -> Any:
+    """Sign in, or link the account, with Google."""
+    return token_data(actions.sign_in_externally("google", caller=optional_caller(), token=id_token, **body))
+
+
+@blp.post(
+    "/register/customer",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.CustomerBody,
+    status=201,
+    limit=MAILS,
+    idempotent=True,
+    errors=[errors.CurrentPasswordWrong],
+)
+def register_customer(**body: Any) -> Any:
+    """Register as a customer.
+
+    The answer is the same whether or not the address has an account; the mail that follows tells its owner.
+    """
+    return actions.register_customer(caller=optional_caller(), **body)
+
+
+@blp.post(
+    "/register/merchant",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.MerchantBody,
+    status=201,
+    limit=MAILS,
+    idempotent=True,
+    errors=[errors.CurrentPasswordWrong],
+)
+def register_merchant(**body: Any) -> Any:
+    """Register as a merchant."""
+    return actions.register_merchant(caller=optional_caller(), **body)
+
+
+@blp.post(
+    "/register/organiser",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.OrganiserBody,
+    status=201,
+    limit=MAILS,
+    idempotent=True,
+    errors=[errors.CurrentPasswordWrong],
+)
+def register_organiser(**body: Any) -> Any:
+    """Register as an organiser."""
+    return actions.register_organiser(caller=optional_caller(), **body)
+
+
+@blp.post(
+    "/register/admin",
+    access=PUBLIC_OR_SIGNED_IN,
+    body=schemas.AdminBody,
+    status=201,
+    limit=MAILS,
+    idempotent=True,
+    errors=[errors.BootstrapRefused, errors.TierTooHigh, errors.CurrentPasswordWrong],
+)
+def register_admin(**body: Any) -> Any:
+    """Register an admin.
+
+    The first one needs the bootstrap secret; every other one the token of an admin, whose tier is the limit.
+    """
+    return actions.register_admin(caller=optional_caller(), network=client_network(), **body)
+
+
+@blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=GUESSES, errors=[errors.CodeInvalid])
+def verify_email(**body: Any) -> Any:
+    """Confirm an address with the code that was mailed to it."""
+    return actions.verify_email(**body)
+
+
+@blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=MAILS, errors=[Throttled])
+def resend_verification(**body: Any) -> Any:
+    """Mail a fresh verification code."""
+    return actions.resend_verification(**body)
+
+
+@blp.post("/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=MAILS, errors=[Throttled])
+def request_reset(**body: Any) -> Any:
+    """Mail a code for setting a new password."""
+    return actions.request_reset(**body)
+
+
+@blp.post(
+    "/password-reset/verify",
+    access=PUBLIC,
+    body=schemas.CodeBody,
+    returns=schemas.ResetTokenData,
+    limit=GUESSES,
+    errors=[errors.CodeInvalid],
+)
+def verify_reset(**body: Any) -> Any:
+    """Exchange the code for a reset token."""
+    return actions.verify_reset(**body)
+
+
+@blp.post(
+    "/password-reset/complete",
+    access=PUBLIC,
+    body=schemas.CompleteResetBody,
+    limit=GUESSES,
+    errors=[errors.ResetTokenInvalid],
+)
+def complete_reset(**body: Any) -> Any:
+    """Set a new password with the reset token; every session ends."""
+    return actions.complete_reset(**body)

@@ -1,0 +1,64 @@
+"""The development mailbox: every mail, SMS and push message that was sent. Never registered in production."""
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, make_response, render_template, request
+
+from app.clients import mailbox
+from app.core.errors import NotFound
+
+blueprint = Blueprint("dev_mail", __name__)
+
+LISTED = 200
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+@blueprint.get("/dev/mail")
+def listed() -> Response:
+    """The newest messages, all or those to one address."""
+    to = request.args.get("to", "").strip()
+    found = mailbox.messages(to=to or None, limit=LISTED)
+    return _page("console/mailbox.html", messages=found, to=to, listed=LISTED)
+
+
+@blueprint.get("/dev/mail.json")
+def as_json() -> Response:
+    """The same as a list, for programs that try the service out."""
+    found = mailbox.messages(to=request.args.get("to", "").strip() or None)
+    response = jsonify([{name: each[name] for name in mailbox.SHOWN} for each in found])
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/dev/mail/<id>")
+def shown(id: str) -> Response:
+    """One message: how it looks, its text, its headers."""
+    return _page("console/message.html", message=_message(id))
+
+
+@blueprint.get("/dev/mail/<id>/html")
+def framed(id: str) -> Response:
+    """The mail's HTML alone, for the frame; it may run nothing and load nothing."""
+    response = make_response(_message(id)["html"] or "")
+    response.headers["Content-Security-Policy"] = MAIL_POLICY
+    response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _message(id: str) -> dict[str, Any]:
+    found = mailbox.message(id)
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def _page(template: str, **context: Any) -> Response:
+    response = make_response(render_template(template, **context))
+    response.headers["Content-Security-Policy"] = PAGE_POLICY
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,20 @@
+"""The intake of client reports: `/api/diagnostics/logs`."""
+
+from typing import Any
+
+from app.blueprints.diagnostics.schemas import LogsBody
+from app.diagnostics import actions
+from app.web.access import PUBLIC
+from app.web.blueprint import Blueprint
+from app.web.limits import Limit
+
+blp = Blueprint("diagnostics", __name__, url_prefix="/api/diagnostics", description="Reports from clients")
+
+
+@blp.post("/logs", access=PUBLIC, body=LogsBody, limit=Limit(60), max_bytes=256 * 1024)
+def record_logs(**body: Any) -> Any:
+    """Report client-side events.
+
+    Secrets are masked and control characters escaped; reports are kept for thirty days.
+    """
+    return actions.record(**body)

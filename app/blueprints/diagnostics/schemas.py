@@ -1,0 +1,23 @@
+"""What the intake of client reports takes (specification 4.4)."""
+
+from marshmallow import fields
+
+from app.web.fields import Coded, Items, Text
+from app.web.schema import Schema
+
+EXAMPLE = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "screen": "map"}
+
+
+class Report(Coded, fields.Dict):
+    """A free object."""
+
+
+class LogsBody(Schema):
+    client = Text(max=40, metadata={"example": "gate-app 2.4.1"})
+    events = Items(
+        Report(keys=fields.String(), metadata={"example": EXAMPLE}),
+        required=True,
+        min=1,
+        max=100,
+        metadata={"description": "each with level?, message?, at? and whatever helps"},
+    )

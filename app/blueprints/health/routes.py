@@ -1,0 +1,45 @@
+"""Liveness and readiness."""
+
+from typing import Any
+
+from marshmallow import fields
+
+from app.web import readiness
+from app.web.access import PUBLIC
+from app.web.blueprint import Blueprint
+from app.web.envelope import spliced_response
+from app.web.schema import Schema
+
+blp = Blueprint("health", __name__, description="Liveness and readiness")
+
+
+class Health(Schema):
+    ok = fields.Boolean(required=True)
+
+
+class Readiness(Schema):
+    ready = fields.Boolean(required=True)
+    database = fields.String(required=True, metadata={"enum": ["up", "down"], "example": "up"})
+    migrations = fields.String(
+        required=True, metadata={"enum": ["current", "pending", "unknown"], "example": "current"}
+    )
+    payrail = fields.String(required=True, metadata={"enum": ["live", "mock", "disabled"], "example": "mock"})
+    redis = fields.String(required=True, metadata={"enum": ["up", "down"], "example": "up"})
+    relay = fields.String(required=True, metadata={"enum": ["up", "down"], "example": "up"})
+    workers = fields.Integer(required=True, metadata={"example": 1})
+
+
+@blp.get("/health", access=PUBLIC, returns=Health)
+def health() -> Any:
+    """Say that the process lives. Touches nothing."""
+    return spliced_response(b'{"ok":true}')
+
+
+@blp.get("/ready", access=PUBLIC, returns=Readiness, errors=[readiness.NotReady])
+def ready() -> Any:
+    """Say whether the service can do its work.
+
+    Not ready without a database that answers within a second and has every migration. Redis, relay and workers
+    are reported and do not decide.
+    """
+    return readiness.report()

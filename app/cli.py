@@ -1,0 +1,12 @@
+"""`flask` commands. Each domain registers its own; what belongs to no domain stands here."""
+
+from flask import Flask
+
+from app.accounts import commands as accounts
+from app.core import commands as core
+
+
+def register(app: Flask) -> None:
+    """Adds every command to the `flask` of this application."""
+    core.register(app)
+    accounts.register(app)

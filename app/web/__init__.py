@@ -1,0 +1,31 @@
+"""HTTP, written once: everything that all operations share."""
+
+from typing import TYPE_CHECKING
+
+from flask import Flask
+from flask_cors import CORS
+
+from app.web import auth, errors, limits
+from app.web.edge import Edge
+from app.web.envelope import OrjsonProvider
+
+if TYPE_CHECKING:
+    from app.config import Settings
+
+
+def init_app(app: Flask, settings: "Settings") -> None:
+    """Puts the web layer around an application."""
+    app.json = OrjsonProvider(app)
+    app.url_map.strict_slashes = False
+    auth.init_app(app)
+    errors.init_app(app)
+    limits.init_app(app)
+    if settings.CORS_ORIGINS:
+        CORS(
+            app,
+            origins=settings.CORS_ORIGINS,
+            supports_credentials=False,
+            max_age=600,
+            expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
+        )
+    app.wsgi_app = Edge(app.wsgi_app, https=settings.PUBLIC_BASE_URL.startswith("https"))  # type: ignore[method-assign]

@@ -1,0 +1,48 @@
+"""Who may call a route. Every route names one of these; one that names none does not import."""
+
+from dataclasses import dataclass, replace
+
+TIERS = ("analyst", "support", "admin", "super_admin")
+
+
+@dataclass(frozen=True)
+class Access:
+    """The roles that may call, the lowest admin tier that may (None: no admin), and whether the caller's
+    address must be verified. `optional`: public, but a token counts. No roles and no tier: anybody who is signed in."""
+
+    name: str
+    public: bool = False
+    optional: bool = False
+    roles: frozenset[str] = frozenset()
+    tier: str | None = None
+    verified: bool = False
+
+    def allows(self, roles: frozenset[str], tier: str | None) -> bool:
+        """Whether an account with these roles and this admin tier may call."""
+        if not self.roles and self.tier is None:
+            return True
+        if self.roles & roles:
+            return True
+        return self.tier is not None and tier is not None and TIERS.index(tier) >= TIERS.index(self.tier)
+
+    def with_verified_address(self) -> "Access":
+        """The same, for callers whose e-mail address is verified."""
+        return replace(self, verified=True)
+
+
+PUBLIC = Access("anybody", public=True)
+PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to", public=True, optional=True)
+SIGNED_IN = Access("anybody signed in")
+MERCHANT = Access("merchants", roles=frozenset({"merchant"}))
+ORGANISER = Access("organisers, for their own events, and admins", roles=frozenset({"organiser"}), tier="admin")
+ORGANISER_READS = Access(
+    "organisers, for their own events, and admins of every tier",
+    roles=frozenset({"organiser"}),
+    tier="analyst",
+)
+DECIDERS = Access(
+    "organisers, for their own events, and admins from support on",
+    roles=frozenset({"organiser"}),
+    tier="support",
+)
+ADMIN = Access("admins", tier="admin")

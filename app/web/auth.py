@@ -1,0 +1,122 @@
+"""Bearer tokens: minted and verified by flask-jwt-extended, with keys that rotate.
+
+A token's signature cannot change, so a worker verifies each token once and remembers its claims; whether the
+session still lives is asked of the database on every request, in the one query that loads the caller.
+"""
+
+import time
+from functools import lru_cache
+from typing import Any
+
+import jwt
+from flask import Flask, current_app, g, request
+from flask_jwt_extended import JWTManager, create_access_token, decode_token
+from flask_jwt_extended.exceptions import JWTExtendedException
+
+from app.accounts import keys
+from app.accounts.caller import Caller
+from app.accounts.queries import caller_of_session
+from app.accounts.sessions import ACCESS_SECONDS, SignedIn
+from app.web.access import Access
+from app.web.refusals import (
+    EmailNotVerified,
+    RoleNotAllowed,
+    SessionEnded,
+    TokenExpired,
+    TokenInvalid,
+    TokenMissing,
+)
+
+AUDIENCE = "event-commerce"
+MAX_TOKEN = 4096
+
+
+def init_app(app: Flask) -> None:
+    """Configures the extension: one asymmetric algorithm, issuer and audience, keys by their id."""
+    app.config.update(
+        JWT_ALGORITHM=keys.ALGORITHM,
+        JWT_DECODE_ALGORITHMS=[keys.ALGORITHM],
+        JWT_ACCESS_TOKEN_EXPIRES=ACCESS_SECONDS,
+        JWT_DECODE_LEEWAY=30,
+        JWT_ENCODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
+        JWT_DECODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
+        JWT_ENCODE_AUDIENCE=AUDIENCE,
+        JWT_DECODE_AUDIENCE=AUDIENCE,
+    )
+    extension = JWTManager(app)
+    extension.encode_key_loader(lambda _: keys.current().private)
+    extension.decode_key_loader(lambda header, _: keys.published(str(header.get("kid", ""))))
+
+
+def token_data(signed_in: SignedIn) -> dict[str, Any]:
+    """What a sign-in answers: both tokens and whose they are."""
+    access_token = create_access_token(
+        signed_in.user["id"],
+        additional_claims={
+            "sid": signed_in.session_id,
+            "roles": signed_in.user["roles"],
+            "tier": signed_in.tier,
+        },
+        additional_headers={"kid": keys.current().kid},
+    )
+    return {
+        "access_token": access_token,
+        "refresh_token": signed_in.refresh_token,
+        "token_type": "Bearer",
+        "expires_in": ACCESS_SECONDS,
+        "user": signed_in.user,
+    }
+
+
+def current_caller() -> Caller:
+    """The account that calls; only routes that are not public may ask."""
+    caller: Caller = g.caller
+    return caller
+
+
+def optional_caller() -> Caller | None:
+    """The caller of a public route, when a token was sent. A token that does not count is an error."""
+    return _authenticated() if request.headers.get("Authorization") else None
+
+
+def authorise(access: Access) -> None:
+    """Lets the request pass or raises 401 or 403; leaves the caller for `current_caller()`."""
+    if access.public:
+        return
+    g.caller = caller = _authenticated()
+    if not access.allows(caller.roles, caller.tier):
+        raise RoleNotAllowed(f"Only {access.name} may do this; your account holds: {', '.join(sorted(caller.roles))}.")
+    if access.verified and not caller.email_verified:
+        raise EmailNotVerified()
+
+
+def _authenticated() -> Caller:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not scheme:
+        raise TokenMissing()
+    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN:
+        raise TokenInvalid()
+    subject, session, expires = _claims(token, keys.generation())
+    if expires + 30 < time.time():
+        raise TokenExpired()
+    caller = caller_of_session(session)
+    if caller is None or caller.id != subject:
+        raise SessionEnded()
+    return caller
+
+
+def _claims(token: str, generation: int) -> tuple[str, str, float]:
+    try:
+        return _verified(token, generation, id(current_app._get_current_object()))  # type: ignore[attr-defined]
+    except jwt.ExpiredSignatureError as error:
+        raise TokenExpired() from error
+    except (jwt.PyJWTError, JWTExtendedException, keys.UnknownKey, ValueError, KeyError, TypeError) as error:
+        raise TokenInvalid() from error
+
+
+@lru_cache(maxsize=4096)
+def _verified(token: str, generation: int, application: int) -> tuple[str, str, float]:
+    claims = decode_token(token)
+    if claims["type"] != "access":
+        raise ValueError(claims["type"])
+    return str(claims["sub"]), str(claims["sid"]), float(claims["exp"])

@@ -1,0 +1,81 @@
+"""Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
+
+import structlog
+from flask import Flask, Response, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import exc
+from werkzeug.exceptions import HTTPException
+
+from app.core import errors
+from app.core.errors import AppError
+from app.web.envelope import error_response
+
+log = structlog.get_logger("errors")
+BUSY_STATES = {"55P03", "57014", "40P01", "40001"}
+BY_STATUS: dict[int, type[AppError]] = {
+    400: errors.BadRequest,
+    401: errors.Unauthorised,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    409: errors.Conflict,
+    410: errors.Gone,
+    412: errors.StaleVersion,
+    413: errors.TooLarge,
+    415: errors.UnsupportedMedia,
+    422: errors.Unprocessable,
+    429: errors.Throttled,
+    503: errors.Unavailable,
+}
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(Exception, handle)
+
+
+def handle(exception: Exception) -> ResponseReturnValue:
+    """The answer for any exception; one that nobody foresaw is logged and told without insides."""
+    error = translated(exception)
+    if isinstance(error, errors.InternalError):
+        log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
+    page = request.environ.get("event_commerce.error_page")
+    if page is not None:
+        shown: Response = page(error)
+        return shown
+    return error_response(error)
+
+
+def translated(exception: Exception) -> AppError:
+    """The AppError that `exception` amounts to."""
+    if isinstance(exception, AppError):
+        return exception
+    if isinstance(exception, HTTPException):
+        return _of_werkzeug(exception)
+    if isinstance(exception, exc.TimeoutError):
+        return errors.Busy()
+    if isinstance(exception, exc.DBAPIError):
+        return _of_database(exception)
+    return errors.InternalError()
+
+
+def _of_werkzeug(exception: HTTPException) -> AppError:
+    if exception.response is not None or exception.code is None:
+        return errors.InternalError()
+    error = BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()
+    for name, value in exception.get_headers():
+        if name.lower() in ("allow", "retry-after", "www-authenticate"):
+            error.headers[name] = value
+    return error
+
+
+def _of_database(exception: exc.DBAPIError) -> AppError:
+    state = getattr(exception.orig, "sqlstate", None) or ""
+    if state in BUSY_STATES:
+        return errors.Busy()
+    if (
+        exception.connection_invalidated
+        or (isinstance(exception, exc.OperationalError) and not state)
+        or state.startswith(("08", "57P", "53"))
+    ):
+        return errors.DatabaseAway()
+    return errors.InternalError()

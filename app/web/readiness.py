@@ -1,0 +1,95 @@
+"""Whether the service can do its work: asked on a connection of its own, so that a full pool is no outage."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooSlow
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import psycopg
+from alembic.script import ScriptDirectory
+from flask import current_app
+from redis import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import make_url
+
+from app.config import Settings
+from app.core.errors import Unavailable
+
+SECONDS = 1.0
+FRESH = 45.0
+MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+STATE = """
+    SELECT (SELECT string_agg(version_num, ',' ORDER BY version_num) FROM alembic_version),
+           coalesce((SELECT bool_or(at > now() - make_interval(secs => %(fresh)s)) FROM heartbeat
+                      WHERE name = 'relay'), false),
+           (SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%%' AND at > now() - make_interval(secs => %(fresh)s))
+"""
+
+
+class NotReady(Unavailable):
+    number, code = 50303, "NOT_READY"
+    message = "The service is not ready; data says what is missing."
+
+
+@dataclass
+class Probe:
+    """The last report and the thread that makes the next one."""
+
+    thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "ready"))
+    lock: Lock = field(default_factory=Lock)
+    made_at: float = float("-inf")
+    last: dict[str, Any] = field(default_factory=dict)
+
+
+def report() -> dict[str, Any]:
+    """Readiness with its reasons, at most a second old. Raises NotReady with the same report."""
+    settings: Settings = current_app.extensions["settings"]
+    probe: Probe = current_app.extensions.setdefault("readiness", Probe())
+    with probe.lock:
+        if time.monotonic() - probe.made_at > SECONDS:
+            probe.last, probe.made_at = _made(probe, settings), time.monotonic()
+        found = probe.last
+    if not found["ready"]:
+        raise NotReady(retry_after=2, **found)
+    return found
+
+
+def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
+    try:
+        database = probe.thread.submit(_database, settings.DATABASE_URL).result(SECONDS)
+    except (psycopg.Error, OSError, TooSlow):
+        database = {"database": "down", "migrations": "unknown", "relay": "down", "workers": 0}
+    ready = database["database"] == "up" and database["migrations"] == "current"
+    return {"ready": ready, **database, "payrail": settings.PAYRAIL_MODE, "redis": _redis(settings.REDIS_URL)}
+
+
+def _database(url: str) -> dict[str, Any]:
+    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain, connect_timeout=2, options="-c statement_timeout=900") as connection:
+        row = connection.execute(STATE, {"fresh": FRESH}).fetchone()
+    assert row is not None
+    return {
+        "database": "up",
+        "migrations": "current" if row[0] == head() else "pending",
+        "relay": "up" if row[1] else "down",
+        "workers": row[2],
+    }
+
+
+def _redis(url: str) -> str:
+    try:
+        with Redis.from_url(url, socket_timeout=0.2, socket_connect_timeout=0.2) as client:
+            client.ping()
+    except (RedisError, OSError):
+        return "down"
+    return "up"
+
+
+@cache
+def head() -> str:
+    """The migration that this code expects."""
+    return ",".join(sorted(ScriptDirectory(str(MIGRATIONS)).get_heads()))

@@ -1,0 +1,53 @@
+"""What the web layer itself refuses: tokens, roles, keys and rates."""
+
+from app.core.errors import BadRequest, Conflict, Forbidden, Unauthorised, Unprocessable
+
+
+class TokenMissing(Unauthorised):
+    number, code = 40101, "TOKEN_MISSING"
+    message = "Send an access token: Authorization: Bearer <token>."
+
+
+class TokenExpired(Unauthorised):
+    number, code = 40102, "TOKEN_EXPIRED"
+    message = "The access token has expired; get a new one from /api/auth/refresh."
+
+
+class TokenInvalid(Unauthorised):
+    number, code = 40103, "TOKEN_INVALID"
+    message = "The access token is not valid; sign in again."
+
+
+class SessionEnded(Unauthorised):
+    number, code = 40104, "SESSION_ENDED"
+    message = "This session has ended; sign in again."
+
+
+class RoleNotAllowed(Forbidden):
+    number, code = 40301, "ROLE_NOT_ALLOWED"
+    message = "Your account's role may not do this."
+
+
+class EmailNotVerified(Forbidden):
+    number, code = 40302, "EMAIL_NOT_VERIFIED"
+    message = "Verify your e-mail address first; /api/auth/resend-verification sends a new code."
+
+
+class IdempotencyInProgress(Conflict):
+    number, code = 40901, "IDEMPOTENCY_IN_PROGRESS"
+    message = "The first request with this idempotency key is still running; ask again in a moment."
+
+
+class IdempotencyKeyReused(Conflict):
+    number, code = 40902, "IDEMPOTENCY_KEY_REUSED"
+    message = "This idempotency key was used with another body; take a new key for a new request."
+
+
+class IdempotencyKeysDiffer(Unprocessable):
+    number, code = 42202, "IDEMPOTENCY_KEYS_DIFFER"
+    message = "The Idempotency-Key header and idempotencyKey in the body differ; send one of them."
+
+
+class HostNotTrusted(BadRequest):
+    number, code = 40002, "HOST_NOT_TRUSTED"
+    message = "This service does not answer to that host name."
