@@ -1,0 +1,99 @@
+"""Signing in, or linking, by an Apple or Google account."""
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import sessions
+from app.accounts.caller import Caller
+from app.accounts.errors import EmailNotVerifiedByProvider, IdentityLinkedElsewhere, IdentityRejected
+from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
+from app.accounts.providers import verified
+from app.accounts.sessions import SignedIn
+from app.clients.identity import Identity
+from app.core.errors import ValidationFailed
+from app.core.ids import new_id
+from app.core.outbox import enqueue
+from app.core.transaction import assert_no_transaction, transaction
+
+
+def sign_in_externally(
+    provider: str, *, caller: Caller | None, token: str, nonce: str | None = None, full_name: str | None = None
+) -> SignedIn:
+    """A session of the account this identity signs in to: the one it is linked to, the caller's, the one with its
+    verified address, or a new one. Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider,
+    ProviderNotConfigured, ProviderUnavailable."""
+    assert_no_transaction()
+    identity = verified(provider, token, nonce=nonce)
+    with transaction() as session:
+        _spend(session, identity)
+        account = _linked(session, identity)
+        if caller is not None and account is not None and account.id != caller.id:
+            raise IdentityLinkedElsewhere()
+        account = account or _link(session, identity, _account_for(session, identity, caller, full_name))
+        return sessions.begin(session, account)
+
+
+def _spend(session: OrmSession, identity: Identity) -> None:
+    spent = insert(SpentIdentityToken).values(token_hash=identity.token_hash, expires_at=identity.expires_at)
+    if session.scalar(spent.on_conflict_do_nothing().returning(SpentIdentityToken.token_hash)) is None:
+        raise IdentityRejected(reason="used")
+
+
+def _linked(session: OrmSession, identity: Identity) -> Account | None:
+    return session.scalar(
+        select(Account)
+        .join(ExternalIdentity, ExternalIdentity.account_id == Account.id)
+        .where(ExternalIdentity.provider == identity.provider, ExternalIdentity.subject == identity.subject)
+    )
+
+
+def _account_for(session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None) -> Account:
+    if caller is not None:
+        return session.get_one(Account, caller.id)
+    if identity.email is None:
+        raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
+    account = _created(session, identity, full_name)
+    if account is not None:
+        return account
+    account = session.scalars(select(Account).where(Account.email == identity.email).with_for_update()).one()
+    if not identity.email_verified:
+        raise EmailNotVerifiedByProvider()
+    if account.email_verified_at is None:
+        _take_over(session, account)
+    return account
+
+
+def _created(session: OrmSession, identity: Identity, full_name: str | None) -> Account | None:
+    name = (full_name or identity.name or str(identity.email).partition("@")[0])[:120]
+    statement = insert(Account).values(
+        id=new_id(),
+        email=identity.email,
+        name=name,
+        roles=["customer"],
+        email_verified_at=func.now() if identity.email_verified else None,
+    )
+    return session.scalar(statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account))
+
+
+def _take_over(session: OrmSession, account: Account) -> None:
+    """The provider vouches for the owner; whoever registered the address by password never did."""
+    account.email_verified_at, account.password_hash = func.now(), None
+    account.password_version += 1
+    account.version += 1
+    sessions.end_all(session, account.id, "taken_over")
+
+
+def _link(session: OrmSession, identity: Identity, account: Account) -> Account:
+    linked = insert(ExternalIdentity).values(
+        provider=identity.provider, subject=identity.subject, account_id=account.id
+    )
+    new = session.scalar(linked.on_conflict_do_nothing().returning(ExternalIdentity.account_id))
+    if new is None:
+        winner = _linked(session, identity)
+        if winner is None or winner.id != account.id:
+            raise IdentityLinkedElsewhere()
+    enqueue(
+        "accounts.mail_notice", template="identity_linked", account_id=account.id, provider=identity.provider.title()
+    )
+    return account

@@ -1,0 +1,77 @@
+"""A forgotten password: request, verify, complete."""
+
+from datetime import timedelta
+
+from flask import current_app
+from sqlalchemy import func, select, update
+
+from app.accounts import codes, passwords, sessions
+from app.accounts.errors import CodeInvalid, ResetTokenInvalid
+from app.accounts.models import Account, ResetToken
+from app.accounts.throttling import PER_ADDRESS
+from app.core import throttle
+from app.core.outbox import enqueue
+from app.core.tokens import fingerprint, opaque_token
+from app.core.transaction import transaction
+
+RESET_LIFETIME = timedelta(minutes=15)
+
+
+def request_reset(*, email: str) -> None:
+    """Mails a code when the address has an account; says the same when not. Raises Throttled."""
+    with transaction() as session:
+        codes.issue(session, codes.RESET, email)
+
+
+def verify_reset(*, email: str, code: str) -> dict[str, object]:
+    """A token that sets a new password once, within 15 minutes. Raises CodeInvalid; the try counts."""
+    token = opaque_token()
+    with transaction() as session:
+        right = codes.spend(session, codes.RESET, email, code)
+        account = session.scalar(select(Account).where(Account.email == email)) if right else None
+        if account is not None:
+            session.add(
+                ResetToken(
+                    token_hash=fingerprint(token),
+                    account_id=account.id,
+                    password_version=account.password_version,
+                    expires_at=func.now() + RESET_LIFETIME,
+                )
+            )
+    if account is None:
+        raise CodeInvalid()
+    return {"reset_token": token, "expires_in": int(RESET_LIFETIME.total_seconds())}
+
+
+def complete_reset(*, email: str, reset_token: str, password: str) -> None:
+    """Sets the password, verifies the address, ends every session and tells the owner.
+
+    Raises ResetTokenInvalid. Of many at once, one succeeds.
+    """
+    production = current_app.extensions["settings"].production
+    passwords.check_uncommon(password, email, production=production)
+    new_hash = passwords.hashed(password)
+    with transaction() as session:
+        account_id = session.scalar(
+            update(ResetToken)
+            .where(
+                ResetToken.token_hash == fingerprint(reset_token),
+                ResetToken.used_at.is_(None),
+                ResetToken.expires_at > func.now(),
+                Account.id == ResetToken.account_id,
+                Account.email == email,
+                Account.password_version == ResetToken.password_version,
+            )
+            .values(used_at=func.now())
+            .returning(ResetToken.account_id)
+            .execution_options(synchronize_session=False)
+        )
+        if account_id is None:
+            raise ResetTokenInvalid()
+        account = session.get_one(Account, account_id, with_for_update=True)
+        account.password_hash, account.password_version = new_hash, account.password_version + 1
+        account.email_verified_at = account.email_verified_at or func.now()
+        account.version += 1
+        sessions.end_all(session, account.id, "password_reset")
+        throttle.clear(session, PER_ADDRESS, email)
+        enqueue("accounts.mail_notice", template="password_changed", account_id=account.id)

@@ -1,0 +1,81 @@
+"""Exchanging a refresh token for its successor."""
+
+from datetime import timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import sessions
+from app.accounts.errors import RefreshInvalid, RefreshReused
+from app.accounts.models import Account, AccountSession
+from app.accounts.sessions import IDLE, SignedIn
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+
+GRACE = timedelta(seconds=10)
+
+
+def refresh(*, refresh_token: str) -> SignedIn:
+    """The successor of a token. The predecessor within ten seconds gets the same successor (two tabs, a lost
+    answer); anything older ends the session and tells its owner. Raises RefreshInvalid, RefreshReused."""
+    known = sessions.read(refresh_token)
+    if known is None:
+        raise RefreshInvalid()
+    session_id, counter = known
+    with transaction() as session:
+        if _advance(session, session_id, counter) or _repeated(session, session_id, counter):
+            return sessions.told(_owner(session, session_id), session_id, counter + 1)
+        reused = _end_if_living(session, session_id)
+    raise RefreshReused() if reused else RefreshInvalid()
+
+
+def _advance(session: OrmSession, session_id: str, counter: int) -> bool:
+    moved = session.execute(
+        update(AccountSession)
+        .where(*_living(session_id), AccountSession.counter == counter)
+        .values(
+            counter=counter + 1,
+            rotated_at=func.now(),
+            idle_until=func.least(func.now() + IDLE, AccountSession.ends_at),
+        )
+        .returning(AccountSession.id)
+    )
+    return moved.first() is not None
+
+
+def _repeated(session: OrmSession, session_id: str, counter: int) -> bool:
+    fresh = select(AccountSession.id).where(
+        *_living(session_id),
+        AccountSession.counter == counter + 1,
+        AccountSession.rotated_at >= func.now() - GRACE,
+    )
+    return session.scalar(fresh) is not None
+
+
+def _end_if_living(session: OrmSession, session_id: str) -> bool:
+    account_id = session.scalar(
+        update(AccountSession)
+        .where(*_living(session_id))
+        .values(ended_at=func.now(), end_reason="refresh_reused")
+        .returning(AccountSession.account_id)
+    )
+    if account_id is not None:
+        enqueue("accounts.mail_notice", template="sessions_ended", account_id=account_id)
+    return account_id is not None
+
+
+def _owner(session: OrmSession, session_id: str) -> Account:
+    return session.scalars(
+        select(Account)
+        .join(AccountSession, AccountSession.account_id == Account.id)
+        .where(AccountSession.id == session_id)
+    ).one()
+
+
+def _living(session_id: str) -> tuple[object, ...]:
+    return (
+        AccountSession.id == session_id,
+        AccountSession.ended_at.is_(None),
+        AccountSession.idle_until > func.now(),
+        AccountSession.ends_at > func.now(),
+    )

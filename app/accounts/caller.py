@@ -1,0 +1,19 @@
+"""The caller of a request: what every view may know of it, loaded in one query."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A signed-in account and the session it acts in."""
+
+    id: str
+    session_id: str
+    email: str
+    name: str
+    phone: str | None
+    email_verified: bool
+    roles: frozenset[str]
+    tier: str | None
+    title: str | None
+    version: int

@@ -1,0 +1,35 @@
+"""`flask admin create` and `flask keys rotate`."""
+
+import click
+from flask import Flask
+from flask.cli import AppGroup
+
+from app.accounts import actions, keys
+from app.accounts.models import TIERS
+
+admin = AppGroup("admin", help="Administrators.")
+signing_keys = AppGroup("keys", help="The keys that sign access tokens.")
+
+
+def register(app: Flask) -> None:
+    app.cli.add_command(admin)
+    app.cli.add_command(signing_keys)
+
+
+@admin.command("create")
+@click.option("--email", required=True, prompt=True)
+@click.option("--name", required=True, prompt=True)
+@click.option("--tier", type=click.Choice(TIERS), default="super_admin", show_default=True)
+@click.password_option(help="8 to 128 characters; asked for when not given.")
+def create(email: str, name: str, tier: str, password: str) -> None:
+    """Create an admin, or give an existing account the role."""
+    if not 8 <= len(password) <= 128:
+        raise click.UsageError("The password must have 8 to 128 characters.")
+    account_id = actions.create_admin(email=email.strip().lower(), password=password, name=name.strip(), tier=tier)
+    click.echo(f"{account_id} {email.strip().lower()} {tier}")
+
+
+@signing_keys.command("rotate")
+def rotate() -> None:
+    """Sign with a new key from now on; tokens signed before go on until they expire."""
+    click.echo(f"signing with {keys.rotate()}")

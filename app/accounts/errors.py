@@ -1,0 +1,68 @@
+"""Errors of accounts, sessions and codes."""
+
+from app.core.errors import Conflict, Forbidden, Unauthorised, Unavailable, Unprocessable
+
+
+class InvalidCredentials(Unauthorised):
+    number, code = 40110, "INVALID_CREDENTIALS"
+    message = "Address or password is wrong; try again, or reset the password."
+
+
+class RefreshInvalid(Unauthorised):
+    number, code = 40111, "REFRESH_INVALID"
+    message = "The refresh token is not valid; sign in again."
+
+
+class RefreshReused(Unauthorised):
+    number, code = 40112, "REFRESH_REUSED"
+    message = "This refresh token was used before. The session has been ended to be safe; sign in again."
+
+
+class IdentityRejected(Unauthorised):
+    number, code = 40113, "IDENTITY_REJECTED"
+    message = "The provider's token does not count; sign in with the provider again."
+
+
+class BootstrapRefused(Forbidden):
+    number, code = 40310, "BOOTSTRAP_REFUSED"
+    message = "Creating an admin needs the token of an admin, or the bootstrap secret while there is none."
+
+
+class TierTooHigh(Forbidden):
+    number, code = 40311, "TIER_TOO_HIGH"
+    message = "An admin can give at most the tier he holds."
+
+
+class IdentityLinkedElsewhere(Conflict):
+    number, code = 40910, "IDENTITY_LINKED_ELSEWHERE"
+    message = "This identity signs in to another account; sign in with it, or unlink it there."
+
+
+class EmailNotVerifiedByProvider(Conflict):
+    number, code = 40911, "EMAIL_NOT_VERIFIED_BY_PROVIDER"
+    message = "An account has this address, but the provider has not verified it; sign in by password, then link."
+
+
+class CodeInvalid(Unprocessable):
+    number, code = 42210, "CODE_INVALID"
+    message = "The code is wrong, used or expired; ask for a new one."
+
+
+class ResetTokenInvalid(Unprocessable):
+    number, code = 42211, "RESET_TOKEN_INVALID"
+    message = "The reset token is wrong, used or expired; start again."
+
+
+class CurrentPasswordWrong(Unprocessable):
+    number, code = 42212, "CURRENT_PASSWORD_WRONG"
+    message = "The current password is wrong."
+
+
+class ProviderNotConfigured(Unavailable):
+    number, code = 50310, "PROVIDER_NOT_CONFIGURED"
+    message = "Signing in with this provider is not set up here."
+
+
+class ProviderUnavailable(Unavailable):
+    number, code = 50311, "PROVIDER_UNAVAILABLE"
+    message = "The provider's keys cannot be read right now; try again in a moment."

@@ -1,0 +1,144 @@
+"""Tables of accounts. One e-mail address is one account; it can hold several roles."""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    CHAR,
+    Boolean,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, ObjectId, id_column
+
+Timestamp = DateTime(timezone=True)
+ROLES = ("customer", "merchant", "organiser", "admin")
+TIERS = ("analyst", "support", "admin", "super_admin")
+
+
+class Account(Base):
+    """A person. `password_version` counts passwords, so that what was issued for an old one is void."""
+
+    __tablename__ = "account"
+    __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
+
+    id: Mapped[str] = id_column()
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    password_version: Mapped[int] = mapped_column(Integer, default=1)
+    name: Mapped[str] = mapped_column(String(200))
+    phone: Mapped[str | None] = mapped_column(String(20))
+    roles: Mapped[list[str]] = mapped_column(ARRAY(String(20)))
+    admin_tier: Mapped[str | None] = mapped_column(String(20))
+    admin_title: Mapped[str | None] = mapped_column(String(80))
+    version: Mapped[int] = mapped_column(Integer, default=1)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
+
+
+class OrganiserProfile(Base):
+    """What an account has as an organiser."""
+
+    __tablename__ = "organiser_profile"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
+    org_name: Mapped[str] = mapped_column(String(200))
+
+
+class MerchantProfile(Base):
+    """What an account has as a merchant."""
+
+    __tablename__ = "merchant_profile"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
+    business_name: Mapped[str] = mapped_column(String(200))
+    stall_name: Mapped[str | None] = mapped_column(String(100))
+
+
+class AccountSession(Base):
+    """A sign-in. Refresh tokens are derived from its id and counter; none is stored."""
+
+    __tablename__ = "account_session"
+    __table_args__ = (
+        Index("ix_account_session_live", "account_id", "created_at", postgresql_where=text("ended_at IS NULL")),
+    )
+
+    id: Mapped[str] = id_column()
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))
+    counter: Mapped[int] = mapped_column(Integer, default=0)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    rotated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    idle_until: Mapped[datetime] = mapped_column(Timestamp, server_default=text("now() + interval '30 days'"))
+    ends_at: Mapped[datetime] = mapped_column(Timestamp, server_default=text("now() + interval '90 days'"))
+    ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    end_reason: Mapped[str | None] = mapped_column(String(40))
+
+
+class OneTimeCode(Base):
+    """The latest code of one purpose for one address, whether or not it has an account.
+
+    The code itself is a keyed hash of this row's nonce and is stored nowhere.
+    """
+
+    __tablename__ = "one_time_code"
+
+    purpose: Mapped[str] = mapped_column(String(20), primary_key=True)
+    email: Mapped[str] = mapped_column(String(254), primary_key=True)
+    nonce: Mapped[str] = mapped_column(CHAR(32))
+    sent_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    expires_at: Mapped[datetime] = mapped_column(Timestamp, index=True)
+    tries: Mapped[int] = mapped_column(Integer, default=0)
+    used: Mapped[bool] = mapped_column(Boolean, default=False)
+
+
+class ResetToken(Base):
+    """Permission to set a new password once, bound to the password it replaces."""
+
+    __tablename__ = "reset_token"
+
+    token_hash: Mapped[str] = mapped_column(CHAR(64), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), index=True)
+    password_version: Mapped[int] = mapped_column(Integer)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp, index=True)
+    used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class ExternalIdentity(Base):
+    """An account at Apple or Google that signs in here."""
+
+    __tablename__ = "external_identity"
+
+    provider: Mapped[str] = mapped_column(String(20), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(255), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), index=True)
+    linked_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class SpentIdentityToken(Base):
+    """An identity token that has been used, kept until it would expire anyway."""
+
+    __tablename__ = "spent_identity_token"
+
+    token_hash: Mapped[str] = mapped_column(CHAR(64), primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp, index=True)
+
+
+class SigningKey(Base):
+    """A key that signs access tokens; the private half is encrypted with SECRET_KEY."""
+
+    __tablename__ = "signing_key"
+
+    kid: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    private_pem: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    retired_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -1,0 +1,56 @@
+"""Passwords: argon2id with OWASP's parameters, one hash at a time per process.
+
+One at a time keeps memory flat and leaves the interpreter to others: in a flood of sign-ins public reads keep
+their rate (docs/decisions/one-hash-at-a-time.md has the figures).
+"""
+
+from functools import cache
+from pathlib import Path
+from threading import Semaphore
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from app.core.errors import ValidationFailed
+
+HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
+_turn = Semaphore(1)
+
+
+def hashed(password: str) -> str:
+    """An argon2id hash of exactly this password."""
+    with _turn:
+        return HASHER.hash(password)
+
+
+def matches(password_hash: str | None, password: str) -> bool:
+    """Whether the password is the one; it takes the same time when there is no hash to compare with."""
+    with _turn:
+        try:
+            return HASHER.verify(password_hash or _nobodys(), password) and password_hash is not None
+        except (Argon2Error, InvalidHashError):
+            return False
+
+
+def outdated(password_hash: str) -> bool:
+    """Whether the hash was made with other parameters than today's."""
+    return HASHER.check_needs_rehash(password_hash)
+
+
+def check_uncommon(password: str, *own_words: str, production: bool) -> None:
+    """Raises ValidationFailed for the 3,000 most common passwords and for the account's own words."""
+    folded = password.casefold()
+    if production and (folded in _common() or folded in {word.casefold() for word in own_words}):
+        sentence = "This password is among the most common ones, or your own address or name."
+        raise ValidationFailed.of("password", "too_common", sentence)
+
+
+@cache
+def _nobodys() -> str:
+    return HASHER.hash("nobody's password")
+
+
+@cache
+def _common() -> frozenset[str]:
+    lines = Path(__file__).with_name("common_passwords.txt").read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))

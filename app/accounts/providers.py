@@ -1,0 +1,37 @@
+"""Apple and Google as this installation knows them."""
+
+from flask import current_app
+
+from app.accounts.errors import IdentityRejected, ProviderNotConfigured, ProviderUnavailable
+from app.clients import identity
+from app.clients.identity import Identity, IdentityVerifier, Provider
+from app.config import Settings
+
+
+def verified(provider: str, token: str, *, nonce: str | None) -> Identity:
+    """Whom the provider's token speaks of. Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable."""
+    verifier = _verifiers()[provider]
+    if not verifier.provider.configured:
+        raise ProviderNotConfigured(retry_after=3600)
+    try:
+        return verifier.verify(token, nonce=nonce)
+    except identity.IdentityRejected as error:
+        raise IdentityRejected(reason=error.reason) from error
+    except identity.KeysUnavailable as error:
+        raise ProviderUnavailable(retry_after=30) from error
+
+
+def _verifiers() -> dict[str, IdentityVerifier]:
+    settings: Settings = current_app.extensions["settings"]
+    made: dict[str, IdentityVerifier] = current_app.extensions.setdefault("identity_verifiers", {})
+    if not made:
+        for provider in _configured(settings):
+            made[provider.name] = IdentityVerifier(provider)
+    return made
+
+
+def _configured(settings: Settings) -> tuple[Provider, Provider]:
+    return (
+        Provider("apple", tuple(settings.APPLE_ISSUER), tuple(settings.APPLE_CLIENT_IDS), settings.APPLE_JWKS_URL),
+        Provider("google", tuple(settings.GOOGLE_ISSUER), tuple(settings.GOOGLE_CLIENT_IDS), settings.GOOGLE_JWKS_URL),
+    )

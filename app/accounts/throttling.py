@@ -1,0 +1,62 @@
+"""How often a password may be guessed: ten times in a quarter of an hour per address, fifty per network.
+
+Failures are counted, not sign-ins, and sessions that exist go on.
+"""
+
+from datetime import timedelta
+
+from app.accounts import passwords
+from app.accounts.models import Account
+from app.accounts.queries import by_id
+from app.core import throttle
+from app.core.errors import Throttled
+from app.core.outbox import enqueue
+from app.core.throttle import Rule
+from app.core.transaction import transaction
+
+WINDOW = timedelta(minutes=15)
+PER_ADDRESS = Rule("login-address", 10, WINDOW)
+PER_NETWORK = Rule("login-network", 50, WINDOW)
+TOO_MANY = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
+
+
+def check(email: str, network: str | None) -> None:
+    """Raises Throttled while the address or the network has used up its failures."""
+    subjects = [(PER_ADDRESS, email), *([(PER_NETWORK, network)] if network else [])]
+    spent = [each for each in throttle.standing(*subjects) if each.spent]
+    if spent:
+        raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in spent))
+
+
+def count_failure(email: str, network: str | None, account: Account | None) -> None:
+    """Remembers a failure, and tells the owner of the address when it was the last one allowed.
+
+    Raises Throttled for failures that were under way while others used the count up.
+    """
+    with transaction() as session:
+        found = [throttle.hit(session, PER_ADDRESS, email)]
+        if network:
+            found.append(throttle.hit(session, PER_NETWORK, network))
+        if account is not None and found[0].hits == found[0].rule.allowed:
+            enqueue(
+                "accounts.mail_notice",
+                template="login_throttled",
+                account_id=account.id,
+                failures=found[0].hits,
+                minutes=int(WINDOW.total_seconds() // 60),
+            )
+    beyond = [each for each in found if each.exceeded]
+    if beyond:
+        raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in beyond))
+
+
+def check_own_password(account_id: str, password: str) -> bool:
+    """Whether it is the account's password; failures count like failed sign-ins. Raises Throttled."""
+    account = by_id(account_id)
+    if account is None:
+        return False
+    check(account.email, None)
+    if passwords.matches(account.password_hash, password):
+        return True
+    count_failure(account.email, None, account)
+    return False

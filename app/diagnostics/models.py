@@ -1,0 +1,24 @@
+"""The table of client reports; it touches no other."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, Identity, String, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+
+
+class DiagnosticEvent(Base):
+    """One event a client reported."""
+
+    __tablename__ = "diagnostic_event"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    client: Mapped[str | None] = mapped_column(String(40))
+    level: Mapped[str] = mapped_column(String(20))
+    message: Mapped[str] = mapped_column(String(2000))
+    event: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    request_id: Mapped[str | None] = mapped_column(String(64))
+    received_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now(), index=True)

@@ -1,0 +1,36 @@
+"""Alembic's environment: the models' metadata, the application's database, short lock waits."""
+
+from alembic import context
+from flask import current_app
+
+from app.core.db import db
+from app.core.jobs import discover
+
+discover()
+metadata = db.metadata
+
+
+def include_name(name: str | None, kind: str, _: object) -> bool:
+    return kind != "table" or name in metadata.tables
+
+
+def migrate(connection: object) -> None:
+    context.configure(
+        connection=connection,
+        target_metadata=metadata,
+        compare_type=True,
+        compare_server_default=False,
+        include_name=include_name,
+        transaction_per_migration=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+if context.is_offline_mode():
+    context.configure(url=str(db.engine.url), target_metadata=metadata, literal_binds=True)
+    with context.begin_transaction():
+        context.run_migrations()
+else:
+    with current_app.app_context(), db.engine.connect() as connection:
+        migrate(connection)
