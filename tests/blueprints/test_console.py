@@ -1,0 +1,152 @@
+"""The pages for people, over HTTP."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.blueprints import console
+from app.clients import mailbox
+from app.clients.letters import letter
+from app.clients.mail import send
+
+STATIC = Path(__file__).resolve().parents[2] / "app" / "static"
+RENDERED: list[str] = ["/", "/dev/mail", "/docs"]
+
+
+@pytest.fixture(autouse=True)
+def mailbox_folder(app: Flask, tmp_path: Path) -> None:
+    app.extensions["settings"] = replace(app.extensions["settings"], DATA_DIR=tmp_path, SMTP_URL=None)
+
+
+@pytest.fixture
+def code_mail(app: Flask) -> dict[str, Any]:
+    mail = letter("verify_email", to="ndapewa@kitchen.example", key="code:1", name="Ndapewa", code="123456", minutes=10)
+    send(mail, fence=lambda: None)
+    return mailbox.messages()[0]
+
+
+def test_the_start_page_says_what_this_is_and_links_on(client: FlaskClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    for target in ("/docs", "/openapi.json", "/health", "/dev/mail"):
+        assert f'href="{target}"' in page.text
+    assert "The service behind events" in page.text
+
+
+@pytest.mark.parametrize("path", RENDERED)
+def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client: FlaskClient, path: str) -> None:
+    page = client.get(path).text
+    assert not re.search(r"(?i)<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", page)
+    assert re.findall(r'(?:src|href)="(?:https?:)?//[^"]*"', page) == []
+
+
+@pytest.mark.parametrize("path", RENDERED)
+def test_pages_tell_language_width_and_title(client: FlaskClient, path: str) -> None:
+    page = client.get(path).text
+    assert '<html lang="en"' in page
+    assert 'name="viewport"' in page
+    assert re.search(r"<title>\S.*</title>", page)
+    assert page.count("<main") == 1
+
+
+def test_the_stylesheet_is_small_and_draws_on_nothing_outside() -> None:
+    css = (STATIC / "console.css").read_text()
+    assert len(css.encode()) < 12 * 1024
+    assert not re.search(r"url\(|@import|@font-face", css)
+    assert "prefers-color-scheme: dark" in css
+    assert not re.search(r"(?:margin|padding|border)-(?:left|right)\b|text-align: (?:left|right)", css)
+
+
+def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+    mailbox.keep("sms", "+264811234567", None, "Your code is 654 321")
+    answer = client.get("/dev/mail.json")
+    assert answer.content_type.startswith("application/json")
+    newest, oldest = answer.get_json()
+    assert (newest["channel"], oldest["channel"]) == ("sms", "email")
+    assert set(oldest) == {"id", "channel", "to", "subject", "text", "html", "sentAt"}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", oldest["sentAt"])
+
+
+@pytest.mark.parametrize(("to", "found"), [
+    ("ndapewa@kitchen.example", 1), ("NDAPEWA@kitchen.example", 1), ("other@kitchen.example", 0),
+])
+def test_the_mailbox_is_searched_by_address(
+    client: FlaskClient, code_mail: dict[str, Any], to: str, found: int,
+) -> None:
+    assert len(client.get("/dev/mail.json", query_string={"to": to}).get_json()) == found
+    assert client.get("/dev/mail", query_string={"to": to}).text.count("Your code is 123 456") == found
+
+
+def test_a_message_shows_its_text_its_headers_and_a_frame(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+    page = client.get(f"/dev/mail/{code_mail['id']}")
+    assert page.status_code == 200
+    assert "Enter it to confirm this address." in page.text
+    assert "Message-ID" in page.text
+    assert re.search(rf'<iframe [^>]*\bsandbox\b[^>]*src="/dev/mail/{code_mail["id"]}/html"', page.text)
+    assert "frame-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+def test_the_framed_mail_may_run_and_load_nothing(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+    page = client.get(f"/dev/mail/{code_mail['id']}/html")
+    assert page.text == code_mail["html"]
+    policy = page.headers["Content-Security-Policy"]
+    assert policy == "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: FlaskClient) -> None:
+    mailbox.keep("sms", "+264811234567", None, "<script>x</script> https://events.example/claim/abc")
+    page = client.get(f"/dev/mail/{mailbox.messages()[0]['id']}").text
+    assert 'href="https://events.example/claim/abc"' in page
+    assert "<script>" not in page
+
+
+@pytest.mark.parametrize("path", [
+    "/dev/mail/" + "0" * 24, "/dev/mail/x/html", "/docs/assets/index.css", "/docs/assets/..",
+])
+def test_what_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_production_has_no_mailbox(app: Flask) -> None:
+    settings = replace(app.extensions["settings"], APP_ENV="production")
+    fresh = Flask(app.import_name)
+    fresh.extensions["settings"] = settings
+    console.register(fresh, settings)
+    visitor = fresh.test_client()
+    assert "/dev/mail" not in visitor.get("/").text
+    for path in ("/dev/mail", "/dev/mail.json", "/dev/mail/" + "0" * 24):
+        assert visitor.get(path).status_code == 404
+
+
+def test_the_docs_come_from_our_own_origin(client: FlaskClient) -> None:
+    page = client.get("/docs")
+    targets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert "/docs/assets/swagger-ui-bundle.js" in targets
+    for target in set(targets) - {"/openapi.json"}:
+        assert client.get(target).status_code == 200, target
+    assert "script-src 'self';" in page.headers["Content-Security-Policy"]
+
+
+def test_the_docs_keep_no_token_and_ask_no_validator(client: FlaskClient) -> None:
+    script = client.get("/static/docs.js").text
+    assert "persistAuthorization: false" in script and "validatorUrl: null" in script
+
+
+@pytest.mark.parametrize("status", [404, 410, 429, 500])
+def test_an_error_page_says_what_and_what_to_quote(app: Flask, status: int) -> None:
+    render: Callable[..., str] = app.jinja_env.get_template("console/error.html").render
+    with app.test_request_context():
+        app.update_template_context(context := {
+            "status": status, "code": "LINK_EXPIRED", "message": "Ask the organiser for a new link.",
+            "request_id": "abc-123", "contact": "host@lights.example",
+        })
+        page = render(**context)
+    for fact in ("LINK_EXPIRED", "Ask the organiser for a new link.", "abc-123", "mailto:host@lights.example"):
+        assert fact in page

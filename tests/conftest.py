@@ -1,0 +1,70 @@
+"""What every test has: an application on its own database, empty before each test, and a client that speaks JSON."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from redis import Redis
+from sqlalchemy import text
+
+from app.core.db import db
+from tests import stores
+from tests.http import Client
+from tests.settings import app_for
+
+KEPT = {"alembic_version", "signing_key"}
+_servers = ExitStack()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and not config.option.collectonly:
+        stores.start(_servers)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        _servers.close()
+
+
+@pytest.fixture(scope="session")
+def worker() -> str:
+    return os.environ.get("PYTEST_XDIST_WORKER", "main")
+
+
+@pytest.fixture(scope="session")
+def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    """One application per test worker, on a clone of the migrated template."""
+    url = stores.database_of(worker)
+    folder: Path = tmp_path_factory.mktemp("data")
+    app = app_for(database_url=url, redis_url=stores.redis_of(worker), data_dir=folder)
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+    stores.drop(url)
+
+
+@pytest.fixture
+def app(application: Flask) -> Iterator[Flask]:
+    """The application with empty tables, empty Redis, and a context around the test."""
+    with application.app_context():
+        _empty(application)
+        yield application
+        db.session.remove()
+
+
+@pytest.fixture
+def client(app: Flask) -> Client:
+    return Client(app.test_client())
+
+
+def _empty(app: Flask) -> None:
+    tables = [table.name for table in reversed(db.metadata.sorted_tables) if table.name not in KEPT]
+    with db.engine.begin() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        connection.execute(text("; ".join(f'DELETE FROM "{name}"' for name in tables)))
+    Redis.from_url(app.extensions["settings"].REDIS_URL).flushdb()
+    for path in (app.extensions["settings"].DATA_DIR / "mail").glob("*"):
+        path.unlink()

@@ -1,0 +1,65 @@
+"""Accounts for tests, and what was mailed to them."""
+
+import re
+from itertools import count
+from typing import Any
+
+from app.accounts import codes
+from app.accounts.models import Account
+from app.accounts.passwords import hashed
+from app.core.outbox.running import work_through
+from app.core.transaction import transaction
+from app.clients import mailbox
+from tests.http import Client, data
+
+PASSWORD = "a quiet evening at Sossusvlei"
+_numbers = count(1)
+_hash: list[str] = []
+
+
+def account(role: str = "customer", *, email: str | None = None, verified: bool = True, **details: Any) -> Account:
+    """An account that is there already, with PASSWORD."""
+    if not _hash:
+        _hash.append(hashed(PASSWORD))
+    details = {"name": "Frieda Amupolo", "roles": [role], "password_hash": _hash[0], **details}
+    if role == "admin":
+        details.setdefault("admin_tier", "super_admin")
+    with transaction() as session:
+        made = Account(email=email or f"{role}{next(_numbers)}@example.com", **details)
+        session.add(made)
+        session.flush()
+        if verified:
+            made.email_verified_at = made.created_at
+    return made
+
+
+def customer(**details: Any) -> Account:
+    return account("customer", **details)
+
+
+def sign_in(client: Client, email: str, password: str = PASSWORD) -> dict[str, Any]:
+    """What a sign-in answers."""
+    return data(client.post("/api/auth/login", {"email": email, "password": password}))
+
+
+def signed_in(client: Client, who: Account) -> Client:
+    """A client with the account's token."""
+    return client.as_(sign_in(client, who.email)["accessToken"])
+
+
+def deliver() -> None:
+    """Does the work that is due, here and now, as a worker would."""
+    work_through(worker="test")
+
+
+def mails_to(email: str) -> list[dict[str, Any]]:
+    """What was mailed to an address, newest first."""
+    deliver()
+    return [each for each in mailbox.messages() if each["to"] == email]
+
+
+def newest_code(email: str) -> str:
+    """The code in the newest mail to an address."""
+    found = re.search(r"\b(\d{3}) ?(\d{3})\b", mails_to(email)[0]["text"])
+    assert found, "no code in the newest mail"
+    return found[1] + found[2]

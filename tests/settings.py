@@ -1,0 +1,27 @@
+"""Settings for applications under test."""
+
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+from app import create_app
+from app.config import Settings, load
+
+SECRET_KEY = "a-key-that-only-tests-know-0123456789abcdef"
+BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
+
+
+def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = "/nonexistent", **more: str) -> Settings:
+    return load({
+        "APP_ENV": "development", "SECRET_KEY": SECRET_KEY, "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url, "DATA_DIR": str(data_dir), "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
+        "RATE_LIMIT_SCALE": "1", "PUBLIC_BASE_URL": "http://localhost:8000",
+        **more,
+    })
+
+
+def app_for(**options: Any) -> Flask:
+    app = create_app(settings_for(**options))
+    app.testing = True
+    return app

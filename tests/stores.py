@@ -1,0 +1,94 @@
+"""The stores of a test run: one PostgreSQL and Redis for all workers, one database and Redis number each.
+
+With DATABASE_URL and REDIS_URL set those servers are used; otherwise the embedded ones are started once, by
+the process that controls the run.
+"""
+
+import os
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+from sqlalchemy import make_url
+
+from app.embedded import servers
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASE, REDIS, TEMPLATE = "TEST_DATABASE_URL", "TEST_REDIS_URL", "TEST_TEMPLATE"
+
+
+def start(stack: ExitStack) -> None:
+    """Finds or starts the servers and makes the migrated template; leaves their addresses in the environment."""
+    database, redis = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+    if not (database and redis):
+        state = Path(os.environ.get("DATA_DIR") or ROOT / "var") / "tests" / str(os.getpid())
+        stack.callback(_remove, state)
+        embedded = stack.enter_context(servers(state, durable=False))
+        database, redis = database or embedded.database_url, redis or embedded.redis_url
+    os.environ[DATABASE], os.environ[REDIS] = database, redis
+    os.environ[TEMPLATE] = _template(database)
+
+
+def database_of(worker: str) -> str:
+    """The address of a fresh clone of the template, for one test worker."""
+    name = f"t_{worker}_{os.getpid()}"
+    with _maintenance(os.environ[DATABASE]) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{os.environ[TEMPLATE]}" STRATEGY FILE_COPY')
+    return named(os.environ[DATABASE], name)
+
+
+def drop(url: str) -> None:
+    with _maintenance(os.environ[DATABASE]) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{make_url(url).database}" WITH (FORCE)')
+
+
+def redis_of(worker: str) -> str:
+    """A Redis database number of the worker's own (0 stays free)."""
+    number = 1 + int(worker.removeprefix("gw") or 0) if worker.startswith("gw") else 1
+    base = os.environ[REDIS]
+    return f"{base.partition('?')[0]}?db={number}" if base.startswith("unix") else f"{_trunk(base)}/{number}"
+
+
+def named(url: str, database: str) -> str:
+    return make_url(url).set(database=database).render_as_string(hide_password=False)
+
+
+def _template(url: str) -> str:
+    from flask_migrate import upgrade
+
+    from tests.settings import app_for
+
+    versions = sorted((ROOT / "migrations" / "versions").glob("*.py"))
+    name = "template_" + sha256(b"".join(each.read_bytes() for each in versions)).hexdigest()[:12]
+    with _maintenance(url) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            return name
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}_new"')
+        connection.execute(f'CREATE DATABASE "{name}_new"')
+    app = app_for(database_url=named(url, f"{name}_new"), redis_url=os.environ[REDIS])
+    with app.app_context():
+        from app.core.db import db
+
+        upgrade(directory=str(ROOT / "migrations"))
+        db.engine.dispose()
+    with _maintenance(url) as connection:
+        connection.execute(f'ALTER DATABASE "{name}_new" RENAME TO "{name}"')
+    return name
+
+
+def _maintenance(url: str) -> psycopg.Connection:
+    plain = make_url(url).set(drivername="postgresql", database="postgres")
+    return psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True)
+
+
+def _trunk(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.split('/')[0]}"
+
+
+def _remove(state: Path) -> None:
+    import shutil
+
+    shutil.rmtree(state, ignore_errors=True)
