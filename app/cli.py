@@ -2,11 +2,14 @@
 
 from flask import Flask
 
+from app import demo, up
 from app.accounts import commands as accounts
 from app.core import commands as core
 
 
 def register(app: Flask) -> None:
     """Adds every command to the `flask` of this application."""
+    app.cli.add_command(up.up)
+    app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)

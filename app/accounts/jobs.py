@@ -58,7 +58,7 @@ def sweep(run: Run) -> None:
         day_ago = func.now() - timedelta(days=1)
         session.execute(delete(OneTimeCode).where(OneTimeCode.expires_at < day_ago))
         session.execute(delete(ResetToken).where(ResetToken.expires_at < day_ago))
-        session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < func.now()))
+        session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < day_ago))
         session.execute(delete(AccountSession).where(AccountSession.ends_at < func.now() - timedelta(days=30)))
         throttle.forget_ended(session)
 

@@ -22,12 +22,12 @@ def verified(provider: str, token: str, *, nonce: str | None) -> Identity:
 
 
 def _verifiers() -> dict[str, IdentityVerifier]:
-    settings: Settings = current_app.extensions["settings"]
-    made: dict[str, IdentityVerifier] = current_app.extensions.setdefault("identity_verifiers", {})
-    if not made:
-        for provider in _configured(settings):
-            made[provider.name] = IdentityVerifier(provider)
-    return made
+    extensions = current_app.extensions
+    if "identity_verifiers" not in extensions:
+        made = {each.name: IdentityVerifier(each) for each in _configured(extensions["settings"])}
+        extensions.setdefault("identity_verifiers", made)
+    found: dict[str, IdentityVerifier] = extensions["identity_verifiers"]
+    return found
 
 
 def _configured(settings: Settings) -> tuple[Provider, Provider]:

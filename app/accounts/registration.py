@@ -35,7 +35,7 @@ def take_address(session: OrmSession, applicant: Applicant) -> Account | None:
     A verified owner is told by mail and nothing changes. An address that nobody has verified belongs to whoever
     comes last, so that no one can park an account on it; an admin's is never replaced.
     """
-    account = _created(session, applicant)
+    account = created(session, applicant)
     if account is None:
         account = session.scalars(select(Account).where(Account.email == applicant.email).with_for_update()).one()
         if account.email_verified_at is not None or account.admin_tier is not None:
@@ -67,7 +67,8 @@ def add_profile(session: OrmSession, account: Account, applicant: Applicant) -> 
     session.flush()
 
 
-def _created(session: OrmSession, applicant: Applicant) -> Account | None:
+def created(session: OrmSession, applicant: Applicant) -> Account | None:
+    """The new account of a free address; None when it is not free."""
     statement = insert(Account).values(id=new_id(), email=applicant.email, **_details(applicant))
     return session.scalar(statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account))
 

@@ -9,6 +9,7 @@ from app.accounts import passwords
 from app.accounts.models import Account
 from app.accounts.queries import by_id
 from app.core import throttle
+from app.core.db import release
 from app.core.errors import Throttled
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -56,6 +57,7 @@ def check_own_password(account_id: str, password: str) -> bool:
     if account is None:
         return False
     check(account.email, None)
+    release()
     if passwords.matches(account.password_hash, password):
         return True
     count_failure(account.email, None, account)

@@ -1,6 +1,7 @@
 """The development mailbox: what left the service, as files, so that no mail server is needed to see it."""
 
 import json
+import os
 import secrets
 import time
 from collections.abc import Mapping
@@ -33,8 +34,7 @@ def keep(
     draft = folder / f".{entry['id']}.draft"
     draft.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
     draft.rename(folder / f"{entry['id']}.{_mark(to)}.json")
-    for surplus in _files()[KEPT:]:
-        surplus.unlink(missing_ok=True)
+    _forget_beyond(KEPT)
 
 
 def messages(to: str | None = None, limit: int = KEPT) -> list[dict[str, Any]]:
@@ -49,9 +49,19 @@ def message(id: str) -> dict[str, Any] | None:
     return next((_read(path) for path in paths), None)
 
 
+def _forget_beyond(kept: int) -> None:
+    for surplus in _files()[kept:]:
+        surplus.unlink(missing_ok=True)
+
+
 def _files(to: str | None = None) -> list[Path]:
     """The recipient is part of the file's name, so that looking for one address opens no other files."""
-    return sorted(_folder().glob(f"*.{_mark(to) if to else '*'}.json"), reverse=True)
+    folder, ending = _folder(), f".{_mark(to)}.json" if to else ".json"
+    if not folder.exists():
+        return []
+    with os.scandir(folder) as found:
+        names = [each.name for each in found if each.name.endswith(ending)]
+    return [folder / name for name in sorted(names, reverse=True)]
 
 
 def _read(path: Path) -> dict[str, Any] | None:

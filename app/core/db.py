@@ -88,3 +88,8 @@ def fetch_row(statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | No
     assert connection is not None
     row: tuple[Any, ...] | None = connection.execute(statement, parameters).fetchone()
     return row
+
+
+def release() -> None:
+    """Gives the reading connection back to the pool before something slow; the next read takes another."""
+    db.session.close()

@@ -35,7 +35,11 @@ class Servers:
 
 @contextmanager
 def servers(
-    state: Path, *, durable: bool = True, database: str = "app", spare: Path = SPARE
+    state: Path,
+    *,
+    durable: bool = True,
+    database: str = "app",
+    spare: Path = SPARE,
 ) -> Iterator[Servers]:
     """Running servers whose files are in `state`, with an empty database `database` if there was none.
 

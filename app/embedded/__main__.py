@@ -24,8 +24,7 @@ def main() -> int:
         with servers(asked.state, durable=not asked.throwaway) as running:
             return _run(asked.command, running)
     except EmbeddedError as error:
-        print(error, file=sys.stderr)
-        return 1
+        parser.exit(1, f"{error}\n")
 
 
 def _run(command: list[str], running: Servers) -> int:
@@ -33,7 +32,7 @@ def _run(command: list[str], running: Servers) -> int:
     try:
         child = subprocess.Popen(command, env=environment, preexec_fn=dying_with_parent(signal.SIGTERM))
     except OSError as error:
-        print(f"{command[0]} cannot be run: {error.strerror}", file=sys.stderr)
+        sys.stderr.write(f"{command[0]} cannot be run: {error.strerror}\n")
         return 127
     # The terminal sends Ctrl-C to the command as well: it decides when to end, and the servers wait for it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -79,9 +79,7 @@ def reach(run: Path, *, database: str) -> bool:
     return True
 
 
-def _make_cluster(
-    postgres: Postgres, folders: Folders, *, account: Account, durable: bool, keep: int
-) -> None:
+def _make_cluster(program: Postgres, folders: Folders, *, account: Account, durable: bool, keep: int) -> None:
     """Fills a folder beside the final one and renames it, so that a half-made cluster is never used."""
     fresh = folders.data / "postgres.new"
     if fresh.exists():
@@ -90,9 +88,9 @@ def _make_cluster(
     maker = spawn(
         "initdb",
         [
-            postgres.bin / "initdb", "-D", fresh, "-U", "postgres",
+            program.bin / "initdb", "-D", fresh, "-U", "postgres",
             "--auth-local=trust", "--auth-host=reject",
-            "--encoding=UTF8", *_locale(postgres.major), *([] if durable else ["--no-sync"]),
+            "--encoding=UTF8", *_locale(program.major), *([] if durable else ["--no-sync"]),
         ],
         account=account, stop_signal=signal.SIGTERM, log=_log(folders), keep=keep,
     )  # fmt: skip

@@ -1,27 +1,29 @@
 """The pages for people, over HTTP."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 
 from app.blueprints import console
+from app.blueprints.console.page import error_page
 from app.clients import mailbox
 from app.clients.letters import letter
 from app.clients.mail import send
+from app.core.errors import AppError, Gone, Throttled
+from tests.http import Client
 
 STATIC = Path(__file__).resolve().parents[2] / "app" / "static"
 RENDERED: list[str] = ["/", "/dev/mail", "/docs"]
 
 
 @pytest.fixture(autouse=True)
-def mailbox_folder(app: Flask, tmp_path: Path) -> None:
-    app.extensions["settings"] = replace(app.extensions["settings"], DATA_DIR=tmp_path, SMTP_URL=None)
+def mailbox_folder(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = replace(app.extensions["settings"], DATA_DIR=tmp_path, SMTP_URL=None)
+    monkeypatch.setitem(app.extensions, "settings", ours)
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def code_mail(app: Flask) -> dict[str, Any]:
     return mailbox.messages()[0]
 
 
-def test_the_start_page_says_what_this_is_and_links_on(client: FlaskClient) -> None:
+def test_the_start_page_says_what_this_is_and_links_on(client: Client) -> None:
     page = client.get("/")
     assert page.status_code == 200
     for target in ("/docs", "/openapi.json", "/health", "/dev/mail"):
@@ -40,14 +42,14 @@ def test_the_start_page_says_what_this_is_and_links_on(client: FlaskClient) -> N
 
 
 @pytest.mark.parametrize("path", RENDERED)
-def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client: FlaskClient, path: str) -> None:
+def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client: Client, path: str) -> None:
     page = client.get(path).text
     assert not re.search(r"(?i)<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", page)
     assert re.findall(r'(?:src|href)="(?:https?:)?//[^"]*"', page) == []
 
 
 @pytest.mark.parametrize("path", RENDERED)
-def test_pages_tell_language_width_and_title(client: FlaskClient, path: str) -> None:
+def test_pages_tell_language_width_and_title(client: Client, path: str) -> None:
     page = client.get(path).text
     assert '<html lang="en"' in page
     assert 'name="viewport"' in page
@@ -63,7 +65,7 @@ def test_the_stylesheet_is_small_and_draws_on_nothing_outside() -> None:
     assert not re.search(r"(?:margin|padding|border)-(?:left|right)\b|text-align: (?:left|right)", css)
 
 
-def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: Client, code_mail: dict[str, Any]) -> None:
     mailbox.keep("sms", "+264811234567", None, "Your code is 654 321")
     answer = client.get("/dev/mail.json")
     assert answer.content_type.startswith("application/json")
@@ -77,13 +79,13 @@ def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: FlaskClient, co
     ("ndapewa@kitchen.example", 1), ("NDAPEWA@kitchen.example", 1), ("other@kitchen.example", 0),
 ])
 def test_the_mailbox_is_searched_by_address(
-    client: FlaskClient, code_mail: dict[str, Any], to: str, found: int,
+    client: Client, code_mail: dict[str, Any], to: str, found: int,
 ) -> None:
     assert len(client.get("/dev/mail.json", query_string={"to": to}).get_json()) == found
     assert client.get("/dev/mail", query_string={"to": to}).text.count("Your code is 123 456") == found
 
 
-def test_a_message_shows_its_text_its_headers_and_a_frame(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+def test_a_message_shows_its_text_its_headers_and_a_frame(client: Client, code_mail: dict[str, Any]) -> None:
     page = client.get(f"/dev/mail/{code_mail['id']}")
     assert page.status_code == 200
     assert "Enter it to confirm this address." in page.text
@@ -92,7 +94,7 @@ def test_a_message_shows_its_text_its_headers_and_a_frame(client: FlaskClient, c
     assert "frame-src 'self'" in page.headers["Content-Security-Policy"]
 
 
-def test_the_framed_mail_may_run_and_load_nothing(client: FlaskClient, code_mail: dict[str, Any]) -> None:
+def test_the_framed_mail_may_run_and_load_nothing(client: Client, code_mail: dict[str, Any]) -> None:
     page = client.get(f"/dev/mail/{code_mail['id']}/html")
     assert page.text == code_mail["html"]
     policy = page.headers["Content-Security-Policy"]
@@ -100,7 +102,7 @@ def test_the_framed_mail_may_run_and_load_nothing(client: FlaskClient, code_mail
     assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: FlaskClient) -> None:
+def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: Client) -> None:
     mailbox.keep("sms", "+264811234567", None, "<script>x</script> https://events.example/claim/abc")
     page = client.get(f"/dev/mail/{mailbox.messages()[0]['id']}").text
     assert 'href="https://events.example/claim/abc"' in page
@@ -110,7 +112,7 @@ def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: 
 @pytest.mark.parametrize("path", [
     "/dev/mail/" + "0" * 24, "/dev/mail/x/html", "/docs/assets/index.css", "/docs/assets/..",
 ])
-def test_what_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+def test_what_is_not_there_is_not_found(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
@@ -125,7 +127,7 @@ def test_production_has_no_mailbox(app: Flask) -> None:
         assert visitor.get(path).status_code == 404
 
 
-def test_the_docs_come_from_our_own_origin(client: FlaskClient) -> None:
+def test_the_docs_come_from_our_own_origin(client: Client) -> None:
     page = client.get("/docs")
     targets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert "/docs/assets/swagger-ui-bundle.js" in targets
@@ -134,19 +136,28 @@ def test_the_docs_come_from_our_own_origin(client: FlaskClient) -> None:
     assert "script-src 'self';" in page.headers["Content-Security-Policy"]
 
 
-def test_the_docs_keep_no_token_and_ask_no_validator(client: FlaskClient) -> None:
+def test_the_docs_keep_no_token_and_ask_no_validator(client: Client) -> None:
     script = client.get("/static/docs.js").text
     assert "persistAuthorization: false" in script and "validatorUrl: null" in script
 
 
-@pytest.mark.parametrize("status", [404, 410, 429, 500])
-def test_an_error_page_says_what_and_what_to_quote(app: Flask, status: int) -> None:
-    render: Callable[..., str] = app.jinja_env.get_template("console/error.html").render
+@pytest.mark.parametrize("path", ["/dev/mail/" + "0" * 24, "/dev/mail/x/html"])
+def test_people_get_errors_as_pages(client: Client, path: str) -> None:
+    page = client.get(path)
+    assert page.content_type.startswith("text/html")
+    assert "<h1>Page not found</h1>" in page.text
+    assert page.headers["X-Request-Id"] in page.text
+    assert "style-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("error", [
+    Gone("Ask the organiser for a new link.", contact="host@lights.example"),
+    Throttled("Wait for a minute.", retry_after=60, contact="host@lights.example"),
+])
+def test_an_error_page_says_what_to_do_what_to_quote_and_whom_to_ask(app: Flask, error: AppError) -> None:
     with app.test_request_context():
-        app.update_template_context(context := {
-            "status": status, "code": "LINK_EXPIRED", "message": "Ask the organiser for a new link.",
-            "request_id": "abc-123", "contact": "host@lights.example",
-        })
-        page = render(**context)
-    for fact in ("LINK_EXPIRED", "Ask the organiser for a new link.", "abc-123", "mailto:host@lights.example"):
-        assert fact in page
+        answer = error_page(error)
+    assert answer.status_code == error.status
+    for fact in (error.code, error.text, "mailto:host@lights.example"):
+        assert fact in answer.get_data(as_text=True)
+    assert answer.headers.get("Retry-After") == error.headers.get("Retry-After")

@@ -158,7 +158,7 @@ def test_a_token_ages_by_the_clock(
 def test_a_provider_without_audiences_is_off(google: IdentityProvider, clock: Clock) -> None:
     off = Provider("google", ("accounts.google.com",), (), google.jwks_url)
 
-    assert google.provider().configured
+    assert IdentityVerifier(google.provider()).provider.configured
     assert not off.configured
     assert reason(IdentityVerifier(off, clock=clock), google.token(iss="accounts.google.com")) == "audience"
 

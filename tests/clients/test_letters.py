@@ -29,11 +29,12 @@ RECOVERABLE = ("password_changed", "sessions_ended", "login_throttled", "role_ad
 
 
 @pytest.fixture(autouse=True)
-def settings(app: Flask) -> None:
-    app.extensions["settings"] = replace(
+def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = replace(
         app.extensions["settings"], PUBLIC_BASE_URL="https://events.example",
         MAIL_FROM="Event Commerce <no-reply@events.example>",
     )
+    monkeypatch.setitem(app.extensions, "settings", ours)
 
 
 def written(template: str = "verify_email", **fields: Any) -> Message:
@@ -132,6 +133,12 @@ def test_the_same_key_gives_the_same_message_id() -> None:
     assert written(key="code:9").message_id == written("reset_code", key="code:9").message_id
     assert written(key="code:9").message_id != written(key="code:10").message_id
     assert written().message_id == "<k%3A1@events.example>"
+
+
+def test_a_merchant_is_called_a_business() -> None:
+    mail = written("role_added", role="merchant")
+    assert "the role business." in mail.text and "business" in mail.html
+    assert "merchant" not in mail.text + mail.html
 
 
 def test_a_forgotten_value_is_an_error_and_not_a_gap() -> None:

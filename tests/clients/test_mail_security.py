@@ -3,8 +3,6 @@
 import datetime
 import ipaddress
 import ssl
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from flask import Flask
 
-from app.clients import smtp
 from app.clients.mail import Message, send
 from app.core.jobs import Transient
+from tests.clients.mails import configure, no_fence
 from tests.smtp_sink import running
 
+pytestmark = pytest.mark.usefixtures("mailing")
 MAIL = Message(to="a@kitchen.example", subject="Hello", text="Hello\n", html="", message_id="<1@events.example>")
 
 
@@ -47,51 +46,45 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-@pytest.fixture(autouse=True)
-def hang_up() -> Iterator[None]:
-    yield
-    smtp.hang_up()
-
-
-def deliver(app: Flask, url: str, tmp_path: Path) -> None:
-    app.extensions["settings"] = replace(app.extensions["settings"], SMTP_URL=url, DATA_DIR=tmp_path)
-    send(MAIL, fence=lambda: None)
+def deliver(app: Flask, url: str) -> None:
+    configure(app, SMTP_URL=url)
+    send(MAIL, fence=no_fence)
 
 
 @pytest.mark.parametrize("starttls", [True, False])
 def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
-    app: Flask, certificate: Path, tls: ssl.SSLContext, starttls: bool, tmp_path: Path,
+    app: Flask, certificate: Path, tls: ssl.SSLContext, starttls: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with running(tls=tls, starttls=starttls) as sink:
-        deliver(app, sink.url + ("?starttls=1" if starttls else ""), tmp_path)
+        deliver(app, sink.url + ("?starttls=1" if starttls else ""))
     assert [got.tls for got in sink.received] == [True]
 
 
 @pytest.mark.parametrize("starttls", [True, False])
 def test_a_server_with_an_unknown_certificate_gets_nothing(
-    app: Flask, tls: ssl.SSLContext, starttls: bool, tmp_path: Path,
+    app: Flask, tls: ssl.SSLContext, starttls: bool,
 ) -> None:
     with running(tls=tls, starttls=starttls) as sink, pytest.raises(Transient, match="(?i)certificate"):
-        deliver(app, sink.url + ("?starttls=1" if starttls else ""), tmp_path)
+        deliver(app, sink.url + ("?starttls=1" if starttls else ""))
     assert sink.received == []
 
 
-def test_starttls_is_required_when_asked_for(app: Flask, tmp_path: Path) -> None:
+def test_starttls_is_required_when_asked_for(app: Flask) -> None:
     with running() as sink, pytest.raises(Transient, match="STARTTLS"):
-        deliver(app, sink.url + "?starttls=1", tmp_path)
+        deliver(app, sink.url + "?starttls=1")
     assert sink.received == []
 
 
-def test_the_service_signs_in_with_the_password_of_the_address(app: Flask, tmp_path: Path) -> None:
+def test_the_service_signs_in_with_the_password_of_the_address(app: Flask) -> None:
     with running(login=("mailer", "p@ss")) as sink:
-        deliver(app, sink.url.replace("p@ss", "p%40ss"), tmp_path)
+        deliver(app, sink.url.replace("p@ss", "p%40ss"))
     assert (sink.signed_in, len(sink.received)) == (1, 1)
 
 
-def test_a_refused_sign_in_is_ours_to_mend_and_kills_no_mail(app: Flask, tmp_path: Path) -> None:
+def test_a_refused_sign_in_is_ours_to_mend_and_kills_no_mail(app: Flask) -> None:
     with running(login=("mailer", "right")) as sink, pytest.raises(Transient) as refused:
-        deliver(app, sink.url.replace("right", "wrong-secret"), tmp_path)
+        deliver(app, sink.url.replace("right", "wrong-secret"))
     assert "wrong-secret" not in str(refused.value)
     assert sink.received == []

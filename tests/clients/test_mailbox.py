@@ -10,8 +10,8 @@ from app.clients import mailbox
 
 
 @pytest.fixture(autouse=True)
-def folder(app: Flask, tmp_path: Path) -> Path:
-    app.extensions["settings"] = replace(app.extensions["settings"], DATA_DIR=tmp_path)
+def folder(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], DATA_DIR=tmp_path))
     return tmp_path / "mail"
 
 

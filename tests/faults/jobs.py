@@ -10,9 +10,12 @@ from email.message import EmailMessage
 from app.core.jobs import Ambiguous, Delivery, Run, Transient, job
 from app.core.transaction import assert_no_transaction, transaction
 
+PATIENCE = 1.5
+
 
 @job("faults.mail_once", Delivery.AT_MOST_ONCE, max_attempts=1000)
-def mail_once(run: Run, *, port: int) -> None:
+def mail_once(run: Run, *, port: int, before: float = 0) -> None:
+    time.sleep(before)
     _mail(run, port)
 
 
@@ -22,8 +25,7 @@ def mail_surely(run: Run, *, port: int) -> None:
 
 
 @job("faults.local", Delivery.LOCAL)
-def local(run: Run, *, seconds: float = 0) -> None:
-    time.sleep(seconds)
+def local(run: Run) -> None:
     with transaction() as session:
         run.done_in(session)
 
@@ -45,7 +47,7 @@ def _mail(run: Run, port: int) -> None:
     message["Message-ID"] = run.key
     message.set_content("Hello.")
     try:
-        smtp = smtplib.SMTP("127.0.0.1", port, timeout=5)
+        smtp = smtplib.SMTP("127.0.0.1", port, timeout=PATIENCE)
         smtp.ehlo_or_helo_if_needed()
     except (OSError, smtplib.SMTPException) as error:
         raise Transient(type(error).__name__) from error

@@ -8,6 +8,7 @@ from app.accounts.models import Account
 from app.accounts.queries import by_email
 from app.accounts.sessions import SignedIn
 from app.core import throttle
+from app.core.db import release
 from app.core.transaction import transaction
 
 
@@ -15,6 +16,7 @@ def log_in(*, email: str, password: str, network: str) -> SignedIn:
     """A new session. Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled."""
     throttling.check(email, network)
     account = by_email(email)
+    release()
     if not passwords.matches(account.password_hash if account else None, password) or account is None:
         throttling.count_failure(email, network, account)
         raise InvalidCredentials()

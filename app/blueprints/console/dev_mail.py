@@ -2,18 +2,16 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, make_response, render_template, request
+from flask import Blueprint, Response, jsonify, make_response, request
 
+from app.blueprints.console.page import errors_as_pages, page
 from app.clients import mailbox
 from app.core.errors import NotFound
 
 blueprint = Blueprint("dev_mail", __name__)
+blueprint.before_request(errors_as_pages)
 
 LISTED = 200
-PAGE_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -22,7 +20,7 @@ def listed() -> Response:
     """The newest messages, all or those to one address."""
     to = request.args.get("to", "").strip()
     found = mailbox.messages(to=to or None, limit=LISTED)
-    return _page("console/mailbox.html", messages=found, to=to, listed=LISTED)
+    return page("console/mailbox.html", messages=found, to=to, listed=LISTED)
 
 
 @blueprint.get("/dev/mail.json")
@@ -37,7 +35,7 @@ def as_json() -> Response:
 @blueprint.get("/dev/mail/<id>")
 def shown(id: str) -> Response:
     """One message: how it looks, its text, its headers."""
-    return _page("console/message.html", message=_message(id))
+    return page("console/message.html", message=_message(id))
 
 
 @blueprint.get("/dev/mail/<id>/html")
@@ -55,10 +53,3 @@ def _message(id: str) -> dict[str, Any]:
     if found is None:
         raise NotFound()
     return found
-
-
-def _page(template: str, **context: Any) -> Response:
-    response = make_response(render_template(template, **context))
-    response.headers["Content-Security-Policy"] = PAGE_POLICY
-    response.headers["Cache-Control"] = "no-store"
-    return response

@@ -1,11 +1,14 @@
 """The start page."""
 
-from flask import Blueprint, current_app, render_template
+from flask import Blueprint, Response, current_app
+
+from app.blueprints.console.page import errors_as_pages, page
 
 blueprint = Blueprint("console", __name__)
+blueprint.before_request(errors_as_pages)
 
 
 @blueprint.get("/")
-def start() -> str:
+def start() -> Response:
     """What this is, and where to go from here."""
-    return render_template("console/start.html", development=not current_app.extensions["settings"].production)
+    return page("console/start.html", development=not current_app.extensions["settings"].production)

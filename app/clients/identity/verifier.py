@@ -56,7 +56,7 @@ class IdentityVerifier:
     def __init__(
         self, provider: Provider, keys: KeyCache | None = None, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self._provider = provider
+        self.provider = provider
         self._keys = keys or KeyCache(provider.jwks_url, clock=clock)
         self._clock = clock
 
@@ -70,13 +70,13 @@ class IdentityVerifier:
         if key.algorithm_name != algorithm:
             raise IdentityRejected("algorithm")
         claims = _signed_claims(token, key)
-        said.check_origin(claims, issuers=self._provider.issuers, audiences=self._provider.audiences)
+        said.check_origin(claims, issuers=self.provider.issuers, audiences=self.provider.audiences)
         expires = said.check_times(claims, now=self._clock())
         subject = said.subject(claims)
         said.check_nonce(claims, nonce)
         email = said.email(claims)
         return Identity(
-            provider=self._provider.name,
+            provider=self.provider.name,
             subject=subject,
             email=email,
             email_verified=email is not None and said.email_verified(claims),

@@ -1,0 +1,58 @@
+# `make help` lists what there is.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench lock docs clean
+
+help:  ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=)
+	@exec $(BIN)/flask --app wsgi up
+
+test: $(VENV)/dev.stamp  ## the whole suite, in parallel (ARGS= for pytest)
+	@exec $(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: $(VENV)/dev.stamp  ## ruff, mypy and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.stamp  ## ruff's formatter and its safe fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev.stamp  ## the service beside a bare Flask app (ARGS= for names and options)
+	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/dev.stamp  ## the pages that are made from the code
+	$(BIN)/flask --app wsgi docs write
+
+lock: $(VENV)/run.stamp  ## resolve requirements*.in again
+	$(BIN)/pip install -q uv==0.13.8
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-emit-find-links requirements.in -o requirements.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-emit-find-links requirements-dev.in -o requirements-dev.txt
+
+clean:  ## the virtual environment and all local data
+	rm -rf $(VENV) var
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv is missing; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/run.stamp: requirements.txt | $(VENV)/bin/python
+	@echo "Installing what the service needs (once) …"
+	@$(BIN)/pip install -q --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	@echo "Installing what tests and linters need (once) …"
+	@$(BIN)/pip install -q --require-hashes -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,61 @@
+"""Demo data with a story: the people around the festival "Windhoek Lights". Seeding twice changes nothing."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+from flask.cli import AppGroup, with_appcontext
+from sqlalchemy import func, select
+
+from app.accounts.models import Account
+from app.accounts.passwords import hashed
+from app.accounts.registration import Applicant, add_profile, created
+from app.core.db import db
+from app.core.transaction import transaction
+
+PASSWORD = "windhoek-lights-2026"
+commands = AppGroup("demo", help="Demo data.")
+
+
+@dataclass(frozen=True)
+class Person:
+    role: str
+    email: str
+    name: str
+    profile: dict[str, Any] = field(default_factory=dict)
+
+
+PEOPLE = (
+    Person("organiser", "nangula@windhoek-lights.example", "Nangula Shikongo", {"org_name": "Windhoek Lights"}),
+    Person("organiser", "jan@swakop-jazz.example", "Jan Beukes", {"org_name": "Swakop Jazz Days"}),
+    Person("merchant", "tuli@kapana-corner.example", "Tuli Hamutenya",
+           {"business_name": "Kapana Corner", "stall_name": "Kapana Corner"}),
+    Person("merchant", "maria@omaere-crafts.example", "Maria ǃGaroës", {"business_name": "Omaere Crafts"}),
+    Person("merchant", "petrus@namib-brews.example", "Petrus Nel", {"business_name": "Namib Brews"}),
+    Person("customer", "frieda@example.com", "Frieda Amupolo"),
+    Person("customer", "elago@example.com", "Elago Nghipandulwa"),
+)
+
+
+@commands.command("seed")
+@with_appcontext
+def seed_command() -> None:
+    """Create the demo accounts and what belongs to them, where they are missing."""
+    click.echo("seeded" if seed() else "everything was there")
+
+
+def seed() -> bool:
+    """Whether anything had to be made."""
+    emails = [person.email for person in PEOPLE]
+    if db.session.scalar(select(func.count()).where(Account.email.in_(emails))) == len(emails):
+        return False
+    password_hash = hashed(PASSWORD)
+    with transaction() as session:
+        for person in PEOPLE:
+            applicant = Applicant(role=person.role, email=person.email, name=person.name,
+                                  password_hash=password_hash, profile=person.profile)
+            account = created(session, applicant)
+            if account is not None:
+                account.email_verified_at = func.now()
+                add_profile(session, account, applicant)
+    return True

@@ -1,0 +1,128 @@
+"""Four kinds of account, and what becomes of an address that somebody has already."""
+
+import pytest
+from flask import Flask
+
+from app.accounts.queries import by_email
+from tests.factories.accounts import PASSWORD, account, customer, mails_to, newest_code, sign_in, signed_in
+from tests.http import Client, data, problems, refusal
+from tests.settings import settings_for
+
+BODIES = {
+    "customer": {"firstName": "Frieda", "lastName": "Amupolo"},
+    "merchant": {"name": "Tuli Hamutenya", "businessName": "Kapana Corner", "stallName": "Gate B"},
+    "organiser": {"name": "Nangula Shikongo", "orgName": "Windhoek Lights"},
+}
+
+
+def body_of(kind: str, email: str = "frieda@example.com", **more: object) -> dict[str, object]:
+    return {"email": email, "password": PASSWORD, **BODIES[kind], **more}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_each_kind_registers_verifies_and_signs_in(client: Client, kind: str) -> None:
+    assert data(client.post(f"/api/auth/register/{kind}", body_of(kind, "Frieda@Example.COM")), 201) == {}
+    code = newest_code("frieda@example.com")
+    data(client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": code}))
+    signed = sign_in(client, "FRIEDA@example.com")
+    assert signed["user"]["roles"] == [kind] and signed["expiresIn"] == 900 and signed["tokenType"] == "Bearer"
+    me = data(client.as_(signed["accessToken"]).get("/api/auth/me"))
+    assert me["email"] == "frieda@example.com" and me["emailVerified"] is True
+
+
+def test_me_shows_the_profile_of_each_role(client: Client) -> None:
+    data(client.post("/api/auth/register/merchant", body_of("merchant", phone="081 123 4567")), 201)
+    me = data(client.as_(sign_in(client, "frieda@example.com")["accessToken"]).get("/api/auth/me"))
+    assert me["merchant"] == {"businessName": "Kapana Corner", "stallName": "Gate B"}
+    assert me["phone"] == "+264811234567" and me["emailVerified"] is False and "organiser" not in me
+
+
+def test_signing_in_works_before_verification(client: Client) -> None:
+    data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+    assert sign_in(client, "frieda@example.com")["user"]["email"] == "frieda@example.com"
+
+
+def test_a_verified_address_gets_a_mail_and_nothing_changes(client: Client) -> None:
+    owner = customer(email="frieda@example.com")
+    taken = client.post("/api/auth/register/merchant", body_of("merchant", password="another password"))
+    assert data(taken, 201) == {}
+    assert "already" in mails_to("frieda@example.com")[0]["subject"]
+    assert "/reset-password" in mails_to("frieda@example.com")[0]["text"]
+    assert sign_in(client, owner.email)["user"]["roles"] == ["customer"]
+
+
+def test_an_unverified_address_belongs_to_whoever_comes_last(client: Client) -> None:
+    data(client.post("/api/auth/register/organiser", body_of("organiser", password="the squatter's own")), 201)
+    squatter = sign_in(client, "frieda@example.com", "the squatter's own")
+    first_code = newest_code("frieda@example.com")
+    data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+
+    assert refusal(client.as_(squatter["accessToken"]).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    old = {"email": "frieda@example.com", "password": "the squatter's own"}
+    assert refusal(client.post("/api/auth/login", old)) == (401, "INVALID_CREDENTIALS")
+    spent = client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": first_code})
+    assert refusal(spent) == (422, "CODE_INVALID")
+    me = data(client.as_(sign_in(client, "frieda@example.com")["accessToken"]).get("/api/auth/me"))
+    assert me["roles"] == ["customer"] and "organiser" not in me
+
+
+def test_a_signed_in_caller_adds_a_role_with_his_own_password(client: Client) -> None:
+    owner = customer(email="frieda@example.com")
+    caller = signed_in(client, owner)
+    data(caller.post("/api/auth/register/organiser", body_of("organiser")), 201)
+    me = data(caller.get("/api/auth/me"))
+    assert me["roles"] == ["customer", "organiser"] and me["organiser"] == {"orgName": "Windhoek Lights"}
+    data(caller.post("/api/auth/register/organiser", body_of("organiser")), 201)
+    assert data(caller.get("/api/auth/me"))["roles"] == ["customer", "organiser"]
+
+
+def test_a_role_is_not_added_with_a_wrong_password(client: Client) -> None:
+    caller = signed_in(client, customer(email="frieda@example.com"))
+    wrong = caller.post("/api/auth/register/organiser", body_of("organiser", password="not the password"))
+    assert refusal(wrong) == (422, "CURRENT_PASSWORD_WRONG")
+    assert data(caller.get("/api/auth/me"))["roles"] == ["customer"]
+
+
+def test_no_admin_is_replaced_by_registering_his_address(client: Client) -> None:
+    boss = account("admin", email="boss@example.com", verified=False)
+    data(client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201)
+    assert sign_in(client, boss.email)["user"]["roles"] == ["admin"]
+
+
+@pytest.mark.parametrize("extra", ["roles", "tier", "assignedTier", "emailVerified", "id"])
+def test_privileges_cannot_be_smuggled_in(client: Client, extra: str) -> None:
+    smuggled = client.post("/api/auth/register/customer", body_of("customer", **{extra: "super_admin"}))
+    assert problems(smuggled) == {extra: "unknown_field"}
+
+
+def test_every_problem_is_told_at_once(client: Client) -> None:
+    bad = {"email": "no address", "password": "short", "firstName": "", "phone": "12", "lastname": "A"}
+    assert problems(client.post("/api/auth/register/customer", bad)) == {
+        "email": "invalid_email", "password": "too_short", "firstName": "too_short", "phone": "invalid_phone",
+        "lastName": "required", "lastname": "unknown_field",
+    }
+
+
+def test_passwords_count_to_their_last_character(client: Client) -> None:
+    long = "ǃ" * 127 + "x"
+    data(client.post("/api/auth/register/customer", body_of("customer", password=long)), 201)
+    wrong = {"email": "frieda@example.com", "password": long[:-1] + "y"}
+    assert refusal(client.post("/api/auth/login", wrong)) == (401, "INVALID_CREDENTIALS")
+    assert sign_in(client, "frieda@example.com", long)
+
+
+def test_production_refuses_common_passwords_and_reserved_domains(app: Flask, client: Client) -> None:
+    development = app.extensions["settings"]
+    app.extensions["settings"] = settings_for(
+        database_url=development.DATABASE_URL, redis_url=development.REDIS_URL, APP_ENV="production",
+        PAYRAIL_MODE="disabled",
+    )
+    try:
+        common = client.post("/api/auth/register/customer", body_of("customer", "f@gmail.com", password="Password1"))
+        assert problems(common) == {"password": "too_common"}
+        reserved = client.post("/api/auth/register/customer", body_of("customer"))
+        assert reserved.status_code == 201, "example.com is a real domain; only its top-level namesake is reserved"
+        assert problems(client.post("/api/auth/register/customer", body_of("customer", "f@shop.test")))
+    finally:
+        app.extensions["settings"] = development
+    assert by_email("f@gmail.com") is None

@@ -1,0 +1,140 @@
+"""Signing in, refreshing, signing out."""
+
+from sqlalchemy import text
+
+from app.accounts.models import AccountSession
+from app.core.db import db
+from app.core.transaction import transaction
+from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in, signed_in
+from tests.http import Client, data, refusal
+from tests.races import at_once
+
+
+def shift(column: str, interval: str) -> None:
+    """Moves a time of every session, as if that much time had gone by."""
+    with transaction() as session:
+        session.execute(text(f"UPDATE account_session SET {column} = {column} - interval '{interval}'"))
+
+
+def refreshed(client: Client, token: str) -> dict[str, object]:
+    return data(client.post("/api/auth/refresh", {"refreshToken": token}))
+
+
+def test_unknown_address_and_wrong_password_are_one_answer(client: Client) -> None:
+    customer(email="frieda@example.com")
+    wrong = client.post("/api/auth/login", {"email": "frieda@example.com", "password": "wrong"}).get_json()
+    unknown = client.post("/api/auth/login", {"email": "nobody@example.com", "password": "wrong"}).get_json()
+    for body in (wrong, unknown):
+        del body["timestamp"], body["requestId"]
+    assert wrong == unknown and wrong["shortMessage"] == "INVALID_CREDENTIALS"
+
+
+def test_each_refresh_gives_a_successor(client: Client) -> None:
+    first = sign_in(client, customer().email)
+    second = refreshed(client, first["refreshToken"])
+    assert second["refreshToken"] != first["refreshToken"]
+    third = refreshed(client, str(second["refreshToken"]))
+    data(client.as_(str(third["accessToken"])).get("/api/auth/me"))
+
+
+def test_the_predecessor_within_ten_seconds_gets_the_same_successor(client: Client) -> None:
+    first = sign_in(client, customer().email)
+    successor = refreshed(client, first["refreshToken"])["refreshToken"]
+    assert refreshed(client, first["refreshToken"])["refreshToken"] == successor
+
+
+def test_the_predecessor_after_ten_seconds_ends_the_session_and_tells_the_owner(client: Client) -> None:
+    owner = customer()
+    first = sign_in(client, owner.email)
+    second = refreshed(client, first["refreshToken"])
+    shift("rotated_at", "11 seconds")
+    reused = client.post("/api/auth/refresh", {"refreshToken": first["refreshToken"]})
+    assert refusal(reused) == (401, "REFRESH_REUSED")
+    later = client.post("/api/auth/refresh", {"refreshToken": second["refreshToken"]})
+    assert later.status_code == 401
+    assert refusal(client.as_(str(second["accessToken"])).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    assert "signed out" in mails_to(owner.email)[0]["subject"]
+
+
+def test_a_grandparent_ends_the_session_at_once(client: Client) -> None:
+    first = sign_in(client, customer().email)
+    second = refreshed(client, first["refreshToken"])
+    refreshed(client, str(second["refreshToken"]))
+    assert refusal(client.post("/api/auth/refresh", {"refreshToken": first["refreshToken"]}))[1] == "REFRESH_REUSED"
+
+
+def test_rubbish_is_no_refresh_token(client: Client) -> None:
+    real = sign_in(client, customer().email)["refreshToken"]
+    session_id, counter, mac = real.split(".")
+    forged = ["x", "a.b.c", f"{session_id}.1.{mac}", f"{session_id}.{counter}.{mac[:-1]}x", f"{'0' * 24}.0.{mac}",
+              f"{session_id}.٠.{mac}", f"{session_id}.{'9' * 30}.{mac}", "\x00" * 40]
+    for token in forged:
+        assert client.post("/api/auth/refresh", {"refreshToken": token}).status_code == 401, token
+    assert refreshed(client, real)
+
+
+def test_thirty_two_refreshes_at_once_have_one_successor(client: Client) -> None:
+    token = sign_in(client, customer().email)["refreshToken"]
+    answers = at_once(32, lambda _: client.post("/api/auth/refresh", {"refreshToken": token}))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({data(answer)["refreshToken"] for answer in answers}) == 1
+
+
+def test_a_session_ends_thirty_days_after_its_last_use(client: Client) -> None:
+    signed = sign_in(client, customer().email)
+    shift("idle_until", "31 days")
+    assert client.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]}).status_code == 401
+    assert refusal(client.as_(signed["accessToken"]).get("/api/auth/me")) == (401, "SESSION_ENDED")
+
+
+def test_no_session_outlives_ninety_days(client: Client) -> None:
+    signed = sign_in(client, customer().email)
+    shift("ends_at", "90 days")
+    assert client.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]}).status_code == 401
+
+
+def test_the_twenty_first_session_ends_the_oldest(client: Client) -> None:
+    owner = customer()
+    tokens = [sign_in(client, owner.email)["accessToken"] for _ in range(21)]
+    assert refusal(client.as_(tokens[0]).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    data(client.as_(tokens[1]).get("/api/auth/me"))
+    living = db.session.query(AccountSession).filter(AccountSession.ended_at.is_(None)).count()
+    assert living == 20
+
+
+def test_logging_out_ends_access_and_refresh_at_once(client: Client) -> None:
+    signed = sign_in(client, customer().email)
+    for _ in range(2):
+        assert data(client.post("/api/auth/logout", {"refreshToken": signed["refreshToken"]})) == {}
+    assert refusal(client.as_(signed["accessToken"]).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    assert client.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]}).status_code == 401
+    assert data(client.post("/api/auth/logout", {"refreshToken": "never seen before"})) == {}
+
+
+def test_the_eleventh_failure_is_throttled_and_the_owner_is_told(client: Client) -> None:
+    owner = customer()
+    going_on = signed_in(client, owner)
+    wrong = {"email": owner.email, "password": "wrong"}
+    codes = [client.post("/api/auth/login", wrong).status_code for _ in range(11)]
+    assert codes == [401] * 10 + [429]
+    throttled = client.post("/api/auth/login", {"email": owner.email, "password": PASSWORD})
+    assert refusal(throttled) == (429, "RATE_LIMITED") and 0 < int(throttled.headers["Retry-After"]) <= 900
+    data(going_on.get("/api/auth/me"))
+    mails = [each for each in mails_to(owner.email) if "paused" in each["subject"]]
+    assert len(mails) == 1 and "10 times" in mails[0]["text"]
+    with transaction() as session:
+        session.execute(text("UPDATE throttle SET ends_at = now()"))
+    assert sign_in(client, owner.email)
+
+
+def test_sixty_four_wrong_guesses_at_once_do_not_get_further(client: Client) -> None:
+    owner = customer()
+    answers = at_once(64, lambda _: client.post("/api/auth/login", {"email": owner.email, "password": "wrong"}))
+    codes = [answer.status_code for answer in answers]
+    assert codes.count(401) == 10 and codes.count(429) == 54
+
+
+def test_me_has_an_etag(client: Client) -> None:
+    caller = signed_in(client, customer())
+    tag = caller.get("/api/auth/me").headers["ETag"]
+    assert caller.get("/api/auth/me", headers={"If-None-Match": tag}).status_code == 304

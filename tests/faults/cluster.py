@@ -1,0 +1,182 @@
+"""Workers, relays, a Redis and an SMTP sink of one test's own, all of which may be killed."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from flask import Flask
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.core.db import db
+from app.core.outbox.bell import Bell
+from app.core.outbox.pace import Pace
+from app.core.outbox.queries import by_state
+from app.embedded.account import Account
+from app.embedded.binaries import find_redis
+
+PYTHON = sys.executable
+
+
+def find_pids() -> dict[int, int]:
+    """Every process's parent."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(folder.name)] = int(parent)
+    return parents
+
+
+def below(pid: int) -> list[int]:
+    """All living descendants of a process."""
+    parents = find_pids()
+    found, grown = {pid}, True
+    while grown:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        found, grown = found | more, bool(more)
+    return sorted(found - {pid})
+
+
+class Sink:
+    """The SMTP server of tests.faults.sink; what it noted has gone out."""
+
+    def __init__(self, folder: Path, hold: float) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log, self.hold = folder / "sink.log", hold
+        self.log.touch()
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [PYTHON, "-m", "tests.faults.sink", str(self.port), str(self.log), str(self.hold)])
+        wait_until(self._answers, 20)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def noted(self) -> Counter[str]:
+        return Counter(self.log.read_text().split())
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            return True
+        return False
+
+
+class PrivateRedis:
+    """A Redis that keeps nothing when it is killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.url = folder, f"unix://{folder}/redis.sock?db=0"
+        program = find_redis(Account(), spare=folder)
+        assert program, "these tests need a real redis-server"
+        self.argv = [str(program), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", "",
+                     "--appendonly", "no", "--dir", str(folder)]
+        self.client = Redis.from_url(self.url)
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self.argv, stdout=subprocess.DEVNULL)
+        wait_until(self._answers, 20)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def _answers(self) -> bool:
+        with suppress(RedisError):
+            return bool(self.client.ping())
+        return False
+
+
+class Cluster:
+    """`worker` and `relay` processes that come back when killed."""
+
+    def __init__(self, app: Flask, folder: Path, redis: PrivateRedis, sink: Sink) -> None:
+        self.app, self.folder, self.redis, self.sink = app, folder, redis, sink
+        self.pids = folder / "pids"
+        self.nursery: subprocess.Popen[bytes] | None = None
+
+    def start(self, pace: Pace, *options: str, workers: int = 4, relays: int = 1) -> None:
+        settings = self.app.extensions["settings"]
+        environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": self.redis.url,
+                       "SECRET_KEY": settings.SECRET_KEY, "DATA_DIR": str(self.folder), "LOG_LEVEL": "warning"}
+        self.pids.unlink(missing_ok=True)
+        self.nursery = subprocess.Popen(
+            [PYTHON, "-m", "tests.faults.process", str(self.pids), json.dumps(asdict(pace)), str(workers),
+             str(relays), *options], env=environment, stderr=(self.folder / "log").open("ab"))
+        wait_until(lambda: len(self.running("")) == workers + relays, 30)
+
+    def running(self, role: str) -> list[int]:
+        """The living processes of that role, latest start each."""
+        if not self.pids.exists():
+            return []
+        latest = dict(line.split() for line in self.pids.read_text().splitlines() if line.startswith(role))
+        alive = find_pids()
+        return [int(pid) for pid in latest.values() if int(pid) in alive]
+
+    def horses(self) -> list[int]:
+        """The processes that run jobs at this moment."""
+        workers = set(self.running("worker"))
+        return [pid for pid, parent in find_pids().items() if parent in workers]
+
+    def stop(self) -> None:
+        """Ends everything, orphans too, and at once."""
+        if self.nursery is None:
+            return
+        for pid in [*below(self.nursery.pid), self.nursery.pid]:
+            kill(pid)
+        self.nursery.wait()
+        self.nursery = None
+
+
+@contextmanager
+def cluster_of(app: Flask, folder: Path, *, hold: float = 0.03) -> Iterator[Cluster]:
+    redis, sink = PrivateRedis(folder), Sink(folder, hold)
+    cluster = Cluster(app, folder, redis, sink)
+    app.extensions["outbox_bell"] = Bell(redis.url)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+        del app.extensions["outbox_bell"]
+        sink.kill()
+        redis.kill()
+
+
+def kill(pid: int, number: int = signal.SIGKILL) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+        return True
+    return False
+
+
+def wait_until(true: Callable[[], bool], seconds: float) -> None:
+    """Raises TimeoutError when it does not become true in time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {seconds} s: {true}")
+        time.sleep(0.02)
+
+
+def settled() -> bool:
+    """Whether every row has come to its end."""
+    try:
+        return not {"ready", "leased"} & set(by_state())
+    finally:
+        db.session.remove()
