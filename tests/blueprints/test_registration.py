@@ -85,7 +85,9 @@ def test_a_role_is_not_added_with_a_wrong_password(client: Client) -> None:
 
 def test_no_admin_is_replaced_by_registering_his_address(client: Client) -> None:
     boss = account("admin", email="boss@example.com", verified=False)
-    data(client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201)
+    data(
+        client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201
+    )
     assert sign_in(client, boss.email)["user"]["roles"] == ["admin"]
 
 
@@ -98,8 +100,12 @@ def test_privileges_cannot_be_smuggled_in(client: Client, extra: str) -> None:
 def test_every_problem_is_told_at_once(client: Client) -> None:
     bad = {"email": "no address", "password": "short", "firstName": "", "phone": "12", "lastname": "A"}
     assert problems(client.post("/api/auth/register/customer", bad)) == {
-        "email": "invalid_email", "password": "too_short", "firstName": "too_short", "phone": "invalid_phone",
-        "lastName": "required", "lastname": "unknown_field",
+        "email": "invalid_email",
+        "password": "too_short",
+        "firstName": "too_short",
+        "phone": "invalid_phone",
+        "lastName": "required",
+        "lastname": "unknown_field",
     }
 
 
@@ -114,7 +120,9 @@ def test_passwords_count_to_their_last_character(client: Client) -> None:
 def test_production_refuses_common_passwords_and_reserved_domains(app: Flask, client: Client) -> None:
     development = app.extensions["settings"]
     app.extensions["settings"] = settings_for(
-        database_url=development.DATABASE_URL, redis_url=development.REDIS_URL, APP_ENV="production",
+        database_url=development.DATABASE_URL,
+        redis_url=development.REDIS_URL,
+        APP_ENV="production",
         PAYRAIL_MODE="disabled",
     )
     try:

@@ -66,8 +66,16 @@ def test_a_grandparent_ends_the_session_at_once(client: Client) -> None:
 def test_rubbish_is_no_refresh_token(client: Client) -> None:
     real = sign_in(client, customer().email)["refreshToken"]
     session_id, counter, mac = real.split(".")
-    forged = ["x", "a.b.c", f"{session_id}.1.{mac}", f"{session_id}.{counter}.{mac[:-1]}x", f"{'0' * 24}.0.{mac}",
-              f"{session_id}.٠.{mac}", f"{session_id}.{'9' * 30}.{mac}", "\x00" * 40]
+    forged = [
+        "x",
+        "a.b.c",
+        f"{session_id}.1.{mac}",
+        f"{session_id}.{counter}.{mac[:-1]}x",
+        f"{'0' * 24}.0.{mac}",
+        f"{session_id}.٠.{mac}",
+        f"{session_id}.{'9' * 30}.{mac}",
+        "\x00" * 40,
+    ]
     for token in forged:
         assert client.post("/api/auth/refresh", {"refreshToken": token}).status_code == 401, token
     assert refreshed(client, real)

@@ -12,7 +12,7 @@ from app.web.limits import Limit, client_network
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
-MAILS = Limit(10)
+MAILS = Limit(20)
 GUESSES = Limit(60)
 IDENTITY_ERRORS = [
     errors.IdentityRejected,

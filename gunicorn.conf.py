@@ -1,0 +1,38 @@
+"""How gunicorn serves the program. `gunicorn` alone, started beside this file, is the whole command.
+
+docs/decisions/gunicorn-settings.md gives the figures behind each line.
+"""
+
+import os
+from pathlib import Path
+
+wsgi_app = "wsgi:app"
+bind = os.environ.get("BIND") or f"127.0.0.1:{os.environ.get('PORT') or 8000}"
+
+# One process per core. The threads are for requests that wait: for a password hash, for PostgreSQL.
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_WORKERS") or 2)
+threads = int(os.environ.get("WEB_THREADS") or 8)
+# A thread never waits for a connection, and no connection waits for a thread.
+os.environ.setdefault("DATABASE_POOL", str(threads))
+
+# Each worker builds its own application after the fork: nothing shared with the master, no socket, no lock.
+preload_app = False
+http_parser = "auto"
+
+# Longer than the proxy keeps an idle connection (nginx: 60 s), so that the proxy is always the one to close it.
+keepalive = 75
+timeout = 30
+graceful_timeout = 30
+
+# A worker is replaced now and then, in case something leaks; the jitter keeps the two from going together.
+max_requests = 100_000
+max_requests_jitter = 20_000
+
+# The sign of life that workers give is a file; on a disk that stalls it would get them killed.
+_memory = Path("/dev/shm")
+worker_tmp_dir = str(_memory) if _memory.is_dir() and os.access(_memory, os.W_OK) else None
+
+control_socket_disable = True
+accesslog = None
+loglevel = os.environ.get("LOG_LEVEL") or "info"

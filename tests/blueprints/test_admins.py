@@ -1,0 +1,96 @@
+"""Admins: the first by the bootstrap secret, the others by admins."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from tests.factories.accounts import PASSWORD, account, customer, mails_to, sign_in, signed_in
+from tests.http import Client, data, refusal
+from tests.races import at_once
+from tests.settings import BOOTSTRAP_SECRET
+
+
+def body(email: str = "boss@example.com", **more: object) -> dict[str, object]:
+    return {"email": email, "password": PASSWORD, "name": "The Boss", **more}
+
+
+def admins() -> int:
+    with transaction() as session:
+        return int(session.execute(text("SELECT count(*) FROM account WHERE admin_tier IS NOT NULL")).scalar() or 0)
+
+
+def test_the_bootstrap_secret_makes_one_super_admin(client: Client) -> None:
+    data(client.post("/api/auth/register/admin", body(bootstrapSecret=BOOTSTRAP_SECRET, title="Founder")), 201)
+    me = data(client.as_(sign_in(client, "boss@example.com")["accessToken"]).get("/api/auth/me"))
+    assert me["admin"] == {"tier": "super_admin", "title": "Founder"}
+    again = client.post("/api/auth/register/admin", body("second@example.com", bootstrapSecret=BOOTSTRAP_SECRET))
+    assert refusal(again) == (403, "BOOTSTRAP_REFUSED") and admins() == 1
+
+
+def test_sixty_four_bootstraps_at_once_make_one_admin(client: Client) -> None:
+    def register(number: int) -> int:
+        who = body(f"boss{number}@example.com", bootstrapSecret=BOOTSTRAP_SECRET)
+        return client.post(
+            "/api/auth/register/admin", who, environ_base={"REMOTE_ADDR": f"127.0.{number}.1"}
+        ).status_code
+
+    answers = at_once(64, register)
+    assert answers.count(201) == 1 and set(answers) <= {201, 403, 503} and admins() == 1
+
+
+@pytest.mark.parametrize("secret", ["wrong", "", None])
+def test_without_the_secret_nobody_becomes_admin(client: Client, secret: str | None) -> None:
+    more = {} if secret is None else {"bootstrapSecret": secret}
+    assert client.post("/api/auth/register/admin", body(**more)).status_code in (403, 422)
+    assert admins() == 0
+
+
+def test_five_wrong_secrets_close_the_door_for_an_hour(client: Client) -> None:
+    for _ in range(5):
+        wrong = client.post("/api/auth/register/admin", body(bootstrapSecret="wrong"))
+        assert refusal(wrong) == (403, "BOOTSTRAP_REFUSED")
+    right = client.post("/api/auth/register/admin", body(bootstrapSecret=BOOTSTRAP_SECRET))
+    assert refusal(right) == (429, "RATE_LIMITED") and admins() == 0
+
+
+@pytest.mark.parametrize(
+    ("holds", "gives", "answer"),
+    [
+        ("super_admin", "super_admin", 201),
+        ("admin", "admin", 201),
+        ("admin", "analyst", 201),
+        ("admin", "super_admin", 403),
+        ("support", "analyst", 403),
+        ("analyst", "analyst", 403),
+    ],
+)
+def test_an_admin_gives_at_most_his_own_tier(client: Client, holds: str, gives: str, answer: int) -> None:
+    boss = signed_in(client, account("admin", admin_tier=holds))
+    assert boss.post("/api/auth/register/admin", body("new@example.com", assignedTier=gives)).status_code == answer
+    assert admins() == (2 if answer == 201 else 1)
+
+
+def test_a_customer_cannot_make_admins(client: Client) -> None:
+    caller = signed_in(client, customer())
+    assert refusal(caller.post("/api/auth/register/admin", body())) == (403, "BOOTSTRAP_REFUSED")
+
+
+def test_the_bootstrap_secret_lifts_the_callers_own_account(client: Client) -> None:
+    owner = customer(email="boss@example.com")
+    data(signed_in(client, owner).post("/api/auth/register/admin", body(bootstrapSecret=BOOTSTRAP_SECRET)), 201)
+    assert sign_in(client, owner.email)["user"]["roles"] == ["admin", "customer"]
+
+
+def test_the_command_line_makes_admins_and_lifts_accounts(app: Flask, client: Client) -> None:
+    customer(email="frieda@example.com")
+    run = app.test_cli_runner().invoke
+    options = ["--name", "Frieda", "--password", PASSWORD, "--tier", "support"]
+    assert run(args=["admin", "create", "--email", "Frieda@example.com", *options]).exit_code == 0
+    assert run(args=["admin", "create", "--email", "new@example.com", *options]).exit_code == 0
+    assert (
+        run(args=["admin", "create", "--email", "new@example.com", "--name", "x", "--password", "short"]).exit_code == 2
+    )
+    assert sign_in(client, "frieda@example.com")["user"]["roles"] == ["admin", "customer"]
+    assert sign_in(client, "new@example.com")["user"]["roles"] == ["admin"]
+    assert "code" in mails_to("new@example.com")[0]["subject"]

@@ -1,0 +1,218 @@
+"""One-time codes: verification and password reset."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.accounts import codes
+from app.core.transaction import transaction
+from tests.factories.accounts import PASSWORD, customer, mails_to, newest_code, sign_in, signed_in
+from tests.http import Client, data, refusal
+from tests.races import at_once
+
+ADDRESS = "frieda@example.com"
+NEW = "a new and longer password"
+
+
+def later(interval: str) -> None:
+    """Lets that much time go by for every code and every window."""
+    with transaction() as session:
+        session.execute(
+            text(
+                f"UPDATE one_time_code SET sent_at = sent_at - interval '{interval}', "
+                f"expires_at = expires_at - interval '{interval}'"
+            )
+        )
+        session.execute(text(f"UPDATE throttle SET ends_at = ends_at - interval '{interval}'"))
+
+
+def asked(client: Client, what: str = "resend-verification", email: str = ADDRESS) -> int:
+    return client.post(f"/api/auth/{what}", {"email": email}).status_code
+
+
+def wrong(code: str) -> str:
+    return f"{(int(code) + 1) % 1_000_000:06d}"
+
+
+def tried(client: Client, code: str, what: str = "verify-email") -> int:
+    return client.post(f"/api/auth/{what}", {"email": ADDRESS, "code": code}).status_code
+
+
+def reset_token(client: Client) -> str:
+    assert asked(client, "password-reset/request") == 200
+    code = newest_code(ADDRESS)
+    return data(client.post("/api/auth/password-reset/verify", {"email": ADDRESS, "code": code}))["resetToken"]
+
+
+def completed(client: Client, token: str, password: str = NEW, email: str = ADDRESS) -> tuple[int, str]:
+    body = {"email": email, "resetToken": token, "password": password}
+    answer = client.post("/api/auth/password-reset/complete", body)
+    return answer.status_code, answer.get_json()["shortMessage"]
+
+
+def test_a_code_works_once(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+    assert [tried(client, code) for _ in range(2)] == [200, 422]
+
+
+def test_a_code_lives_ten_minutes(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+    later("10 minutes 1 second")
+    assert tried(client, code) == 422
+
+
+def test_a_new_code_comes_after_sixty_seconds_and_voids_the_old_one(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    first = newest_code(ADDRESS)
+    refused = client.post("/api/auth/resend-verification", {"email": ADDRESS})
+    assert refusal(refused) == (429, "RATE_LIMITED") and 0 < int(refused.headers["Retry-After"]) <= 61
+    later("60 seconds")
+    assert asked(client) == 200
+    second = newest_code(ADDRESS)
+    assert first == second or tried(client, first) == 422
+    assert tried(client, second) == 200
+
+
+def test_ten_codes_a_day(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    for _ in range(10):
+        assert asked(client) == 200
+        with transaction() as session:
+            session.execute(text("UPDATE one_time_code SET sent_at = sent_at - interval '61 seconds'"))
+    assert asked(client) == 429
+    later("1 day")
+    assert asked(client) == 200
+
+
+def test_five_tries_and_the_code_is_burned(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+    assert [tried(client, wrong(code)) for _ in range(5)] == [422] * 5
+    assert tried(client, code) == 422
+
+
+def test_of_many_guesses_at_once_five_are_counted(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+
+    def guess(number: int) -> int:
+        body = {"email": ADDRESS, "code": f"{(int(code) + number + 1) % 1_000_000:06d}"}
+        network = {"REMOTE_ADDR": f"127.0.0.{1 + number % 4}"}
+        return client.post("/api/auth/verify-email", body, environ_base=network).status_code
+
+    assert set(at_once(64, guess)) == {422}
+    with transaction() as session:
+        assert session.execute(text("SELECT tries FROM one_time_code")).scalar() == 5
+    assert tried(client, code) == 422
+
+
+def test_without_the_guard_more_guesses_would_be_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "TRIES", 1000)
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+    at_once(12, lambda number: tried(client, wrong(code)))
+    assert tried(client, code) == 200, "the sixth and later tries were evaluated"
+
+
+def test_a_right_code_tried_by_many_at_once_works_once(client: Client) -> None:
+    customer(email=ADDRESS)
+    assert asked(client, "password-reset/request") == 200
+    code = newest_code(ADDRESS)
+    found = at_once(16, lambda _: tried(client, code, "password-reset/verify"))
+    assert sorted(found) == [200] + [422] * 15
+
+
+def test_a_code_of_one_purpose_is_none_of_the_other(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    assert tried(client, newest_code(ADDRESS), "password-reset/verify") == 422
+    assert asked(client, "password-reset/request") == 200
+    assert tried(client, newest_code(ADDRESS)) == 422
+
+
+def test_nobody_is_mailed_at_an_unknown_address(client: Client) -> None:
+    assert asked(client, email="nobody@example.com") == 200
+    assert asked(client, "password-reset/request", "nobody@example.com") == 200
+    assert mails_to("nobody@example.com") == []
+
+
+def test_a_verified_address_is_not_sent_another_verification(client: Client) -> None:
+    customer(email=ADDRESS)
+    assert asked(client) == 200
+    assert mails_to(ADDRESS) == []
+
+
+def test_a_reset_sets_the_password_ends_sessions_and_verifies(client: Client) -> None:
+    owner = customer(email=ADDRESS, verified=False)
+    before = signed_in(client, owner)
+    assert completed(client, reset_token(client)) == (200, "SUCCESS")
+    assert refusal(before.get("/api/auth/me")) == (401, "SESSION_ENDED")
+    old = {"email": ADDRESS, "password": PASSWORD}
+    assert refusal(client.post("/api/auth/login", old)) == (401, "INVALID_CREDENTIALS")
+    me = data(client.as_(sign_in(client, ADDRESS, NEW)["accessToken"]).get("/api/auth/me"))
+    assert me["emailVerified"] is True
+    assert "password" in mails_to(ADDRESS)[0]["subject"].lower()
+
+
+def test_a_reset_token_works_once_even_for_many_at_once(client: Client) -> None:
+    customer(email=ADDRESS)
+    token = reset_token(client)
+    answers = at_once(32, lambda number: completed(client, token, f"{NEW} {number}"))
+    assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 31
+
+
+def test_a_reset_token_is_bound_to_its_address_and_to_time(client: Client) -> None:
+    customer(email=ADDRESS)
+    customer(email="other@example.com")
+    token = reset_token(client)
+    assert completed(client, token, email="other@example.com")[1] == "RESET_TOKEN_INVALID"
+    assert completed(client, "x" * 43)[1] == "RESET_TOKEN_INVALID"
+    with transaction() as session:
+        session.execute(text("UPDATE reset_token SET expires_at = now()"))
+    assert completed(client, token)[1] == "RESET_TOKEN_INVALID"
+
+
+def test_a_second_reset_token_dies_with_the_password_it_was_for(client: Client) -> None:
+    customer(email=ADDRESS)
+    first = reset_token(client)
+    later("61 seconds")
+    second = reset_token(client)
+    assert completed(client, second) == (200, "SUCCESS")
+    assert completed(client, first)[1] == "RESET_TOKEN_INVALID"
+
+
+def test_a_reset_ends_the_throttling_of_the_address(client: Client) -> None:
+    customer(email=ADDRESS)
+    for _ in range(10):
+        client.post("/api/auth/login", {"email": ADDRESS, "password": "wrong"})
+    assert client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD}).status_code == 429
+    assert completed(client, reset_token(client)) == (200, "SUCCESS")
+    assert sign_in(client, ADDRESS, NEW)
+
+
+def test_nothing_stored_gives_a_code_away(app: Flask, client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    code = newest_code(ADDRESS)
+    with transaction() as session:
+        stored = session.execute(text("SELECT to_jsonb(one_time_code) FROM one_time_code")).scalar()
+        queued = session.execute(text("SELECT to_jsonb(outbox) FROM outbox")).scalar()
+    assert code not in str(stored) and code not in str(queued)
+
+
+def test_a_code_sent_again_is_the_same_code(client: Client) -> None:
+    customer(email=ADDRESS, verified=False)
+    assert asked(client) == 200
+    first = newest_code(ADDRESS)
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET state = 'ready', run_at = now()"))
+    mails = mails_to(ADDRESS)
+    assert len(mails) == 2 and newest_code(ADDRESS) == first

@@ -1,0 +1,128 @@
+"""Access tokens: forged ones, old ones, rotated keys."""
+
+import base64
+import json
+import time
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from flask import Flask
+
+from app.accounts import keys
+from tests.factories.accounts import customer, sign_in, signed_in
+from tests.http import Client, data, refusal
+
+STRANGER = rsa.generate_private_key(65537, 2048)
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return found
+
+
+def signed(claims: dict[str, Any], *, key: Any = None, algorithm: str = "RS256", **headers: Any) -> str:
+    return jwt.encode(claims, key or keys.current().private, algorithm, {"kid": keys.current().kid, **headers})
+
+
+def unsigned(token: str) -> str:
+    header = base64.urlsafe_b64encode(json.dumps({"alg": "none", "typ": "JWT"}).encode()).rstrip(b"=").decode()
+    return f"{header}.{token.split('.')[1]}."
+
+
+def confused(token: str) -> str:
+    """HS256 with the public key as its secret."""
+    public = keys.current().public.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    import hashlib
+    import hmac
+
+    head = base64.urlsafe_b64encode(json.dumps({"alg": "HS256", "typ": "JWT", "kid": keys.current().kid}).encode())
+    body = f"{head.rstrip(b'=').decode()}.{token.split('.')[1]}"
+    mac = base64.urlsafe_b64encode(hmac.new(public, body.encode(), hashlib.sha256).digest()).rstrip(b"=").decode()
+    return f"{body}.{mac}"
+
+
+FORGERIES = {
+    "alg none": unsigned,
+    "HS256 with the public key": confused,
+    "another key": lambda token: signed(claims_of(token), key=STRANGER),
+    "unknown kid": lambda token: signed(claims_of(token), kid="0" * 24),
+    "no kid": lambda token: jwt.encode(claims_of(token), keys.current().private, "RS256"),
+    "PS256": lambda token: signed(claims_of(token), algorithm="PS256"),
+    "changed claims": lambda token: ".".join(
+        [token.split(".")[0], unsigned(signed({"sub": "x"})).split(".")[1], token.split(".")[2]]
+    ),
+    "other issuer": lambda token: signed({**claims_of(token), "iss": "https://evil.example"}),
+    "other audience": lambda token: signed({**claims_of(token), "aud": "somebody-else"}),
+    "no expiry": lambda token: signed({k: v for k, v in claims_of(token).items() if k != "exp"}),
+    "a refresh token's type": lambda token: signed({**claims_of(token), "type": "refresh"}),
+    "no session": lambda token: signed({k: v for k, v in claims_of(token).items() if k != "sid"}),
+    "critical header": lambda token: signed(claims_of(token), crit=["exp"]),
+    "embedded key": lambda token: signed(claims_of(token), key=STRANGER, jku="https://evil.example/keys"),
+    "not before tomorrow": lambda token: signed({**claims_of(token), "nbf": time.time() + 86400}),
+    "truncated": lambda token: token[:-20],
+    "rubbish": lambda _: "a.b.c",
+    "five thousand characters": lambda _: "x" * 5000,
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_token_is_401(client: Client, forgery: str) -> None:
+    token = sign_in(client, customer().email)["accessToken"]
+    data(client.as_(token).get("/api/auth/me"))
+    answer = client.as_(FORGERIES[forgery](token)).get("/api/auth/me")
+    assert refusal(answer) == (401, "TOKEN_INVALID") and answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_token_of_somebody_elses_session_is_401(client: Client) -> None:
+    token = sign_in(client, customer().email)["accessToken"]
+    stranger = customer()
+    forged = signed({**claims_of(token), "sub": stranger.id})
+    assert refusal(client.as_(forged).get("/api/auth/me")) == (401, "SESSION_ENDED")
+
+
+def test_an_expired_token_says_so(client: Client) -> None:
+    token = sign_in(client, customer().email)["accessToken"]
+    old = signed({**claims_of(token), "exp": time.time() - 31})
+    assert refusal(client.as_(old).get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
+    skewed = signed({**claims_of(token), "exp": time.time() - 5})
+    data(client.as_(skewed).get("/api/auth/me"))
+
+
+def test_a_remembered_token_expires_all_the_same(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = signed_in(client, customer())
+    data(caller.get("/api/auth/me"))
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1000)
+    assert refusal(caller.get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
+
+
+def test_no_token_says_how_to_send_one(client: Client) -> None:
+    answer = client.get("/api/auth/me")
+    assert refusal(answer) == (401, "TOKEN_MISSING") and answer.headers["WWW-Authenticate"] == "Bearer"
+    basic = client.get("/api/auth/me", headers={"Authorization": "Basic abc"})
+    assert refusal(basic) == (401, "TOKEN_INVALID")
+
+
+def test_rotated_keys_sign_new_tokens_and_old_ones_go_on(app: Flask, client: Client) -> None:
+    owner = customer()
+    before = sign_in(client, owner.email)["accessToken"]
+    assert app.test_cli_runner().invoke(args=["keys", "rotate"]).exit_code == 0
+    after = sign_in(client, owner.email)["accessToken"]
+    assert jwt.get_unverified_header(before)["kid"] != jwt.get_unverified_header(after)["kid"]
+    for token in (before, after):
+        data(client.as_(token).get("/api/auth/me"))
+
+
+def test_the_stored_key_is_of_no_use_without_the_secret(app: Flask) -> None:
+    from app.accounts.models import SigningKey
+    from app.core.db import db
+
+    keys.current()
+    pem = db.session.query(SigningKey).first().private_pem.encode()
+    with pytest.raises((TypeError, ValueError)):
+        serialization.load_pem_private_key(pem, None)

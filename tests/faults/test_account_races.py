@@ -1,0 +1,83 @@
+"""One account per address, whoever arrives at once; and answers that tell nothing of who has one."""
+
+import statistics
+import time
+import unicodedata
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.accounts import registration
+from app.core.transaction import transaction
+from tests.factories.accounts import PASSWORD, customer
+from tests.http import Client
+from tests.races import at_once
+
+SPELLINGS = ["frieda@example.com", "Frieda@Example.com", "FRIEDA@EXAMPLE.COM", "frieda@EXAMPLE.com"]
+ACCENTS = ["fréda@example.com", unicodedata.normalize("NFD", "fréda@example.com"), "FRÉDA@example.com"]
+
+
+def register(client: Client, email: str, number: int) -> int:
+    body = {"email": email, "password": PASSWORD, "firstName": "Frieda", "lastName": f"No {number}"}
+    network = {"REMOTE_ADDR": f"127.1.{number}.1"}
+    return client.post("/api/auth/register/customer", body, environ_base=network).status_code
+
+
+def accounts() -> int:
+    with transaction() as session:
+        return int(session.execute(text("SELECT count(*) FROM account")).scalar() or 0)
+
+
+@pytest.mark.parametrize("spellings", [SPELLINGS, ACCENTS])
+def test_sixty_four_registrations_of_one_address_make_one_account(client: Client, spellings: list[str]) -> None:
+    answers = at_once(64, lambda number: register(client, spellings[number % len(spellings)], number))
+    assert accounts() == 1
+    assert answers.count(201) >= 60 and set(answers) <= {201, 503}
+
+
+def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with transaction() as session:
+        session.execute(text("ALTER TABLE account DROP CONSTRAINT uq_account_email"))
+    monkeypatch.setattr(registration, "created", _created_after_looking)
+    try:
+        at_once(16, lambda number: register(client, "frieda@example.com", number))
+        assert accounts() > 1
+    finally:
+        with transaction() as session:
+            session.execute(text("DELETE FROM account"))
+            session.execute(text("ALTER TABLE account ADD CONSTRAINT uq_account_email UNIQUE (email)"))
+
+
+def _created_after_looking(session: object, applicant: registration.Applicant) -> object:
+    """What everybody writes first: look, and insert if nothing was found."""
+    found = session.scalar(text("SELECT id FROM account WHERE email = :e"), {"e": applicant.email})  # type: ignore
+    time.sleep(0.05)
+    if found:
+        return None
+    made = registration.Account(email=applicant.email, **registration._details(applicant))
+    session.add(made)  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize("operation", ["login", "password-reset/request", "resend-verification", "register/customer"])
+def test_known_and_unknown_addresses_take_the_same_time(app: Flask, client: Client, operation: str) -> None:
+    known = [customer(verified=operation != "resend-verification").email for _ in range(40)]
+    unknown = [f"nobody{number}@example.com" for number in range(40)]
+    took: dict[str, list[float]] = {"known": [], "unknown": []}
+    for number, pair in enumerate(zip(known, unknown, strict=True)):
+        for kind, email in zip(("known", "unknown"), pair, strict=True):
+            took[kind].append(_timed(client, operation, email, number))
+    medians = [statistics.median(each) for each in took.values()]
+    assert abs(medians[0] - medians[1]) <= max(0.005, 0.10 * max(medians)), medians
+
+
+def _timed(client: Client, operation: str, email: str, number: int) -> float:
+    bodies = {
+        "login": {"email": email, "password": "wrong"},
+        "register/customer": {"email": email, "password": PASSWORD, "firstName": "F", "lastName": "A"},
+    }
+    network = {"REMOTE_ADDR": f"127.2.{number}.{len(email) % 250 + 1}"}
+    started = time.perf_counter()
+    client.post(f"/api/auth/{operation}", bodies.get(operation, {"email": email}), environ_base=network)
+    return time.perf_counter() - started
