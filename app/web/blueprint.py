@@ -20,10 +20,12 @@ from flask.sansio.scaffold import T_route
 from app.core.errors import AppError, NotFound, TooLarge
 from app.core.ids import is_id
 from app.web import idempotency, limits, openapi, paging, versions
+from app.web import kept as keeping
 from app.web.access import Access
 from app.web.auth import authorise
 from app.web.edge import ROUTE
 from app.web.envelope import enveloped
+from app.web.kept import Keep
 from app.web.limits import Limit
 from app.web.paging import Listing
 from app.web.parser import Parser
@@ -54,6 +56,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         idempotent: bool | str = False,
         versioned: bool = False,
         sparse: bool = False,
+        kept: Keep | None = None,
         limit: Limit | None = None,
         errors: Sequence[type[AppError]] = (),
         content_type: str | None = None,
@@ -62,12 +65,14 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ) -> Callable[[T_route], T_route]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
-        ETag on GET and passes `If-Match` on as `expected_version`; `errors` lists what else it may answer."""
+        ETag on GET and passes `If-Match` on as `expected_version`; a view whose
+        answers are `kept` gives bytes; `errors` lists what else it may answer."""
 
         def decorate(view: T_route) -> T_route:
             method = options.get("methods", ["GET"])[0]
             asked = paging.query_of(returns, query) if isinstance(returns, Listing) else query
-            handler: View = _ids_checked(view, rule)
+            made, shortcut = keeping.kept(view, kept) if kept is not None else (view, None)
+            handler: View = _ids_checked(made, rule)
             if isinstance(returns, Listing):
                 handler = paging.paged(handler, returns)
             if versioned:
@@ -85,6 +90,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
                     handler = self.arguments(given, location=location, as_kwargs=True)(handler)
             if max_bytes is not None:
                 handler = _bounded(handler, max_bytes)
+            if shortcut is not None:
+                handler = shortcut(handler)
             handler = _guarded(handler, access, limit, f"{self.url_prefix or ''}{rule}")
             openapi.describe(
                 handler,
@@ -96,7 +103,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
                 returns=returns,
                 status=status,
                 idempotent=bool(idempotent),
-                versioned=versioned,
+                versioned=versioned or kept is not None,
                 sparse=sparse,
                 limit=limit,
                 errors=errors,

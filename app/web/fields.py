@@ -21,6 +21,7 @@ import email_validator  # isort: skip
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 RESERVED = ("test", "example", "localhost", "invalid", "local")
 SAFE_INTEGER = 2**53 - 1
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2200
 CODES = {"required": "required", "null": "required", "too_large": "too_large", "validator_failed": "invalid"}
 
 
@@ -193,11 +194,17 @@ class Choice(Text):
 class Moment(Coded, fields.Field[Any]):
     """A time: RFC 3339 with any offset, or a date. A naive one stays naive, for its owner's time zone."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        shown = {"type": "string", "format": "date-time", "example": "2026-12-04T18:00:00+02:00"}
+        super().__init__(metadata={**shown, **kwargs.pop("metadata", {})}, **kwargs)
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
         try:
             if not isinstance(value, str) or not 8 <= len(value.strip()) <= 40:
                 raise ValueError
             moment = datetime.fromisoformat(value.strip())
+            if not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
+                raise ValueError
             moment.astimezone(UTC) if moment.tzinfo else date(moment.year, moment.month, moment.day)
         except (ValueError, OverflowError) as error:
             raise problem("invalid_time", "Must be a time like 2026-12-04T18:00:00+02:00, or a date.") from error
@@ -205,6 +212,15 @@ class Moment(Coded, fields.Field[Any]):
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return None if value is None else rfc3339(value)
+
+
+class EndMoment(Moment):
+    """A time at which something ends: a bare date means the last second of that day."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        moment = super()._deserialize(value, attr, data, **kwargs)
+        bare = not any(each in value for each in "T:t ") and moment.tzinfo is None
+        return moment.replace(hour=23, minute=59, second=59) if bare else moment
 
 
 class Items(Coded, fields.List[Any]):

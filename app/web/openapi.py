@@ -8,6 +8,7 @@ import flask_smorest
 from flask import Flask
 from marshmallow import fields
 
+from app.accounts.errors import EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
 from app.web import refusals
@@ -196,7 +197,7 @@ def _usual(
     if access.roles or access.tier:
         found.append(refusals.RoleNotAllowed)
     if access.verified:
-        found.append(refusals.EmailNotVerified)
+        found.append(EmailNotVerified)
     if body is not None:
         found += [kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia]
     if body is not None or query is not None or idempotent:

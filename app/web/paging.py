@@ -85,7 +85,7 @@ def paged(view: View, listing: Listing) -> View:
             limit=limit,
             with_total=with_total,
             order=Order(column, sort.startswith("-")),
-            after=_decoded(cursor, sort, column) if cursor else None,
+            after=decoded(cursor, sort, column) if cursor else None,
         )
         return {listing.name: page.rows, "pagination": _pagination(page, limit, sort)}
 
@@ -98,17 +98,19 @@ def _id_of(statement: Any) -> ColumnElement[str]:
 
 
 def _pagination(page: Page, limit: int, sort: str) -> dict[str, Any]:
-    said: dict[str, Any] = {"limit": limit, "next_cursor": _encoded(page.after, sort)}
+    said: dict[str, Any] = {"limit": limit, "next_cursor": encoded(page.after, sort)}
     return said if page.total is None else {**said, "total": page.total}
 
 
-def _encoded(after: tuple[Any, str] | None, sort: str) -> str | None:
+def encoded(after: tuple[Any, str] | None, sort: str) -> str | None:
+    """The opaque cursor of a page's last key; None after the last page."""
     if after is None:
         return None
     return base64.urlsafe_b64encode(orjson.dumps([sort, *after], default=str)).rstrip(b"=").decode()
 
 
-def _decoded(cursor: str, sort: str, column: ColumnElement[Any]) -> tuple[Any, str]:
+def decoded(cursor: str, sort: str, column: ColumnElement[Any]) -> tuple[Any, str]:
+    """The key in a cursor that was made for this sort. Raises ValidationFailed."""
     try:
         made_for, key, last = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if made_for != sort or not is_id(last):
