@@ -8,6 +8,7 @@ from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
+from app.blueprints.media.routes import blueprint as media
 from app.config import Settings
 from app.web import openapi
 
@@ -17,4 +18,5 @@ def register(app: Flask, settings: Settings) -> None:
     api = openapi.create(app)
     for blueprint in (accounts, diagnostics, events, public_events, health):
         api.register_blueprint(blueprint)
+    app.register_blueprint(media)
     console.register(app, settings)

@@ -5,6 +5,8 @@ from typing import Any
 from app.accounts.errors import EmailNotVerified
 from app.blueprints.events import answers, asked, schemas
 from app.events import actions, errors, queries, stats
+from app.media.actions import MAX_UPLOAD, store_picture
+from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller
 from app.web.blueprint import Blueprint
@@ -50,6 +52,23 @@ def list_events(mine: bool, **filters: Any) -> Any:
     if mine and caller is None:
         raise TokenMissing()
     return queries.listed(caller, mine=mine, **filters)
+
+
+@blp.post(
+    "/upload-cover",
+    access=ORGANISER,
+    files=schemas.CoverFile,
+    returns=answers.Picture,
+    status=201,
+    max_bytes=MAX_UPLOAD,
+    errors=UPLOAD_ERRORS,
+)
+def upload_cover(file: Any) -> Any:
+    """Upload a picture for an event, and get the address to put into `coverImageUrl`.
+
+    JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is written anew without metadata.
+    """
+    return store_picture(account_id=current_caller().id, data=file.read())
 
 
 @blp.get("/<id>", access=ORGANISER_READS, returns=answers.EventData, versioned=True, sparse=True)

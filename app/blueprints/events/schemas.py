@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import marshmallow
-from flask_smorest.fields import Upload
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.fields import Country, ImageUrl, Stored, Words, Zone
+from app.blueprints.events.fields import Country, File, ImageUrl, Stored, Words, Zone
 from app.blueprints.events.shapes import (
     MOST_TICKETS,
     BulkDiscount,
@@ -110,11 +109,7 @@ class EventChanges(EventFields):
 class CoverFile(Schema):
     """One picture."""
 
-    file = Upload(
-        required=True,
-        metadata={"description": "JPEG, PNG or WebP; 5 MiB, 40 megapixels"},
-        error_messages={"required": problem("required", "Send the picture as the form field file.").messages[0]},
-    )
+    file = File(required=True, metadata={"description": "JPEG, PNG or WebP; 5 MiB, 40 megapixels"})
 
 
 def _wire(name: str) -> str:
