@@ -16,7 +16,14 @@ from app.events.models import Event
 
 READS, WRITES = "analyst", "admin"
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
-SORTS: dict[str, ColumnElement[Any]] = {"startsAt": Event.starts_at, "createdAt": Event.created_at, "name": Event.name}
+ROW: list[Any] = [
+    Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at, Event.ends_at,
+    Event.category, Event.is_cashless, Event.publish_at,
+    func.coalesce(Event.cover_image_url, "").label("cover_image_url"),
+    case((IS_DUE, visibility.PUBLISHED), else_=Event.visibility).label("visibility"),
+    (Event.version + case((IS_DUE, 1), else_=0)).label("version"),
+]  # fmt: skip
+SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "createdAt": Event.created_at, "name": Event.name}
 
 
 def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
@@ -55,13 +62,7 @@ def shown(found: Event, now: datetime | None = None) -> dict[str, Any]:
 
 def listed(caller: Caller | None, *, mine: bool = False, **filters: Any) -> Select[Any]:
     """Published events that match the filters; with `mine` the caller's own in every state (an admin's are all)."""
-    statement: Select[Any] = select(
-        Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at, Event.ends_at,
-        Event.category, Event.is_cashless, Event.publish_at,
-        func.coalesce(Event.cover_image_url, "").label("cover_image_url"),
-        case((IS_DUE, visibility.PUBLISHED), else_=Event.visibility).label("visibility"),
-        (Event.version + case((IS_DUE, 1), else_=0)).label("version"),
-    )  # fmt: skip
+    statement = select(*ROW)
     state = filters.pop("visibility", None)
     values = given(filters)
     if values is None:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import current_app
-from flask_smorest.fields import Upload
+from flask_smorest.fields import Upload  # type: ignore[import-untyped]
 from werkzeug.datastructures import FileStorage
 
 from app.events import places
