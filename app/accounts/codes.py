@@ -7,7 +7,7 @@ says the same code. Rows belong to addresses, known or not, so that asking takes
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
@@ -111,5 +111,5 @@ def _post(purpose: str, email: str, nonce: str) -> None:
     enqueue("accounts.mail_code", key=f"code-{nonce}", purpose=purpose, email=email, nonce=nonce)
 
 
-def _row(purpose: str, email: str) -> tuple[object, ...]:
+def _row(purpose: str, email: str) -> tuple[ColumnElement[bool], ...]:
     return OneTimeCode.purpose == purpose, OneTimeCode.email == email

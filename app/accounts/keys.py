@@ -11,7 +11,7 @@ from threading import Lock
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from flask import current_app
-from sqlalchemy import func, select, text, update
+from sqlalchemy import Select, func, select, text, update
 
 from app.accounts.models import SigningKey
 from app.core.db import db
@@ -90,7 +90,7 @@ def rotate(*, only_if_none: bool = False) -> str:
     return key.kid
 
 
-def _live() -> "select[tuple[SigningKey]]":
+def _live() -> Select[SigningKey]:
     return select(SigningKey).where(SigningKey.retired_at.is_(None)).order_by(SigningKey.created_at.desc())
 
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from sqlalchemy import (
     CHAR,
     Boolean,
-    CheckConstraint,
     DateTime,
     ForeignKey,
     Index,
@@ -29,8 +28,6 @@ class Account(Base):
     """A person. `password_version` counts passwords, so that what was issued for an old one is void."""
 
     __tablename__ = "account"
-    __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
-
     id: Mapped[str] = id_column()
     email: Mapped[str] = mapped_column(String(254), unique=True)
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.accounts.caller import Caller
-from app.accounts.models import Account, ExternalIdentity, MerchantProfile, OrganiserProfile
+from app.accounts.models import Account, MerchantProfile, OrganiserProfile
 from app.core.db import db, fetch_row
 
 CALLER = """
@@ -21,7 +21,8 @@ def caller_of_session(session_id: str) -> Caller | None:
     row = fetch_row(CALLER, (session_id,))
     if row is None:
         return None
-    return Caller(*row[:6], roles=frozenset(row[6]), tier=row[7], title=row[8], version=row[9])
+    account_id, session_id, email, name, phone, verified, roles, tier, title, version = row
+    return Caller(account_id, session_id, email, name, phone, verified, frozenset(roles), tier, title, version)
 
 
 def by_email(email: str) -> Account | None:
@@ -30,15 +31,6 @@ def by_email(email: str) -> Account | None:
 
 def by_id(account_id: str) -> Account | None:
     return db.session.get(Account, account_id)
-
-
-def by_identity(provider: str, subject: str) -> Account | None:
-    """The account that this subject of a provider signs in to."""
-    return db.session.scalar(
-        select(Account)
-        .join(ExternalIdentity, ExternalIdentity.account_id == Account.id)
-        .where(ExternalIdentity.provider == provider, ExternalIdentity.subject == subject)
-    )
 
 
 def profile(caller: Caller) -> dict[str, Any]:

@@ -12,7 +12,10 @@ from app.accounts.models import Account, MerchantProfile, OrganiserProfile
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 
-PROFILES = {"organiser": OrganiserProfile, "merchant": MerchantProfile}
+PROFILES: dict[str, type[OrganiserProfile] | type[MerchantProfile]] = {
+    "organiser": OrganiserProfile,
+    "merchant": MerchantProfile,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

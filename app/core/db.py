@@ -5,12 +5,14 @@ docs/decisions/reads-without-transactions.md). The session therefore reads on au
 and refuses to write on them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
+import psycopg
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, Engine, MetaData, String, event
+from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event
 from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
@@ -24,6 +26,8 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 ObjectId = String(24, collation="C")
+Parameters = Sequence[Any] | Mapping[str, Any]
+Question = Callable[[Any], Any]
 
 
 class WriteOutsideTransaction(RuntimeError):
@@ -79,28 +83,64 @@ def id_column() -> Mapped[str]:
     return mapped_column(ObjectId, primary_key=True, default=new_id)
 
 
-def fetch_row(statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+def fetch_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
     """The first row of a hand-written SELECT, by the driver itself: for the one query that every request makes.
 
-    SQLAlchemy's compiled core costs three times as much for a single row.
+    It borrows a connection for just this query; a session around it would cost three times as much. A connection
+    that turns out to be dead takes its pool with it, and the query is asked once more.
     """
-    connection = db.session().connection().connection.driver_connection
-    assert connection is not None
-    row: tuple[Any, ...] | None = connection.execute(statement, parameters).fetchone()
+    row: tuple[Any, ...] | None = _asked(lambda cursor: cursor.execute(statement, parameters).fetchone())
     return row
+
+
+def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None = None) -> list[tuple[Any, ...]]:
+    """All rows of a hand-written SELECT, likewise: for public reads. With `prepare=False` it is planned for its very
+    parameters each time."""
+    rows: list[tuple[Any, ...]] = _asked(
+        lambda cursor: cursor.execute(statement, parameters, prepare=prepare).fetchall()
+    )
+    return rows
+
+
+def _asked(question: Question) -> Any:
+    if db.session.registry.has() and db.session().in_transaction():
+        return question(_cursor(db.session().connection().connection))
+    lent = db.engine.raw_connection()
+    try:
+        return _asked_at_once(lent, question)
+    except psycopg.OperationalError as error:
+        if not _closed(lent):
+            raise
+        lent.invalidate(error)
+        db.engine.dispose()
+    finally:
+        lent.close()
+    with closing(db.engine.raw_connection()) as fresh:
+        return _asked_at_once(fresh, question)
+
+
+def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
+    """The answer, without a transaction around it."""
+    driver: Any = lent.driver_connection
+    driver.autocommit = True
+    try:
+        return question(_cursor(lent))
+    finally:
+        if not driver.closed:
+            driver.autocommit = False
+
+
+def _cursor(lent: PoolProxiedConnection) -> Any:
+    """The one cursor that is kept with a connection."""
+    driver: Any = lent.driver_connection
+    return lent.info.get("cursor") or lent.info.setdefault("cursor", driver.cursor())
+
+
+def _closed(lent: PoolProxiedConnection) -> bool:
+    driver: Any = lent.driver_connection
+    return driver is None or bool(driver.closed)
 
 
 def release() -> None:
     """Gives the reading connection back to the pool before something slow; the next read takes another."""
     db.session.close()
-
-
-def fetch_rows(
-    statement: str, parameters: Sequence[Any] | Mapping[str, Any], *, prepare: bool | None = None
-) -> list[tuple[Any, ...]]:
-    """All rows of a hand-written SELECT, by the driver itself: for public reads, where every microsecond is paid
-    by everybody. `prepare=False` has it planned for its very parameters each time."""
-    connection = db.session().connection().connection.driver_connection
-    assert connection is not None
-    rows: list[tuple[Any, ...]] = connection.execute(statement, parameters, prepare=prepare).fetchall()
-    return rows

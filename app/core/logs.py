@@ -11,7 +11,11 @@ import structlog
 from app.core.context import request_id
 
 _SECRET_NAME = re.compile(r"pass|secret|token|authorization|cookie|otp|msisdn|signature|^code$|_code$|_?key$", re.I)
-_SECRET_VALUE = re.compile(r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:bearer)\s+\S+|[\w-]{40,}")
+_SECRET_VALUE = re.compile(
+    r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:bearer)\s+[^\s\"',]+|[\w-]{40,}|://[^\s/@:]*:[^\s/@]+@"
+    r"|(?i:password|passwd|secret|token|otp|api_?key)[\"']?\s*[=:]\s*(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}]+)"
+)
+_PLAIN = (int, float, bool, type(None))
 
 
 def configure(level: str) -> None:
@@ -54,9 +58,11 @@ def _clean(name: str, value: Any) -> Any:
         return "[masked]"
     if isinstance(value, dict):
         return {key: _clean(str(key), inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return [_clean("", inner) for inner in value]
-    return _SECRET_VALUE.sub("[masked]", value) if isinstance(value, str) else value
+    if isinstance(value, _PLAIN):
+        return value
+    return _SECRET_VALUE.sub("[masked]", value if isinstance(value, str) else repr(value))
 
 
 def _with_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

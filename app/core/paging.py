@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, func, select, tuple_
+from sqlalchemy import ColumnElement, RowMapping, Select, func, literal, select, tuple_
 
 from app.core.db import db
 
@@ -23,6 +22,7 @@ class Page:
     """Rows, and where the next page starts (None: this was the last)."""
 
     rows: Sequence[RowMapping]
+    limit: int
     after: tuple[Any, str] | None
     total: int | None
 
@@ -39,15 +39,18 @@ def page_of(
     """One page of `statement`, in one query (two with the total)."""
     keyed = statement.add_columns(order.column.label("sort_key"))
     if after is not None:
-        left, right = tuple_(order.column, id_column), tuple_(*after)
+        left = tuple_(order.column, id_column)
+        right = tuple_(literal(after[0], order.column.type), literal(after[1], id_column.type))
         keyed = keyed.where(left < right if order.descending else left > right)
     sorting = (order.column.desc(), id_column.desc()) if order.descending else (order.column, id_column)
     rows = db.session.execute(keyed.order_by(*sorting).limit(limit + 1)).mappings().all()
     shown = rows[:limit]
-    total = db.session.scalar(select(func.count()).select_from(statement.subquery())) if with_total else None
-    return Page(shown, _after(shown[-1]) if len(rows) > limit else None, total)
+    return Page(shown, limit, _after(shown[-1]) if len(rows) > limit else None, _total(statement) if with_total else None)
 
 
-def _after(row: Mapping[str, Any]) -> tuple[Any, str]:
-    key = row["sort_key"]
-    return (key.isoformat() if isinstance(key, datetime) else key), row["id"]
+def _total(statement: Select[Any]) -> int:
+    return db.session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0
+
+
+def _after(row: Mapping[Any, Any]) -> tuple[Any, str]:
+    return row["sort_key"], row["id"]

@@ -2,20 +2,29 @@
 
 The row is inserted first, so a second request with the same key waits at the unique index until the first has
 committed or vanished. Nothing is ever left `running` behind a process that died.
+
+An answer may hold a token and a body a password, so answers are kept encrypted and bodies as a keyed hash: a
+stolen database holds neither, nor anything that a guess could be compared with.
 """
 
+import secrets
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import CHAR, DateTime, LargeBinary, SmallInteger, String, delete, func, select, text, update
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from sqlalchemy import CHAR, ColumnElement, DateTime, LargeBinary, SmallInteger, String, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.db import Base
+from app.core.jobs import Delivery, Run, job
+from app.core.tokens import derive
+from app.core.transaction import transaction
 
 LOCK_NOT_AVAILABLE = "55P03"
+NONCE = 12
 
 
 class IdempotencyKey(Base):
@@ -35,13 +44,30 @@ class IdempotencyKey(Base):
 
 @dataclass(frozen=True)
 class Place:
-    """Where an answer is kept: whose, of which operation, under which key."""
+    """Where an answer is kept: whose, of which operation, under which key; and the body that asked for it."""
 
     scope: str
     operation: str
     key: str
-    fingerprint: str
+    asked: bytes
     forever: bool
+
+    @property
+    def fingerprint(self) -> str:
+        return derive("idempotency.body", self.scope, self.operation, self.key, self.asked.hex()).hex()
+
+    @property
+    def name(self) -> bytes:
+        return "\n".join((self.scope, self.operation, self.key)).encode()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered first."""
+
+    status: int
+    content_type: str
+    body: bytes
 
 
 class StillRunning(Exception):
@@ -52,7 +78,7 @@ class OtherBody(Exception):
     """The key was used for another body."""
 
 
-def claim(session: OrmSession, place: Place) -> IdempotencyKey | None:
+def claim(session: OrmSession, place: Place) -> Answer | None:
     """The answer given before, or None when this request is the first. Raises StillRunning, OtherBody."""
     lifetime = None if place.forever else func.now() + text("interval '48 hours'")
     values = {"fingerprint": place.fingerprint, "expires_at": lifetime, "status": None, "body": None}
@@ -76,16 +102,14 @@ def claim(session: OrmSession, place: Place) -> IdempotencyKey | None:
     earlier = session.scalars(select(IdempotencyKey).where(*_here(place))).one()
     if earlier.fingerprint != place.fingerprint:
         raise OtherBody()
-    return earlier
+    assert earlier.status is not None and earlier.content_type is not None and earlier.body is not None
+    return Answer(earlier.status, earlier.content_type, _opened(earlier.body, place))
 
 
-def keep(session: OrmSession, place: Place, *, status: int, content_type: str, body: bytes) -> None:
+def keep(session: OrmSession, place: Place, answer: Answer) -> None:
     """Stores the answer beside the work it answers for."""
-    session.execute(
-        update(IdempotencyKey)
-        .where(*_here(place))
-        .values(status=status, content_type=content_type, body=body)
-    )
+    kept = {"status": answer.status, "content_type": answer.content_type, "body": _sealed(answer.body, place)}
+    session.execute(update(IdempotencyKey).where(*_here(place)).values(kept))
 
 
 def forget(session: OrmSession, place: Place) -> None:
@@ -93,7 +117,24 @@ def forget(session: OrmSession, place: Place) -> None:
     session.execute(delete(IdempotencyKey).where(*_here(place)))
 
 
-def _here(place: Place) -> tuple[object, ...]:
+@job("idempotency.sweep", Delivery.LOCAL, every=timedelta(hours=1))
+def sweep(run: Run) -> None:
+    """Removes answers that nobody can ask for again."""
+    with transaction() as session:
+        run.done_in(session)
+        session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < func.now()))
+
+
+def _sealed(body: bytes, place: Place) -> bytes:
+    nonce = secrets.token_bytes(NONCE)
+    return nonce + AESGCM(derive("idempotency.answer")).encrypt(nonce, body, place.name)
+
+
+def _opened(kept: bytes, place: Place) -> bytes:
+    return AESGCM(derive("idempotency.answer")).decrypt(kept[:NONCE], kept[NONCE:], place.name)
+
+
+def _here(place: Place) -> tuple[ColumnElement[bool], ...]:
     return (
         IdempotencyKey.scope == place.scope,
         IdempotencyKey.operation == place.operation,

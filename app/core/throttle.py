@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import DateTime, Integer, String, case, delete, func, select
+from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
@@ -78,9 +78,7 @@ def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {_key(rule, subject): rule for rule, subject in subjects}
     rows = db.session.execute(
-        select(Throttle.key, Throttle.hits, _seconds()).where(
-            Throttle.key.in_(wanted), Throttle.ends_at > func.now()
-        )
+        select(Throttle.key, Throttle.hits, _seconds()).where(Throttle.key.in_(wanted), Throttle.ends_at > func.now())
     )
     return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
 
@@ -90,12 +88,12 @@ def clear(session: OrmSession, rule: Rule, subject: str) -> None:
     session.execute(delete(Throttle).where(Throttle.key == _key(rule, subject)))
 
 
-def forget_ended(session: OrmSession) -> int:
-    """Removes windows that have ended; how many."""
-    return int(session.execute(delete(Throttle).where(Throttle.ends_at < func.now())).rowcount)
+def forget_ended(session: OrmSession) -> None:
+    """Removes windows that have ended."""
+    session.execute(delete(Throttle).where(Throttle.ends_at < func.now()))
 
 
-def _seconds() -> "func.Function[int]":
+def _seconds() -> ColumnElement[int]:
     return func.greatest(1, func.ceil(func.extract("epoch", Throttle.ends_at - func.now()))).cast(Integer)
 
 

@@ -7,7 +7,8 @@ An action is one such block. It does not nest, so actions never call actions. A 
 remembered (a wrong code counts) is written inside the block and raised after it.
 
 A request with an idempotency key is the one wider unit: `held_commit()` opens the transaction, the
-action's block joins it, and the answer is stored before everything commits together.
+action's blocks join it as savepoints, each kept or undone by itself, and the answer is stored before
+everything commits together.
 """
 
 from collections.abc import Callable, Iterator
@@ -86,11 +87,13 @@ def _joined(session: ReadOrWriteSession) -> Iterator[None]:
     if session.info.get("joined"):
         raise NestedTransaction("transactions do not nest")
     session.info["joined"] = True
+    calls: list[Callable[[], None]] = session.info["after_commit"]
+    already = len(calls)
     try:
-        yield
-        session.flush()
+        with session.begin_nested():
+            yield
     except BaseException:
-        session.info["failed"] = True
+        del calls[already:]
         raise
     finally:
         session.info.pop("joined")
@@ -111,5 +114,5 @@ def _abandon(session: ReadOrWriteSession) -> None:
 
 
 def _end(session: ReadOrWriteSession) -> None:
-    for name in ("writing", "after_commit", "failed"):
+    for name in ("writing", "after_commit"):
         session.info.pop(name, None)

@@ -35,7 +35,7 @@ from app.events.visibility import IN_LISTS, in_lists
 
 SORTS = ("startsAt", "relevance", "distance")
 # Relevance and distance are sorted among so many candidates: the soonest, or the nearest.
-CANDIDATES = 1000
+CANDIDATES: Any = literal_column("1000", Integer)
 WIRE = ("id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless")
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 NOW = bindparam("now", type_=DateTime(timezone=True))
@@ -76,7 +76,9 @@ def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **f
     # How common the words are decides the plan, so a search is planned afresh each time.
     rows = fetch_rows(statement(names, sort, after is not None), values, prepare=False if "q" in values else None)
     events = [dict(zip(WIRE, row, strict=False)) for row in rows[:limit]]
-    return Found(events, (rows[limit - 1][-1], rows[limit - 1][0]) if len(rows) > limit else None)
+    # Times are kept to the millisecond, so the start that is shown is the start that sorts; other keys stand last.
+    key = WIRE.index("startsAt") if sort == "startsAt" else -1
+    return Found(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
 
 
 def suggestions(q: str) -> list[str]:
@@ -111,7 +113,7 @@ def compiled(query: Any) -> str:
 
 
 def _by_start(names: frozenset[str], goes_on: bool) -> Select[Any]:
-    branches = [each.add_columns(STARTS_AT.label("sort_key"), Event.starts_at) for each in _branches(names)]
+    branches = [each.add_columns(Event.starts_at) for each in _branches(names)]
     if goes_on:
         key = tuple_(_after(DateTime(timezone=True)), bindparam("after_id", type_=String))
         branches = [each.where(tuple_(Event.starts_at, Event.id) > key) for each in branches]

@@ -10,7 +10,6 @@ from app.events import search
 from app.events.models import Event
 
 KM_PER_DEGREE = 111.19
-EARTH_KM = 6371.0
 
 
 def _number(name: str) -> ColumnElement[float]:
@@ -21,10 +20,13 @@ MATCHES = func.to_tsquery(literal_column("'simple'"), bindparam("q", type_=Strin
 PLACE = func.point(Event.longitude, Event.latitude)
 BOX = func.box(func.point(_number("west"), _number("south")), func.point(_number("east"), _number("north")))
 NEARNESS: ColumnElement[float] = PLACE.op("<->", return_type=Double())(func.point(_number("lng"), _number("lat")))
-HALF_CHORD = func.pow(func.sin(func.radians(Event.latitude - _number("lat")) / 2), 2) + func.cos(
+ONE, TWO, DIAMETER_KM = (literal_column(each, Double) for each in ("1", "2", "12742.0"))
+HALF_CHORD = func.power(func.sin(func.radians(Event.latitude - _number("lat")) / TWO), TWO) + func.cos(
     func.radians(_number("lat"))
-) * func.cos(func.radians(Event.latitude)) * func.pow(func.sin(func.radians(Event.longitude - _number("lng")) / 2), 2)
-DISTANCE_KM = 2 * EARTH_KM * func.asin(func.least(1.0, func.sqrt(HALF_CHORD)))
+) * func.cos(func.radians(Event.latitude)) * func.power(
+    func.sin(func.radians(Event.longitude - _number("lng")) / TWO), TWO
+)
+DISTANCE_KM: ColumnElement[float] = DIAMETER_KM * func.asin(func.least(ONE, func.sqrt(HALF_CHORD)))
 CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "q": (Event.search.op("@@", return_type=Boolean())(MATCHES),),
     "city": (Event.city_key == bindparam("city", type_=String),),

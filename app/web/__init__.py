@@ -17,6 +17,7 @@ def init_app(app: Flask, settings: "Settings") -> None:
     """Puts the web layer around an application."""
     app.json = OrjsonProvider(app)
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
     auth.init_app(app)
     errors.init_app(app)
     limits.init_app(app)
@@ -25,6 +26,7 @@ def init_app(app: Flask, settings: "Settings") -> None:
             app,
             origins=settings.CORS_ORIGINS,
             supports_credentials=False,
+            always_send=False,
             max_age=600,
             expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
         )

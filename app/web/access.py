@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-TIERS = ("analyst", "support", "admin", "super_admin")
+from app.accounts.models import TIERS as TIERS
 
 
 @dataclass(frozen=True)

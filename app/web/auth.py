@@ -75,13 +75,18 @@ def current_caller() -> Caller:
 
 
 def optional_caller() -> Caller | None:
-    """The caller of a public route, when a token was sent. A token that does not count is an error."""
-    return _authenticated() if request.headers.get("Authorization") else None
+    """The caller of a route for anybody, when a token was sent."""
+    caller: Caller | None = g.caller
+    return caller
 
 
 def authorise(access: Access) -> None:
-    """Lets the request pass or raises 401 or 403; leaves the caller for `current_caller()`."""
-    if access.public:
+    """Lets the request pass or raises 401 or 403; leaves the caller for `current_caller()`.
+
+    Where a token is optional, one that does not count is an error all the same.
+    """
+    if access.public and not (access.optional and "Authorization" in request.headers):
+        g.caller = None
         return
     g.caller = caller = _authenticated()
     if not access.allows(caller.roles, caller.tier):

@@ -6,20 +6,19 @@
         return token_data(actions.login(client=client_address(), **body))
 
 Behind the one decorator stands the order of answers of every operation: token and role, rate, body and query,
-form of the ids in the path, idempotency, view, dump, envelope.
+idempotency, form of the ids in the path, view, dump, envelope.
 """
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import flask_smorest
 from flask import request
-from flask.sansio.scaffold import T_route
 
-from app.core.errors import AppError, NotFound, TooLarge
+from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
-from app.web import idempotency, limits, openapi, paging, versions
+from app.web import idempotency, limits, openapi, paging, parser, versions
 from app.web import kept as keeping
 from app.web.access import Access
 from app.web.auth import authorise
@@ -27,23 +26,23 @@ from app.web.edge import ROUTE
 from app.web.envelope import enveloped
 from app.web.kept import Keep
 from app.web.limits import Limit
+from app.web.operation import Operation
 from app.web.paging import Listing
-from app.web.parser import Parser
 from app.web.schema import Schema, snake
 
 View = Callable[..., Any]
+V = TypeVar("V", bound=View)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """flask-smorest's blueprint, whose routes cannot be declared without access."""
 
-    ARGUMENTS_PARSER = Parser()
     DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {
         **flask_smorest.Blueprint.DEFAULT_LOCATION_CONTENT_TYPE_MAPPING,
         "multipart": "multipart/form-data",
     }
 
-    def route(  # type: ignore[override]
+    def route(
         self,
         rule: str,
         *,
@@ -61,57 +60,62 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         errors: Sequence[type[AppError]] = (),
         content_type: str | None = None,
         max_bytes: int | None = None,
+        methods: Sequence[str] = ("GET",),
         **options: Any,
-    ) -> Callable[[T_route], T_route]:
+    ) -> Callable[[V], V]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
-        ETag on GET and passes `If-Match` on as `expected_version`; a view whose
-        answers are `kept` gives bytes; `errors` lists what else it may answer."""
+        ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
+        `errors` lists what else it may answer."""
+        (method,) = methods
+        operation = Operation(
+            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files,
+            query=query, returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse,
+            kept=kept, limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes,
+        )  # fmt: skip
 
-        def decorate(view: T_route) -> T_route:
-            method = options.get("methods", ["GET"])[0]
-            asked = paging.query_of(returns, query) if isinstance(returns, Listing) else query
-            made, shortcut = keeping.kept(view, kept) if kept is not None else (view, None)
-            handler: View = _ids_checked(made, rule)
-            if isinstance(returns, Listing):
-                handler = paging.paged(handler, returns)
-            if versioned:
-                handler = versions.versioned(handler, method)
-            schema = paging.envelope_of(returns.name, returns.row) if isinstance(returns, Listing) else returns
-            if sparse and schema is not None:
-                handler = versions.sparse(handler, schema)
-            handler = self.response(status, schema, content_type=content_type)(handler)
-            if idempotent:
-                handler = idempotency.idempotent(
-                    handler, f"{method} {self.url_prefix or ''}{rule}", forever=idempotent == "forever"
-                )
-            for given, location in ((body, "json"), (files, "multipart"), (asked, "query")):
-                if given is not None:
-                    handler = self.arguments(given, location=location, as_kwargs=True)(handler)
-            if max_bytes is not None:
-                handler = _bounded(handler, max_bytes)
-            if shortcut is not None:
-                handler = shortcut(handler)
-            handler = _guarded(handler, access, limit, f"{self.url_prefix or ''}{rule}")
-            openapi.describe(
-                handler,
-                rule=rule,
-                method=method,
-                access=access,
-                body=body or files,
-                query=asked,
-                returns=returns,
-                status=status,
-                idempotent=bool(idempotent),
-                versioned=versioned or kept is not None,
-                sparse=sparse,
-                limit=limit,
-                errors=errors,
-            )
-            self.add_url_rule(rule, options.pop("endpoint", None), handler, **options)
+        def decorate(view: V) -> V:
+            handler = self._handler(view, operation)
+            self.add_url_rule(rule, options.pop("endpoint", None), handler, methods=list(methods), **options)
             return view
 
         return decorate
+
+    def get(self, rule: str, **options: Any) -> Callable[[V], V]:
+        return self.route(rule, methods=("GET",), **options)
+
+    def post(self, rule: str, **options: Any) -> Callable[[V], V]:
+        return self.route(rule, methods=("POST",), **options)
+
+    def put(self, rule: str, **options: Any) -> Callable[[V], V]:
+        return self.route(rule, methods=("PUT",), **options)
+
+    def patch(self, rule: str, **options: Any) -> Callable[[V], V]:
+        return self.route(rule, methods=("PATCH",), **options)
+
+    def delete(self, rule: str, **options: Any) -> Callable[[V], V]:
+        return self.route(rule, methods=("DELETE",), **options)
+
+    def _handler(self, view: View, operation: Operation) -> View:
+        """The view inside everything that its declaration asks for; the last layer added is the first to answer."""
+        made, shortcut = keeping.kept(view, operation.kept) if operation.kept else (view, None)
+        handler = _path_checked(made, operation.rule)
+        if operation.listing:
+            handler = paging.paged(handler, operation.listing)
+        if operation.versioned:
+            handler = versions.versioned(handler, operation.method)
+        if operation.sparse and operation.given is not None:
+            handler = versions.sparse(handler, operation.given)
+        handler = self.response(operation.status, operation.given, content_type=operation.content_type)(handler)
+        if operation.idempotent:
+            name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
+            handler = idempotency.idempotent(handler, name, forever=forever)
+        handler = parser.reading(handler, operation.taken, max_bytes=operation.max_bytes)
+        if shortcut is not None:
+            handler = shortcut(handler)
+        handler = _guarded(handler, operation)
+        openapi.describe(handler, operation)
+        return handler
 
     @staticmethod
     def _prepare_response_content(data: Any) -> Any:
@@ -122,41 +126,32 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return openapi.envelope_schema(schema)
 
 
-def _guarded(view: View, access: Access, limit: Limit | None, route: str) -> View:
+def _guarded(view: View, operation: Operation) -> View:
+    route, access, limit = operation.route, operation.access, operation.limit
+
     @wraps(view)
     def guarded(**arguments: Any) -> Any:
         request.environ[ROUTE] = route
         authorise(access)
-        if limit is None:
-            return view(**arguments)
-        remaining = limits.spend(limit, route)
-        return limits.told(view(**arguments), limit, remaining)
+        if limit is not None:
+            limits.spend(limit, route)
+        return view(**arguments)
 
-    guarded.access = access  # type: ignore[attr-defined]
+    guarded.operation = operation  # type: ignore[attr-defined]
     return guarded
 
 
-def _bounded(view: View, max_bytes: int) -> View:
-    @wraps(view)
-    def bounded(**arguments: Any) -> Any:
-        request.max_content_length = max_bytes
-        if (request.content_length or 0) > max_bytes:
-            raise TooLarge(f"The body may have {max_bytes} bytes at most.")
-        return view(**arguments)
-
-    return bounded
-
-
-def _ids_checked(view: View, rule: str) -> View:
-    """Path parameters in snake_case; a malformed object id is a thing that does not exist."""
+def _path_checked(view: View, rule: str) -> View:
+    """Path parameters in snake_case; a malformed object id is a thing that does not exist, and so is any name
+    with a control character, which PostgreSQL would refuse to look for."""
     if "<" not in rule:
         return view
 
     @wraps(view)
     def checked(**arguments: Any) -> Any:
-        path = request.view_args or {}
-        for name in path:
-            if name.lower().endswith("id") and not is_id(arguments[name]):
+        for name, value in (request.view_args or {}).items():
+            malformed = name.lower().endswith("id") and not is_id(value)
+            if malformed or (isinstance(value, str) and not value.isprintable()):
                 raise NotFound()
             arguments[snake(name)] = arguments.pop(name)
         return view(**arguments)

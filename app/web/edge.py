@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 ROUTE = "event_commerce.route"
+ADDED = "event_commerce.headers"
 _KEPT = re.compile(r"[A-Za-z0-9._-]{8,64}")
-_LONG_SEGMENT = re.compile(r"(?<=/)[^/]{20,}")
+_SECRET_SEGMENT = re.compile(r"(?<=/)(?:[^/]{20,}|[^/]*[^a-z/.-][^/]*)")
 SLOW_SECONDS = 1.0
 log = structlog.get_logger("http")
 
@@ -58,6 +59,7 @@ class Edge:
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], object]:
             present = {name.lower() for name, _ in headers}
             headers += [pair for name, pair in self.names.items() if name not in present]
+            headers += environ.get(ADDED, ())
             headers.append(("X-Request-Id", request_id))
             _log(environ, status, time.perf_counter() - started)
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
@@ -80,5 +82,5 @@ def _log(environ: "WSGIEnvironment", status: str, seconds: float) -> None:
 
 
 def masked(path: str) -> str:
-    """A path without its secrets: every long segment becomes six characters of its hash."""
-    return _LONG_SEGMENT.sub(lambda found: "~" + sha256(found[0].encode()).hexdigest()[:6], path[:500])
+    """A path without its secrets: each segment that is no short word becomes six characters of its hash."""
+    return _SECRET_SEGMENT.sub(lambda found: "~" + sha256(found[0].encode()).hexdigest()[:6], path[:500])

@@ -1,5 +1,7 @@
 """The envelope around every JSON answer: eight keys, always in this order."""
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -8,8 +10,10 @@ from flask.json.provider import JSONProvider
 
 from app.core.clock import rfc3339, utcnow
 from app.core.errors import AppError
+from app.web.schema import camel
 
 REQUEST_ID = "event_commerce.request_id"
+OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
 def enveloped(data: Any) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def failed(error: AppError) -> dict[str, Any]:
         "shortMessage": error.code,
         "timestamp": rfc3339(utcnow()),
         "requestId": request_id(),
-        "data": error.data,
+        "data": {camel(name): value for name, value in error.data.items()},
     }
 
 
@@ -63,7 +67,22 @@ def error_response(error: AppError) -> Response:
 
 
 def json_response(body: Any, status: int = 200) -> Response:
-    return Response(orjson.dumps(body), status, mimetype="application/json")
+    return Response(as_json(body), status, mimetype="application/json")
+
+
+def as_json(value: Any) -> bytes:
+    """JSON of the service: times in UTC with milliseconds, decimals as numbers."""
+    return orjson.dumps(value, default=_as_wire, option=OPTIONS)
+
+
+def _as_wire(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError(type(value).__name__)
 
 
 def request_id() -> str:
@@ -75,7 +94,7 @@ class OrjsonProvider(JSONProvider):
     """Flask's JSON through orjson: faster, and strict about what it cannot say."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
-        return orjson.dumps(obj, option=orjson.OPT_NON_STR_KEYS).decode()
+        return as_json(obj).decode()
 
     def loads(self, s: str | bytes, **_: Any) -> Any:
         return orjson.loads(s)

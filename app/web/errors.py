@@ -1,17 +1,22 @@
 """Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
 
+import psycopg
 import structlog
 from flask import Flask, Response, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import exc
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, SecurityError
 
 from app.core import errors
 from app.core.errors import AppError
+from app.web.edge import ROUTE
 from app.web.envelope import error_response
+from app.web.refusals import HostNotTrusted
 
 log = structlog.get_logger("errors")
 BUSY_STATES = {"55P03", "57014", "40P01", "40001"}
+# Connection trouble, shutting down, no room, an idle transaction cut off, and a standby where the primary was.
+AWAY_STATES = ("08", "57P", "53", "25P03", "25006")
 BY_STATUS: dict[int, type[AppError]] = {
     400: errors.BadRequest,
     401: errors.Unauthorised,
@@ -36,13 +41,19 @@ def init_app(app: Flask) -> None:
 def handle(exception: Exception) -> ResponseReturnValue:
     """The answer for any exception; one that nobody foresaw is logged and told without insides."""
     error = translated(exception)
+    # A log line names the route, never what stood in its place: that may be a token.
+    if request.url_rule is not None:
+        request.environ.setdefault(ROUTE, request.url_rule.rule)
     if isinstance(error, errors.InternalError):
         log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
     page = request.environ.get("event_commerce.error_page")
     if page is not None:
         shown: Response = page(error)
         return shown
-    return error_response(error)
+    try:
+        return error_response(error)
+    except TypeError as unsayable:
+        return handle(unsayable)
 
 
 def translated(exception: Exception) -> AppError:
@@ -54,11 +65,15 @@ def translated(exception: Exception) -> AppError:
     if isinstance(exception, exc.TimeoutError):
         return errors.Busy()
     if isinstance(exception, exc.DBAPIError):
-        return _of_database(exception)
+        return _of_database(exception.orig, lost=exception.connection_invalidated)
+    if isinstance(exception, psycopg.Error):
+        return _of_database(exception, lost=False)
     return errors.InternalError()
 
 
 def _of_werkzeug(exception: HTTPException) -> AppError:
+    if isinstance(exception, SecurityError):
+        return HostNotTrusted()
     if exception.response is not None or exception.code is None:
         return errors.InternalError()
     error = BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()
@@ -68,14 +83,10 @@ def _of_werkzeug(exception: HTTPException) -> AppError:
     return error
 
 
-def _of_database(exception: exc.DBAPIError) -> AppError:
-    state = getattr(exception.orig, "sqlstate", None) or ""
+def _of_database(cause: BaseException | None, *, lost: bool) -> AppError:
+    state = getattr(cause, "sqlstate", None) or ""
     if state in BUSY_STATES:
         return errors.Busy()
-    if (
-        exception.connection_invalidated
-        or (isinstance(exception, exc.OperationalError) and not state)
-        or state.startswith(("08", "57P", "53"))
-    ):
+    if lost or (isinstance(cause, psycopg.OperationalError) and not state) or state.startswith(AWAY_STATES):
         return errors.DatabaseAway()
     return errors.InternalError()

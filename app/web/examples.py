@@ -26,7 +26,8 @@ def value_of(field: fields.Field[Any]) -> Any:
     if isinstance(field, fields.Constant):
         return field.constant
     if isinstance(field, fields.Nested):
-        inner = example_of(field.schema)
+        schema: Any = field.schema
+        inner = example_of(schema)
         return [inner] if field.many else inner
     if isinstance(field, fields.List):
         return [value_of(field.inner)]

@@ -1,6 +1,6 @@
 """`Idempotency-Key`: the same request again gets the first answer again, and nothing happens twice.
 
-The view's transaction joins the one opened here, so the answer commits with the work. A view that talks to the
+The view's transactions join the one opened here, so the answer commits with the work. A view that talks to the
 network between two transactions cannot be declared idempotent this way: the client it calls would refuse.
 """
 
@@ -11,10 +11,11 @@ from typing import Any
 
 import orjson
 from flask import Response, g, request
+from werkzeug.datastructures import FileStorage
 
 from app.core import replays
 from app.core.errors import AppError, ValidationFailed
-from app.core.replays import IdempotencyKey, OtherBody, Place, StillRunning
+from app.core.replays import Answer, OtherBody, Place, StillRunning
 from app.core.transaction import held_commit
 from app.web.envelope import spliced_response
 from app.web.refusals import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
@@ -32,7 +33,7 @@ def idempotent(view: View, operation: str, *, forever: bool) -> View:
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
-        place = Place(caller.id if caller else "anonymous", operation, key, _fingerprint(), forever)
+        place = Place(caller.id if caller else "anonymous", operation, key, _asked(), forever)
         return _answered(lambda: view(**arguments), place)
 
     return once
@@ -53,19 +54,12 @@ def _answered(view: Callable[[], Any], place: Place) -> Any:
         try:
             response = view()
         except AppError as error:
-            if session.info.get("failed"):
-                raise
             refused = error
         if refused is not None or response.status_code >= 400:
+            # What the action committed before it refused stays (a wrong code counts); the key is free again.
             replays.forget(session, place)
         else:
-            replays.keep(
-                session,
-                place,
-                status=response.status_code,
-                content_type=response.content_type,
-                body=_body(response),
-            )
+            replays.keep(session, place, Answer(response.status_code, response.content_type, _body(response)))
     if refused is not None:
         raise refused
     return response
@@ -75,28 +69,50 @@ def _key(in_body: str | None) -> str | None:
     in_header = request.headers.get(HEADER)
     if in_header is not None and not (8 <= len(in_header) <= 80 and in_header.isascii() and in_header.isprintable()):
         raise ValidationFailed.of(HEADER, "wrong_length", "Must have 8 to 80 printable ASCII characters.")
+    if in_body is not None and not in_body.isprintable():
+        raise ValidationFailed.of("idempotencyKey", "invalid_characters", "Must be printable.")
     if in_header is not None and in_body is not None and in_header != in_body:
         raise IdempotencyKeysDiffer()
     return in_header if in_header is not None else in_body
 
 
-def _fingerprint() -> str:
-    body = request.get_json(silent=True) if request.is_json else None
+def _asked() -> bytes:
+    """What was asked for, in few bytes: the same for the same JSON in other order, and the same files."""
+    parts = [request.full_path.encode()]
+    if request.mimetype == "multipart/form-data":
+        parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
+        parts += [_told(name, file) for name, file in sorted(request.files.items(multi=True), key=lambda it: it[0])]
+    else:
+        parts.append(_canonical(request.get_data(cache=True)))
+    return sha256(b"\n".join(sha256(part).digest() for part in parts)).digest()
+
+
+def _canonical(raw: bytes) -> bytes:
+    if not raw.strip():
+        return b"null"
+    try:
+        body = orjson.loads(raw)
+    except ValueError:
+        return raw
     if isinstance(body, dict):
-        body = {name: value for name, value in body.items() if name != "idempotencyKey"}
-    sayable = orjson.dumps(body, option=orjson.OPT_SORT_KEYS) if body is not None else request.get_data(cache=True)
-    return sha256(b"\n".join([request.full_path.encode(), sayable])).hexdigest()
+        body.pop("idempotencyKey", None)
+    return orjson.dumps(body or None, option=orjson.OPT_SORT_KEYS)
+
+
+def _told(name: str, file: FileStorage) -> bytes:
+    content = sha256(file.stream.read()).hexdigest()
+    file.stream.seek(0)
+    return f"{name}={file.filename}:{content}".encode()
 
 
 def _body(response: Response) -> bytes:
     return orjson.dumps(response.get_json()["data"]) if response.is_json else response.get_data()
 
 
-def _replayed(earlier: IdempotencyKey) -> Response:
-    body, kind = earlier.body or b"{}", earlier.content_type or "application/json"
-    if kind.startswith("application/json"):
-        response = spliced_response(body, earlier.status or 200)
+def _replayed(earlier: Answer) -> Response:
+    if earlier.content_type.startswith("application/json"):
+        response = spliced_response(earlier.body, earlier.status)
     else:
-        response = Response(body, earlier.status or 200, content_type=kind)
+        response = Response(earlier.body, earlier.status, content_type=earlier.content_type)
     response.headers["Idempotent-Replayed"] = "true"
     return response

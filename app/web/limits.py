@@ -6,15 +6,21 @@ that guard money and codes do not stand here: they are rows in PostgreSQL (see a
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from flask import Flask, current_app, g, request
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from app.core.errors import Throttled
+from app.web.edge import ADDED
+
+CLOSED_SECONDS = 5.0
+SUBSCRIBER_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -24,37 +30,52 @@ class Limit:
     per_minute: int
 
 
+@dataclass(frozen=True)
+class Left:
+    """What a caller has left: of how many, and after how many seconds there is more."""
+
+    allowed: bool
+    count: int
+    remaining: int
+    seconds: int
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        return [
+            ("RateLimit-Limit", str(self.count)),
+            ("RateLimit-Remaining", str(self.remaining)),
+            ("RateLimit-Reset", str(self.seconds)),
+        ]
+
+
 class Counter:
     """The counters of one application: Redis, and memory for when it is away."""
 
     def __init__(self, redis_url: str, scale: float) -> None:
         url = redis_url.replace("unix://", "redis+unix://", 1) if redis_url.startswith("unix") else redis_url
-        options = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
-        self.shared = SlidingWindowCounterRateLimiter(RedisStorage(url, **options))
+        # A limit is asked for on every request: one try, and a short one.
+        options = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "retry": Retry(NoBackoff(), 0)}
+        self.shared = SlidingWindowCounterRateLimiter(RedisStorage(url, **options))  # type: ignore[arg-type]
         self.alone = SlidingWindowCounterRateLimiter(MemoryStorage())
         self.scale = scale
         self.closed_until = 0.0
 
-    def spend(self, limit: Limit, route: str, who: str) -> tuple[int, int]:
-        """Counts one request: what remains, and after how many seconds the window is free again."""
+    def spend(self, limit: Limit, route: str, who: str) -> Left:
+        """Counts one request and tells what is left."""
         count = max(1, int(limit.per_minute * self.scale))
         if time.monotonic() >= self.closed_until:
             try:
-                return self._spend(self.shared, RateLimitItemPerMinute(count), route, who)
+                return _hit(self.shared, count, route, who)
             except RedisError:
-                self.closed_until = time.monotonic() + 5
-        return self._spend(self.alone, RateLimitItemPerMinute(max(1, count // 10)), route, who)
+                self.closed_until = time.monotonic() + CLOSED_SECONDS
+        return _hit(self.alone, max(1, count // 10), route, who)
 
-    @staticmethod
-    def _spend(
-        strategy: SlidingWindowCounterRateLimiter, item: RateLimitItemPerMinute, route: str, who: str
-    ) -> tuple[int, int]:
-        allowed = strategy.hit(item, route, who)
-        window = strategy.get_window_stats(item, route, who)
-        wait = max(1, round(window.reset_time - time.time()))
-        if not allowed:
-            raise Throttled(retry_after=wait)
-        return window.remaining, wait
+
+def _hit(strategy: SlidingWindowCounterRateLimiter, count: int, route: str, who: str) -> Left:
+    item = RateLimitItemPerMinute(count)
+    allowed = strategy.hit(item, route, who)
+    window = strategy.get_window_stats(item, route, who)
+    return Left(allowed, count, window.remaining, max(1, round(window.reset_time - time.time())))
 
 
 def init_app(app: Flask) -> None:
@@ -62,22 +83,24 @@ def init_app(app: Flask) -> None:
     app.extensions["request_counter"] = Counter(settings.REDIS_URL, settings.RATE_LIMIT_SCALE)
 
 
-def spend(limit: Limit, route: str) -> tuple[int, int]:
-    """Counts this request against `limit`. Raises Throttled with the seconds to wait."""
+def spend(limit: Limit, route: str) -> None:
+    """Counts this request against `limit`; its headers tell what is left. Raises Throttled."""
     caller = g.get("caller")
     counter: Counter = current_app.extensions["request_counter"]
-    return counter.spend(limit, route, caller.id if caller else client_network())
-
-
-def told(response: Any, limit: Limit, left: tuple[int, int]) -> Any:
-    """The response with what remains in its headers."""
-    scale = current_app.extensions["settings"].RATE_LIMIT_SCALE
-    response.headers["RateLimit-Limit"] = str(max(1, int(limit.per_minute * scale)))
-    response.headers["RateLimit-Remaining"], response.headers["RateLimit-Reset"] = map(str, left)
-    return response
+    left = counter.spend(limit, route, caller.id if caller else client_network())
+    request.environ[ADDED] = left.headers
+    if not left.allowed:
+        raise Throttled(retry_after=left.seconds)
 
 
 def client_network() -> str:
     """The client's address, or its /64 for IPv6: what one subscriber has."""
-    address = request.remote_addr or "unknown"
-    return ":".join(address.split(":")[:4]) + "::/64" if ":" in address else address
+    try:
+        address = ip_address(request.remote_addr or "")
+    except ValueError:
+        return "unknown"
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ip_network((int(address), SUBSCRIBER_BITS), strict=False))

@@ -15,7 +15,7 @@ from app.web import refusals
 from app.web.access import Access
 from app.web.examples import error_example, example_of, success_example
 from app.web.fields import Object
-from app.web.paging import Listing, envelope_of
+from app.web.operation import Operation
 from app.web.schema import Empty, Schema
 
 BEARER: list[dict[str, list[str]]] = [{"bearerAuth": []}]
@@ -43,6 +43,9 @@ FIELDS_PARAMETER = {
     "schema": {"type": "string"},
     "description": "Comma-separated names: the answer holds `id` and these.",
 }
+TOKEN_ERRORS = (refusals.TokenExpired, refusals.TokenInvalid, refusals.SessionEnded)
+BODY_ERRORS = (kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia)
+KEY_ERRORS = (refusals.IdempotencyInProgress, refusals.IdempotencyKeyReused, refusals.IdempotencyKeysDiffer)
 
 
 class ErrorEnvelope(Schema):
@@ -112,66 +115,44 @@ def envelope_schema(schema: Any) -> Any:
     """The envelope's schema around `schema`, one class for each."""
     if isinstance(schema, dict | str):
         return schema
-    return _wrapped(type(schema) if schema is not None else Empty, bool(schema and schema.many))
+    kind: Any = Empty if schema is None else type(schema)
+    return _wrapped(kind, bool(schema and schema.many))
 
 
-def describe(
-    handler: Callable[..., Any],
-    *,
-    rule: str,
-    method: str,
-    access: Access,
-    body: type[Schema] | None,
-    query: type[Schema] | None,
-    returns: type[Schema] | Listing | None,
-    status: int,
-    idempotent: bool,
-    versioned: bool,
-    sparse: bool,
-    limit: object,
-    errors: Sequence[type[AppError]],
-) -> None:
+def describe(handler: Callable[..., Any], operation: Operation) -> None:
     """Attaches to `handler` what flask-smorest puts into the document."""
-    doc: dict[str, Any] = {"security": _security(access), "x-access": access.name}
-    parameters = [
-        *([IDEMPOTENCY_HEADER] if idempotent else []),
-        *([IF_MATCH_HEADER if method != "GET" else IF_NONE_MATCH_HEADER] if versioned else []),
-        *([FIELDS_PARAMETER] if sparse else []),
-    ]
-    if parameters:
-        doc["parameters"] = parameters
-    doc["responses"] = _error_responses(
-        [
-            *_usual(
-                rule=rule,
-                method=method,
-                access=access,
-                body=body,
-                query=query,
-                idempotent=idempotent,
-                versioned=versioned,
-                limit=limit,
-            ),
-            *errors,
-        ]
-    )
-    if versioned and method == "GET":
+    doc: dict[str, Any] = {
+        "security": _security(operation.access),
+        "x-access": operation.access.name,
+        "responses": _error_responses([*_usual(operation), *operation.errors]),
+    }
+    if operation.content_type is None:
+        shown = success_example(operation.given or Empty)
+        doc["responses"][operation.status] = {"content": {"application/json": {"example": shown}}}
+    if operation.tagged and operation.method == "GET":
         doc["responses"][304] = {"description": "Not modified: you have it."}
-    schema = envelope_of(returns.name, returns.row) if isinstance(returns, Listing) else returns
-    if schema is not None or returns is None:
-        doc["responses"][status] = {"content": {"application/json": {"example": success_example(schema or Empty)}}}
-    if body is not None and _is_json(handler):
-        doc["requestBody"] = {"content": {"application/json": {"example": example_of(body)}}}
-    info = handler.__dict__.setdefault("_apidoc", {})
-    arguments = info.get("arguments")
-    if parameters and arguments:
-        arguments["parameters"] = [*arguments.get("parameters", []), *parameters]
-        del doc["parameters"]
+    info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
+    info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_parameters(operation)]
+    for schema, place in operation.taken:
+        if place == "json":
+            doc["requestBody"] = {
+                "required": _needs_body(schema),
+                "content": {"application/json": {"example": example_of(schema)}},
+            }
 
 
-def _is_json(handler: Any) -> bool:
-    return any(each.get("in") == "json" for each in handler._apidoc["arguments"]["parameters"])
+def _needs_body(schema: type[Schema]) -> bool:
+    return any(field.required for field in schema().load_fields.values())
+
+
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    version = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
+    return [
+        *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
+        *([version] if operation.tagged else []),
+        *([FIELDS_PARAMETER] if operation.sparse else []),
+    ]
 
 
 def _security(access: Access) -> list[dict[str, list[str]]]:
@@ -180,41 +161,22 @@ def _security(access: Access) -> list[dict[str, list[str]]]:
     return BEARER
 
 
-def _usual(
-    *,
-    rule: str,
-    method: str,
-    access: Access,
-    body: object,
-    query: object,
-    idempotent: bool,
-    versioned: bool,
-    limit: object,
-) -> list[type[AppError]]:
-    found: list[type[AppError]] = [kinds.Busy, kinds.DatabaseAway, kinds.InternalError]
-    if access.optional or not access.public:
-        found += [refusals.TokenMissing, refusals.TokenExpired, refusals.TokenInvalid, refusals.SessionEnded]
-    if access.roles or access.tier:
-        found.append(refusals.RoleNotAllowed)
-    if access.verified:
-        found.append(EmailNotVerified)
-    if body is not None:
-        found += [kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia]
-    if body is not None or query is not None or idempotent:
-        found.append(kinds.ValidationFailed)
-    if "<" in rule:
-        found.append(kinds.NotFound)
-    if idempotent:
-        found += [
-            refusals.IdempotencyInProgress,
-            refusals.IdempotencyKeyReused,
-            refusals.IdempotencyKeysDiffer,
-        ]
-    if versioned and method != "GET":
-        found.append(kinds.StaleVersion)
-    if limit is not None:
-        found.append(kinds.Throttled)
-    return found
+def _usual(operation: Operation) -> list[type[AppError]]:
+    """The errors that follow from the declaration itself."""
+    access, writes = operation.access, operation.method != "GET"
+    return [
+        *(kinds.Busy, kinds.DatabaseAway, kinds.InternalError, refusals.HostNotTrusted),
+        *(TOKEN_ERRORS if access.optional or not access.public else ()),
+        *([refusals.TokenMissing] if not access.public else ()),
+        *([refusals.RoleNotAllowed] if access.roles or access.tier else ()),
+        *([EmailNotVerified] if access.verified else ()),
+        *(BODY_ERRORS if operation.body or operation.files else ()),
+        *([kinds.ValidationFailed] if operation.taken or operation.idempotent or operation.sparse else ()),
+        *([kinds.NotFound] if "<" in operation.route else ()),
+        *(KEY_ERRORS if operation.idempotent else ()),
+        *([kinds.StaleVersion] if operation.versioned and writes else ()),
+        *([kinds.Throttled] if operation.limit else ()),
+    ]
 
 
 def _error_responses(found: Sequence[type[AppError]]) -> dict[int, Any]:

@@ -9,30 +9,30 @@ The select must name its id column `id`; the columns to sort by must never be nu
 """
 
 import base64
-import binascii
+import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
+from datetime import date
 from functools import cache, wraps
 from typing import Any
 
 import orjson
 from marshmallow import fields
-from sqlalchemy import ColumnElement, DateTime
+from sqlalchemy import ColumnElement
 
 from app.core.errors import ValidationFailed
-from app.core.ids import is_id
 from app.core.paging import Order, Page, page_of
+from app.core.tokens import derive
 from app.web.fields import Choice, Flag, Items, Object, Secret, Whole
 from app.web.schema import Query, Schema, camel
 
 View = Callable[..., Any]
+SIGNED, LONGEST = 12, 2000
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list's name in the answer, the schema of its rows, and what it can be sorted by (`id` always)."""
+    """A list's name in the answer, the schema of its rows, what it can be sorted by, and how it is unasked."""
 
     name: str
     row: type[Schema]
@@ -52,7 +52,7 @@ class Pagination(Schema):
 
 @cache
 def envelope_of(listing_name: str, row: type[Schema]) -> type[Schema]:
-    members = {
+    members: dict[str, Any] = {
         listing_name: Items(Object(row), required=True),
         "pagination": Object(Pagination, required=True),
     }
@@ -64,7 +64,7 @@ def query_of(listing: Listing, query: type[Schema] | None) -> type[Schema]:
     """The listing's own parameters beside the filters of `query`."""
     parameters = {
         "limit": Whole(min=1, max=100, load_default=20, metadata={"description": "rows on a page"}),
-        "cursor": Secret(max=500, metadata={"description": "`nextCursor` of the page before"}),
+        "cursor": Secret(max=LONGEST, metadata={"description": "`nextCursor` of the page before"}),
         "sort": Choice(*listing.choices, load_default=listing.default),
         "with_total": Flag(load_default=False, metadata={"description": "count all rows as well"}),
     }
@@ -77,7 +77,8 @@ def paged(view: View, listing: Listing) -> View:
 
     @wraps(view)
     def answer(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
-        column = listing.sorts[sort.removeprefix("-")]
+        column, place = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
+        after = decoded(cursor, place, column) if cursor is not None else None
         statement = view(**filters)
         page = page_of(
             statement,
@@ -85,9 +86,9 @@ def paged(view: View, listing: Listing) -> View:
             limit=limit,
             with_total=with_total,
             order=Order(column, sort.startswith("-")),
-            after=decoded(cursor, sort, column) if cursor else None,
+            after=after,
         )
-        return {listing.name: page.rows, "pagination": _pagination(page, limit, sort)}
+        return {listing.name: page.rows, "pagination": _pagination(page, place)}
 
     return answer
 
@@ -97,36 +98,36 @@ def _id_of(statement: Any) -> ColumnElement[str]:
     return found
 
 
-def _pagination(page: Page, limit: int, sort: str) -> dict[str, Any]:
-    said: dict[str, Any] = {"limit": limit, "next_cursor": encoded(page.after, sort)}
+def _pagination(page: Page, place: str) -> dict[str, Any]:
+    after = page.after
+    said: dict[str, Any] = {"limit": page.limit, "next_cursor": None if after is None else encoded(after, place)}
     return said if page.total is None else {**said, "total": page.total}
 
 
-def encoded(after: tuple[Any, str] | None, sort: str) -> str | None:
-    """The opaque cursor of a page's last key; None after the last page."""
-    if after is None:
-        return None
-    return base64.urlsafe_b64encode(orjson.dumps([sort, *after], default=str)).rstrip(b"=").decode()
+def encoded(after: tuple[Any, str], place: str) -> str:
+    """Where the next page starts, signed: no cursor that was not given out ever reaches the database."""
+    key, last = after
+    plain = orjson.dumps([key.isoformat() if isinstance(key, date) else key, last], default=str)
+    return base64.urlsafe_b64encode(derive("cursor", place, plain.hex())[:SIGNED] + plain).rstrip(b"=").decode()
 
 
-def decoded(cursor: str, sort: str, column: ColumnElement[Any]) -> tuple[Any, str]:
-    """The key in a cursor that was made for this sort. Raises ValidationFailed."""
+def decoded(cursor: str, place: str, column: ColumnElement[Any]) -> tuple[Any, str]:
     try:
-        made_for, key, last = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if made_for != sort or not is_id(last):
-            raise ValueError(cursor)
-        return _typed(key, column), last
-    except (ValueError, TypeError, ArithmeticError, binascii.Error) as error:
-        sentence = "Take nextCursor of the page before, with the same sort."
-        raise ValidationFailed.of("cursor", "invalid_cursor", sentence) from error
+        sent = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    except ValueError as error:
+        raise _bad_cursor() from error
+    signature, plain = sent[:SIGNED], sent[SIGNED:]
+    if not hmac.compare_digest(signature, derive("cursor", place, plain.hex())[:SIGNED]):
+        raise _bad_cursor()
+    key, last = orjson.loads(plain)
+    return _typed(key, column.type.python_type), last
 
 
-def _typed(key: Any, column: ColumnElement[Any]) -> Any:
-    if isinstance(column.type, DateTime):
-        return datetime.fromisoformat(key)
-    wanted = column.type.python_type
-    if wanted in (float, Decimal):
-        return wanted(key)
-    if not isinstance(key, wanted):
-        raise ValueError(key)
-    return key
+def _bad_cursor() -> ValidationFailed:
+    return ValidationFailed.of("cursor", "invalid_cursor", "Take nextCursor of the page before, with the same sort.")
+
+
+def _typed(key: Any, wanted: type[Any]) -> Any:
+    if issubclass(wanted, date):
+        return wanted.fromisoformat(key)
+    return key if isinstance(key, wanted) else wanted(key)

@@ -26,7 +26,8 @@ STATE = """
     SELECT (SELECT string_agg(version_num, ',' ORDER BY version_num) FROM alembic_version),
            coalesce((SELECT bool_or(at > now() - make_interval(secs => %(fresh)s)) FROM heartbeat
                       WHERE name = 'relay'), false),
-           (SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%%' AND at > now() - make_interval(secs => %(fresh)s))
+           (SELECT count(*) FROM heartbeat
+             WHERE name LIKE 'worker:%%' AND at > now() - make_interval(secs => %(fresh)s))
 """
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
+from itertools import islice
 from typing import Any
 
 import marshmallow
@@ -11,6 +13,8 @@ from app.core.errors import ValidationFailed
 from app.web.fields import Problem
 
 UNKNOWN = "Unknown field."
+TOLD, HINTED, SHOWN = 100, 20, 80
+"""Problems told, those with a hint among them, and characters of a name: a megabyte of nonsense gets no more."""
 
 
 def camel(name: str) -> str:
@@ -25,7 +29,7 @@ def snake(name: str) -> str:
 class Schema(marshmallow.Schema):
     """A JSON object. Unknown fields are refused, with the nearest known name suggested."""
 
-    error_messages = {"unknown": UNKNOWN, "type": "Must be an object."}
+    error_messages = {"unknown": UNKNOWN, "type": Problem("invalid_type", "Must be an object.")}
     from_text = False
 
     class Meta:
@@ -56,18 +60,40 @@ class Empty(Schema):
     """An empty object."""
 
 
-def failure(messages: Mapping[str, Any], schema: marshmallow.Schema) -> ValidationFailed:
+def carries_money(schema: marshmallow.Schema) -> bool:
+    """Whether an amount stands anywhere in it; there, a name that occurs twice is no slip but an attack."""
+    kind: Any = type(schema)
+    return _carries_money(kind)
+
+
+@cache
+def _carries_money(kind: Any, above: frozenset[Any] = frozenset()) -> bool:
+    if kind in above:
+        return False
+    found = kind().load_fields.values()
+    inner = [each for each in map(_inner_schema, found) if each is not None]
+    return any((field.data_key or "").endswith("Minor") for field in found) or any(
+        _carries_money(each.__class__, above | {kind}) for each in inner
+    )
+
+
+def failure(messages: Any, schema: marshmallow.Schema) -> ValidationFailed:
     """The 422 for what marshmallow said about `schema`: one entry per problem, paths as the client wrote them."""
-    return ValidationFailed(list(_flat(messages, "", schema)))
+    return ValidationFailed(
+        [
+            _entry(path, message, known, hinted=number < HINTED)
+            for number, (path, message, known) in enumerate(islice(_flat(messages, "", schema), TOLD))
+        ]
+    )
 
 
-def _flat(messages: Any, path: str, schema: Any) -> Iterator[dict[str, str]]:
+def _flat(messages: Any, path: str, schema: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(messages, Mapping):
         for key, inner in messages.items():
             yield from _flat(inner, _step(path, key), _below(schema, key))
         return
     for message in messages if isinstance(messages, list) else [messages]:
-        yield _entry(path, message, schema)
+        yield path, message, schema
 
 
 def _step(path: str, key: Any) -> str:
@@ -75,34 +101,31 @@ def _step(path: str, key: Any) -> str:
         return path
     if isinstance(key, int):
         return f"{path}[{key}]"
-    return f"{path}.{key}" if path else str(key)
+    name = str(key)[:SHOWN]
+    return f"{path}.{name}" if path else name
 
 
-def _entry(path: str, message: Any, schema: Any) -> dict[str, str]:
+def _entry(path: str, message: Any, schema: Any, *, hinted: bool) -> dict[str, str]:
     if message == UNKNOWN:
-        name = path.rpartition(".")[2]
-        return {
-            "path": path,
-            "code": "unknown_field",
-            "message": "This field is not known." + _hint(name, schema),
-        }
+        hint = _hint(schema.name, schema.known) if hinted and isinstance(schema, _Unknown) else ""
+        return {"path": path, "code": "unknown_field", "message": "This field is not known." + hint}
     code = message.code if isinstance(message, Problem) else "invalid_type"
     return {"path": path, "code": code, "message": str(message)}
 
 
-def _hint(name: str, parent: Any) -> str:
-    known = [field.data_key for field in parent.load_fields.values()] if parent is not None else []
-    near = get_close_matches(name, known, n=1, cutoff=0.6) or [
-        each for each in known if each.lower().replace("_", "") == name.lower().replace("_", "")
-    ]
+def _hint(name: str, known: list[str]) -> str:
+    plain = name.lower().replace("_", "")
+    near = [each for each in known if each.lower().replace("_", "") == plain]
+    near = near or get_close_matches(name[:SHOWN], known, n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""
 
 
 class _Unknown:
-    """What stands below a name the schema does not know: the schema that refused it."""
+    """What stands below a name that a schema does not know: the name, and those it knows."""
 
-    def __init__(self, schema: Any) -> None:
-        self.load_fields = schema.load_fields
+    def __init__(self, name: str, schema: Any) -> None:
+        self.name = name
+        self.known = [field.data_key for field in schema.load_fields.values()]
 
 
 def _below(schema: Any, key: Any) -> Any:
@@ -111,7 +134,7 @@ def _below(schema: Any, key: Any) -> Any:
     for field in schema.load_fields.values():
         if field.data_key == key:
             return _inner_schema(field)
-    return _Unknown(schema)
+    return _Unknown(str(key), schema)
 
 
 def _inner_schema(field: Any) -> Any:

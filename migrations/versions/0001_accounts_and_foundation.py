@@ -30,7 +30,6 @@ def upgrade() -> None:
     sa.Column('version', sa.Integer(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.Column('updated_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
-    sa.CheckConstraint('email = lower(email)', name=op.f('ck_account_email_lower')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_account')),
     sa.UniqueConstraint('email', name=op.f('uq_account_email'))
     )

@@ -75,11 +75,19 @@ def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: Client, code_ma
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", oldest["sentAt"])
 
 
-@pytest.mark.parametrize(("to", "found"), [
-    ("ndapewa@kitchen.example", 1), ("NDAPEWA@kitchen.example", 1), ("other@kitchen.example", 0),
-])
+@pytest.mark.parametrize(
+    ("to", "found"),
+    [
+        ("ndapewa@kitchen.example", 1),
+        ("NDAPEWA@kitchen.example", 1),
+        ("other@kitchen.example", 0),
+    ],
+)
 def test_the_mailbox_is_searched_by_address(
-    client: Client, code_mail: dict[str, Any], to: str, found: int,
+    client: Client,
+    code_mail: dict[str, Any],
+    to: str,
+    found: int,
 ) -> None:
     assert len(client.get("/dev/mail.json", query_string={"to": to}).get_json()) == found
     assert client.get("/dev/mail", query_string={"to": to}).text.count("Your code is 123 456") == found
@@ -109,9 +117,15 @@ def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: 
     assert "<script>" not in page
 
 
-@pytest.mark.parametrize("path", [
-    "/dev/mail/" + "0" * 24, "/dev/mail/x/html", "/docs/assets/index.css", "/docs/assets/..",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/dev/mail/" + "0" * 24,
+        "/dev/mail/x/html",
+        "/docs/assets/index.css",
+        "/docs/assets/..",
+    ],
+)
 def test_what_is_not_there_is_not_found(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
@@ -150,10 +164,13 @@ def test_people_get_errors_as_pages(client: Client, path: str) -> None:
     assert "style-src 'self'" in page.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("error", [
-    Gone("Ask the organiser for a new link.", contact="host@lights.example"),
-    Throttled("Wait for a minute.", retry_after=60, contact="host@lights.example"),
-])
+@pytest.mark.parametrize(
+    "error",
+    [
+        Gone("Ask the organiser for a new link.", contact="host@lights.example"),
+        Throttled("Wait for a minute.", retry_after=60, contact="host@lights.example"),
+    ],
+)
 def test_an_error_page_says_what_to_do_what_to_quote_and_whom_to_ask(app: Flask, error: AppError) -> None:
     with app.test_request_context():
         answer = error_page(error)

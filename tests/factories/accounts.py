@@ -4,12 +4,11 @@ import re
 from itertools import count
 from typing import Any
 
-from app.accounts import codes
 from app.accounts.models import Account
 from app.accounts.passwords import hashed
+from app.clients import mailbox
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.clients import mailbox
 from tests.http import Client, data
 
 PASSWORD = "a quiet evening at Sossusvlei"

@@ -2,7 +2,7 @@
 
 from app.accounts.actions.admins import create_admin, register_admin
 from app.accounts.actions.external import sign_in_externally
-from app.accounts.actions.passwords import complete_reset, request_reset, verify_reset
+from app.accounts.actions.passwords import check_new_password, complete_reset, request_reset, verify_reset
 from app.accounts.actions.refresh import refresh
 from app.accounts.actions.register import register_customer, register_merchant, register_organiser
 from app.accounts.actions.sign_in import log_in
@@ -10,6 +10,7 @@ from app.accounts.actions.sign_out import log_out
 from app.accounts.actions.verification import resend_verification, verify_email
 
 __all__ = [
+    "check_new_password",
     "complete_reset",
     "create_admin",
     "log_in",

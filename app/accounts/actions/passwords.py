@@ -43,13 +43,18 @@ def verify_reset(*, email: str, code: str) -> dict[str, object]:
     return {"reset_token": token, "expires_in": int(RESET_LIFETIME.total_seconds())}
 
 
+def check_new_password(*, email: str, password: str) -> None:
+    """Raises ValidationFailed for a password that `complete_reset` would refuse; a code need not be spent on it."""
+    production = current_app.extensions["settings"].production
+    passwords.check_uncommon(password, email, production=production)
+
+
 def complete_reset(*, email: str, reset_token: str, password: str) -> None:
     """Sets the password, verifies the address, ends every session and tells the owner.
 
     Raises ResetTokenInvalid. Of many at once, one succeeds.
     """
-    production = current_app.extensions["settings"].production
-    passwords.check_uncommon(password, email, production=production)
+    check_new_password(email=email, password=password)
     new_hash = passwords.hashed(password)
     with transaction() as session:
         account_id = session.scalar(

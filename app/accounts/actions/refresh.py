@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
@@ -72,7 +72,7 @@ def _owner(session: OrmSession, session_id: str) -> Account:
     ).one()
 
 
-def _living(session_id: str) -> tuple[object, ...]:
+def _living(session_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         AccountSession.id == session_id,
         AccountSession.ended_at.is_(None),

@@ -9,11 +9,10 @@ from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, client_network
+from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
-MAILS = Limit(20)
-GUESSES = Limit(60)
 IDENTITY_ERRORS = [
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
@@ -71,7 +70,7 @@ def me() -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.AppleBody,
     returns=schemas.SignedInData,
-    limit=GUESSES,
+    limit=TRYING_CODES,
     errors=IDENTITY_ERRORS,
 )
 def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
@@ -84,7 +83,7 @@ def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.GoogleBody,
     returns=schemas.SignedInData,
-    limit=GUESSES,
+    limit=TRYING_CODES,
     errors=IDENTITY_ERRORS,
 )
 def google(id_token: str, **body: Any) -> Any:
@@ -97,7 +96,7 @@ def google(id_token: str, **body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.CustomerBody,
     status=201,
-    limit=MAILS,
+    limit=ASKING_FOR_MAIL,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
@@ -114,7 +113,7 @@ def register_customer(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.MerchantBody,
     status=201,
-    limit=MAILS,
+    limit=ASKING_FOR_MAIL,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
@@ -128,7 +127,7 @@ def register_merchant(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.OrganiserBody,
     status=201,
-    limit=MAILS,
+    limit=ASKING_FOR_MAIL,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
@@ -142,7 +141,7 @@ def register_organiser(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.AdminBody,
     status=201,
-    limit=MAILS,
+    limit=ASKING_FOR_MAIL,
     idempotent=True,
     errors=[errors.BootstrapRefused, errors.TierTooHigh, errors.CurrentPasswordWrong],
 )
@@ -154,19 +153,19 @@ def register_admin(**body: Any) -> Any:
     return actions.register_admin(caller=optional_caller(), network=client_network(), **body)
 
 
-@blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=GUESSES, errors=[errors.CodeInvalid])
+@blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=TRYING_CODES, errors=[errors.CodeInvalid])
 def verify_email(**body: Any) -> Any:
     """Confirm an address with the code that was mailed to it."""
     return actions.verify_email(**body)
 
 
-@blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=MAILS, errors=[Throttled])
+@blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=ASKING_FOR_MAIL, errors=[Throttled])
 def resend_verification(**body: Any) -> Any:
     """Mail a fresh verification code."""
     return actions.resend_verification(**body)
 
 
-@blp.post("/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=MAILS, errors=[Throttled])
+@blp.post("/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=ASKING_FOR_MAIL, errors=[Throttled])
 def request_reset(**body: Any) -> Any:
     """Mail a code for setting a new password."""
     return actions.request_reset(**body)
@@ -177,7 +176,7 @@ def request_reset(**body: Any) -> Any:
     access=PUBLIC,
     body=schemas.CodeBody,
     returns=schemas.ResetTokenData,
-    limit=GUESSES,
+    limit=TRYING_CODES,
     errors=[errors.CodeInvalid],
 )
 def verify_reset(**body: Any) -> Any:
@@ -189,7 +188,7 @@ def verify_reset(**body: Any) -> Any:
     "/password-reset/complete",
     access=PUBLIC,
     body=schemas.CompleteResetBody,
-    limit=GUESSES,
+    limit=TRYING_CODES,
     errors=[errors.ResetTokenInvalid],
 )
 def complete_reset(**body: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from marshmallow import fields
 
-from app.accounts.models import TIERS
+from app.web.access import TIERS
+from app.web.credentials import NewPassword, SixDigits
 from app.web.fields import Choice, Email, Flag, Items, Object, Phone, Secret, Text, Whole
 from app.web.schema import Schema
 
@@ -36,23 +37,23 @@ class EmailBody(Schema):
 
 
 class CodeBody(EmailBody):
-    code = Secret(required=True, length=6, metadata=CODE)
+    code = SixDigits(required=True, metadata=CODE)
 
 
 class CompleteResetBody(EmailBody):
     reset_token = Secret(required=True, min=32, max=256, metadata={"example": "u3H…43 characters of the token…kQ4"})
-    password = Secret(required=True, min=8, max=128, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD)
 
 
 class CustomerBody(EmailBody):
-    password = Secret(required=True, min=8, max=128, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD)
     first_name = Text(required=True, min=1, max=80, metadata={"example": "Frieda"})
     last_name = Text(required=True, min=1, max=80, metadata={"example": "Amupolo"})
     phone = Phone(min=4, max=32)
 
 
 class NamedBody(EmailBody):
-    password = Secret(required=True, min=8, max=128, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD)
     name = Text(required=True, min=2, max=120, metadata={"example": "Frieda Amupolo"})
 
 

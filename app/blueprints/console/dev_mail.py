@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, make_response, request
+from flask import Response, jsonify, make_response, request
 
-from app.blueprints.console.page import errors_as_pages, page
+from app.blueprints.console.page import Pages, page
 from app.clients import mailbox
 from app.core.errors import NotFound
 
-blueprint = Blueprint("dev_mail", __name__)
-blueprint.before_request(errors_as_pages)
+blueprint = Pages("dev_mail", __name__)
 
 LISTED = 200
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"

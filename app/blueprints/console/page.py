@@ -1,16 +1,36 @@
-"""A page for people: our own stylesheet, no script, never kept by anyone on the way."""
+"""A page for people: our own stylesheet, nothing from elsewhere, never kept by anyone on the way."""
 
 from typing import Any
 
-from flask import Response, make_response, render_template, request
+from flask import Blueprint, Response, make_response, render_template, request
 
+from app.blueprints.console import csrf
+from app.blueprints.console.words import for_people
 from app.core.errors import AppError
+from app.web.edge import ROUTE
 from app.web.envelope import request_id
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+MAX_FORM = 64 * 1024
+
+
+class Pages(Blueprint):
+    """A blueprint of pages: errors are shown to people, and only our own forms, of some size, may be sent to it."""
+
+    def __init__(
+        self, name: str, import_name: str, *, url_prefix: str | None = None, max_bytes: int = MAX_FORM
+    ) -> None:
+        super().__init__(name, import_name, url_prefix=url_prefix)
+        self.max_bytes = max_bytes
+        for step in (_named_in_logs, errors_as_pages, self._bounded, csrf.protect):
+            self.before_request(step)
+
+    def _bounded(self) -> None:
+        """What was typed is shown again, so it must not be without end."""
+        request.max_content_length = self.max_bytes
 
 
 def page(template: str, **context: Any) -> Response:
@@ -25,13 +45,23 @@ def error_page(error: AppError) -> Response:
     """What went wrong, what it means, and what to quote."""
     response = page(
         "console/error.html",
-        status=error.status, code=error.code, message=error.text, request_id=request_id(),
+        status=error.status,
+        code=error.code,
+        message=for_people(error),
+        request_id=request_id(),
         contact=error.data.get("contact"),
+        again=error.data.get("again"),
     )
     response.headers.extend(error.headers)
     return response
 
 
 def errors_as_pages() -> None:
-    """For `before_request` of a blueprint of pages: errors are shown to people, not told to programs."""
+    """For `before_request`: errors are shown to people, not told to programs."""
     request.environ["event_commerce.error_page"] = error_page
+
+
+def _named_in_logs() -> None:
+    """Logs get the rule of the page, not its address: that may hold a token."""
+    if request.url_rule is not None:
+        request.environ[ROUTE] = request.url_rule.rule

@@ -1,11 +1,10 @@
 """The start page."""
 
-from flask import Blueprint, Response, current_app
+from flask import Response, current_app
 
-from app.blueprints.console.page import errors_as_pages, page
+from app.blueprints.console.page import Pages, page
 
-blueprint = Blueprint("console", __name__)
-blueprint.before_request(errors_as_pages)
+blueprint = Pages("console", __name__)
 
 
 @blueprint.get("/")

@@ -52,11 +52,12 @@ def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: 
     for name in ("since", "until"):
         if filters.get(name) is not None:
             filters[name] = instant(filters[name], "UTC")
-    after = paging.decoded(cursor, sort, KEYS[sort]) if cursor else None
+    place = f"discover {sort}"
+    after = paging.decoded(cursor, place, KEYS[sort]) if cursor is not None else None
     found = discovery.discover(sort=sort, limit=limit, after=after, **filters)
     answer: dict[str, Any] = {
         "events": found.events,
-        "pagination": {"limit": limit, "nextCursor": paging.encoded(found.after, sort)},
+        "pagination": {"limit": limit, "nextCursor": found.after and paging.encoded(found.after, place)},
     }
     if not found.events and filters.get("q") and cursor is None:
         answer["suggestions"] = discovery.suggestions(filters["q"])

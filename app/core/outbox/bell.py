@@ -57,13 +57,6 @@ class Bell:
         """How many more bells would help. Raises RedisError."""
         return max(0, ENOUGH - self.queue.count)
 
-    def heard(self) -> bool:
-        """Whether Redis answers."""
-        try:
-            return bool(self.redis.ping())
-        except Exception:
-            return False
-
 
 def bell() -> Bell:
     """The bell of this application."""

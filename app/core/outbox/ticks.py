@@ -9,10 +9,11 @@ from app.core.outbox.writing import enqueue
 from app.core.transaction import transaction
 
 FIRST = text("INSERT INTO tick (name) SELECT unnest(CAST(:names AS text[])) ON CONFLICT (name) DO NOTHING")
-# A missed turn is not made up for; a due too far ahead (the clock, or a shorter span) counts as due.
+# Turns keep their rhythm, but missed ones are not made up for: the next is always later than now, or a second
+# relay would take it too. A due too far ahead (the clock was set, the span has been cut) counts as due.
 ADVANCE = text("""
-    UPDATE tick SET due = GREATEST(due + :every, now())
-    WHERE name = :name AND (due <= now() OR due > now() + :every)
+    UPDATE tick SET due = CASE WHEN due <= now() AND due + :every > now() THEN due ELSE now() END + :every
+    WHERE name = :name AND (due <= now() OR due > now() + 2 * :every)
     RETURNING extract(epoch FROM due) AS turn, NOT EXISTS (
         SELECT 1 FROM outbox WHERE aggregate = :aggregate AND state = 'ready') AS free
 """)

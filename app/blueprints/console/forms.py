@@ -1,0 +1,140 @@
+"""Forms: what somebody typed, checked by a schema of the API's own rules, and what to say about it.
+
+    ADDRESS = Form(AddressSchema, Input("email", "Your e-mail address", type="email", autocomplete="email"))
+
+    form = ADDRESS.typed()
+    try:
+        actions.request_reset(**form.checked())
+    except REFUSALS as error:
+        return form_page("console/reset_address.html", form.refused(error))
+
+The rule stands in the schema, once; the input only says how to ask, and how to say what is wrong.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from flask import Response, request
+from marshmallow import ValidationError
+
+from app.blueprints.console.page import POLICY, page
+from app.blueprints.console.words import for_people
+from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
+from app.web.schema import Query, failure
+
+REFUSALS = (Unprocessable, Conflict, Throttled)
+FORM_POLICY = f"{POLICY}; script-src 'self'"
+_GAPS = re.compile(r"[\s\u2010-\u2015-]+")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A field of a schema as people see it, by its name in the schema's JSON.
+
+    `says` gives sentences for the codes of its problems; `about` names errors that are shown at it. A field of
+    type `code` loses its spaces, one of type `password` is never sent back.
+    """
+
+    name: str
+    label: str
+    hint: str = ""
+    type: str = "text"
+    autocomplete: str = "off"
+    inputmode: str = ""
+    says: Mapping[str, str] = field(default_factory=dict)
+    about: tuple[str, ...] = ()
+
+    def cleaned(self, typed: str) -> str:
+        return _GAPS.sub("", typed) if self.type == "code" else typed
+
+    def blank(self, typed: str) -> bool:
+        return not typed if self.type == "password" else not typed.strip()
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One thing that is wrong: with which field ("": with none), as said there and in the summary."""
+
+    name: str
+    sentence: str
+    listed: str
+
+
+class Form:
+    """A schema and its fields in the order of the page."""
+
+    def __init__(self, schema: type[Query], *inputs: Input) -> None:
+        self.schema = schema
+        self.inputs = {each.name: each for each in inputs}
+
+    def blank(self, **values: str) -> "Filled":
+        return Filled(self, values)
+
+    def typed(self) -> "Filled":
+        """The form as it was sent with this request."""
+        given = ((each, request.form.get(each.name, "")) for each in self.inputs.values())
+        return Filled(self, {each.name: each.cleaned(value) for each, value in given})
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A form with values, and with the error that it was refused for."""
+
+    form: Form
+    values: Mapping[str, str]
+    error: AppError | None = None
+
+    def checked(self) -> dict[str, Any]:
+        """The values as keyword arguments of an action. Raises ValidationFailed with every problem."""
+        schema = self.form.schema()
+        given = {name: value for name, value in self.values.items() if not self.form.inputs[name].blank(value)}
+        try:
+            loaded: dict[str, Any] = schema.load(given)
+        except ValidationError as error:
+            raise failure(error.messages_dict, schema) from error
+        return loaded
+
+    def refused(self, error: AppError) -> "Filled":
+        return replace(self, error=error)
+
+    def value(self, name: str) -> str:
+        """What goes back into the field: what was typed, but never a password."""
+        return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
+
+    def optional(self, name: str) -> bool:
+        return not next(each.required for each in self.form.schema().fields.values() if each.data_key == name)
+
+    def complaint(self, name: str) -> Complaint | None:
+        return next((each for each in self.complaints if each.name == name), None)
+
+    @property
+    def complaints(self) -> list[Complaint]:
+        """What is wrong, in the order of the fields; what concerns none of them comes first."""
+        order = ["", *self.form.inputs]
+        found = [] if self.error is None else list(self._found(self.error))
+        return sorted(found, key=lambda each: order.index(each.name))
+
+    def _found(self, error: AppError) -> list[Complaint]:
+        if isinstance(error, ValidationFailed):
+            return [self._of_problem(**each) for each in error.data["errors"]]
+        place = next((each.name for each in self.form.inputs.values() if error.code in each.about), "")
+        return [Complaint(place, for_people(error), for_people(error))]
+
+    def _of_problem(self, path: str, code: str, message: str) -> Complaint:
+        shown = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        if shown is None:
+            return Complaint("", message, message)
+        sentence = shown.says.get(code)
+        return Complaint(shown.name, sentence or message, sentence or f"{shown.label}: {message}")
+
+
+def form_page(template: str, form: Filled, **context: Any) -> Response:
+    """The page of a form; refused, it has the status of what it was refused for."""
+    status = form.error.status if form.error else 200
+    response = page(template, form=form, status=status, **context)
+    response.headers["Content-Security-Policy"] = FORM_POLICY
+    if form.error:
+        response.headers.extend(form.error.headers)
+    return response

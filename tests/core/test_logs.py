@@ -1,0 +1,78 @@
+"""Logs: one JSON object a line, with the request's id, and never a secret."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+from flask import Flask
+
+from app.core.context import request_id
+from tests.core.logging import Lines, logged
+
+TOKEN = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"
+OPAQUE = "q7Zr0mJ9n2Xw5Lk8Vb3Tc6Yd1Fh4Gs_Pa-Ue0Ri9Ko2"
+
+
+@pytest.fixture
+def lines(app: Flask) -> Iterator[Lines]:
+    with logged() as caught:
+        yield caught
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "new_password", "refreshToken", "secret", "Authorization", "cookie", "otp", "code", "reset_code",
+     "key", "api_key", "payrailMsisdn", "signature", "bootstrapSecret"],
+)  # fmt: skip
+def test_a_field_with_a_secret_name_is_masked_at_any_depth(lines: Lines, name: str) -> None:
+    structlog.get_logger("t").info("said", **{name: "canary"}, deep={"list": [{name: ["canary"]}]})
+    assert "canary" not in lines.text and lines.text.count("[masked]") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TOKEN, OPAQUE, f"Bearer {TOKEN}", "Authorization: Bearer canary", "password=canary", "'password': 'canary x'",
+     '{"token":"canary"}', "secret: canary,", "postgresql://user:canary@host/db", "GET /claim/" + OPAQUE],
+)  # fmt: skip
+def test_a_value_that_looks_like_a_secret_is_masked_wherever_it_stands(lines: Lines, text: str) -> None:
+    logging.getLogger("library").warning("it was %s", text)
+    structlog.get_logger("t").info(text, note=text, list=[text], error=ValueError(text), raw=text.encode())
+    try:
+        raise RuntimeError(text)
+    except RuntimeError:
+        structlog.get_logger("t").exception("failed")
+    assert len(lines.all) == 3
+    for secret in ("canary", TOKEN, OPAQUE):
+        assert secret not in lines.text
+
+
+def test_what_is_no_secret_is_kept(lines: Lines) -> None:
+    structlog.get_logger("t").info("paid", payout_id="6565a1f0c3d2e1b0a9f8e7d6", amount=5, ok=True, none=None, rate=1.5)
+    (line,) = lines.all
+    assert line | {"payout_id": "6565a1f0c3d2e1b0a9f8e7d6", "amount": 5, "ok": True, "none": None, "rate": 1.5} == line
+    assert (line["event"], line["level"], line["logger"]) == ("paid", "info", "t")
+
+
+@pytest.mark.parametrize("text", ["a\r\nb", "\x1b[31mred", "\u2028", "\u202e", "\x00", 'a"}\n{"level": "fake"', "\x85"])
+def test_nothing_can_break_out_of_its_line(lines: Lines, text: str) -> None:
+    structlog.get_logger("t").info("said", text=text)
+    logging.getLogger("library").warning("said %s", text)
+    assert lines.text.count("\n") == 2 and len(lines.all) == 2
+    assert lines.text.isascii() and "\x1b" not in lines.text
+    assert lines.all[0]["text"] == text
+
+
+def test_every_line_of_a_piece_of_work_names_it(lines: Lines) -> None:
+    token = request_id.set("piece-of-work-1")
+    structlog.get_logger("t").info("one")
+    logging.getLogger("library").warning("two")
+    request_id.reset(token)
+    assert [line["request_id"] for line in lines.all] == ["piece-of-work-1"] * 2
+
+
+def test_what_json_cannot_say_is_said_somehow(lines: Lines) -> None:
+    odd: dict[str, Any] = {"set": {1}, "object": object(), "type": int, "error": KeyError("x")}
+    structlog.get_logger("t").info("odd", **odd)
+    assert lines.all[0]["set"] == [1] and lines.all[0]["error"] == "KeyError('x')"

@@ -1,0 +1,45 @@
+"""The worker and the relay as a service manager starts and stops them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from flask import Flask
+from sqlalchemy import select
+
+from app.core.db import db
+from app.core.outbox import Outbox, heartbeat
+
+RELAY = [sys.executable, "-m", "flask", "--app", "wsgi", "relay"]
+WORKER = [sys.executable, "-m", "flask", "--app", "wsgi", "worker"]
+
+
+def test_relay_and_worker_start_do_recurring_work_and_stop_when_told(app: Flask, tmp_path: Path) -> None:
+    settings = app.extensions["settings"]
+    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
+                   "DATA_DIR": str(tmp_path), "APP_ENV": "development"}
+    running = [subprocess.Popen(argv, env=environment) for argv in (RELAY, WORKER)]
+    try:
+        wait_for_housekeeping(30)
+        assert (heartbeat.relay_age() or 0) < 30
+        assert heartbeat.workers_alive() == 1
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(20) for process in running] == [0, 0]
+    finally:
+        for process in running:
+            process.kill()
+    db.session.remove()
+    assert heartbeat.workers_alive() == 0
+
+
+def wait_for_housekeeping(seconds: float) -> None:
+    done = select(Outbox.id).where(Outbox.kind == "outbox.housekeeping", Outbox.state == "done")
+    deadline = time.monotonic() + seconds
+    while db.session.execute(done).first() is None:
+        assert time.monotonic() < deadline
+        db.session.remove()
+        time.sleep(0.1)

@@ -1,0 +1,35 @@
+"""Opaque tokens, and values derived from the secret key."""
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.core.tokens import derive, derived_text, fingerprint, opaque_token, same
+
+
+def test_a_token_has_256_bits_and_stands_in_a_url() -> None:
+    made = {opaque_token() for _ in range(1000)}
+    assert len(made) == 1000 and all(re.fullmatch(r"[A-Za-z0-9_-]{43}", each) for each in made)
+
+
+def test_a_fingerprint_is_sha256_and_tells_tokens_apart() -> None:
+    assert fingerprint("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert fingerprint("abc") != fingerprint("abd")
+
+
+def test_what_is_derived_follows_from_key_purpose_and_parts(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = derive("purpose", "a", 1)
+    assert made == derive("purpose", "a", "1") and len(made) == 32
+    others = [derive("other", "a", 1), derive("purpose", "a", 2), derive("purpose", "a1"), derive("purpose", "", "a", 1)]
+    monkeypatch.setitem(app.config, "SECRET_KEY", "another-key-0123456789-0123456789")
+    assert len({made, derive("purpose", "a", 1), *others}) == 6
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", derived_text("purpose"))
+
+
+def test_parts_do_not_run_together(app: Flask) -> None:
+    assert derive("p", "a", "b") != derive("p", "ab", "") != derive("p", "", "ab")
+
+
+def test_sameness_of_texts() -> None:
+    assert same("ünï", "ünï") and not same("a", "b") and not same("a", "aa") and same("", "")

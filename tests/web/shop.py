@@ -1,0 +1,304 @@
+"""A small shop on the web layer: operations of every kind, for tests that need one before there is a real one."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from flask import Flask
+from marshmallow import fields
+from sqlalchemy import (
+    Column,
+    Date,
+    DateTime,
+    Integer,
+    MetaData,
+    Numeric,
+    Select,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+    update,
+)
+
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, StaleVersion, Unprocessable
+from app.core.ids import new_id
+from app.core.transaction import after_commit, transaction
+from app.web import access
+from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN
+from app.web.auth import current_caller, optional_caller
+from app.web.blueprint import Blueprint
+from app.web.fields import Choice, Email, Flag, Items, Moment, Number, Object, Phone, Secret, Text, Whole
+from app.web.limits import Limit, client_network
+from app.web.paging import Listing
+from app.web.schema import Query, Schema
+
+metadata = MetaData()
+item = Table(
+    "shop_item",
+    metadata,
+    Column("id", String(24, collation="C"), primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("shelf", String(20), nullable=False),
+    Column("rank", Integer, nullable=False),
+    Column("rating", Numeric(6, 2), nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("day", Date, nullable=False),
+    Column("price_minor", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+)
+AT = datetime(2026, 12, 4, 16, tzinfo=UTC)
+SORTS = {name: item.c[name] for name in ("name", "rank", "rating", "at", "day")}
+LEVELS = {
+    name: getattr(access, name)
+    for name in ("SIGNED_IN", "MERCHANT", "ORGANISER", "ORGANISER_READS", "DECIDERS", "ADMIN")
+}
+
+
+class AlreadyClosed(Conflict):
+    number, code, message = 40998, "SHOP_ALREADY_CLOSED", "The shop is closed."
+
+
+class WrongGuess(Unprocessable):
+    number, code, message = 42298, "SHOP_WRONG_GUESS", "Guess again."
+
+
+class Row(Schema):
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    rank = Whole(required=True)
+    rating = Number(required=True)
+    at = Moment(required=True)
+    price_minor = Whole(required=True)
+    version = Whole(required=True)
+
+
+class ItemBody(Schema):
+    name = Text(required=True, min=1, max=200)
+    price_minor = Whole(min=1)
+
+
+class TicketType(Schema):
+    name = Text(required=True, max=10)
+    price_minor = Whole(required=True, min=0)
+
+
+class Wish(Schema):
+    """A field of every type."""
+
+    name = Text(min=2, max=10)
+    note = Text(max=50, allow_none=True)
+    secret = Secret(min=4, max=8)
+    email = Email()
+    phone = Phone()
+    whole = Whole(min=0, max=2**53 - 1)
+    any_whole = Whole()
+    number = Number(min=0, max=10)
+    flag = Flag()
+    choice = Choice("red", "green")
+    at = Moment()
+    tags = Items(Text(max=5), max=3)
+    ticket_types = Items(Object(TicketType), min=1, max=5)
+    free = fields.Dict()
+
+
+class Plain(Schema):
+    """No money in it."""
+
+    name = Text()
+
+
+class Shelf(Query):
+    shelf = Text(max=20)
+
+
+class Files(Schema):
+    title = Text(required=True)
+    file = fields.Raw(required=True, metadata={"type": "string", "format": "binary"})
+
+
+blp = Blueprint("shop", __name__, url_prefix="/t", description="A shop for tests")
+
+
+def register(app: Flask) -> None:
+    app.extensions["flask-smorest"]["apis"][""]["ext_obj"].register_blueprint(blp)
+
+
+def stock(count: int, **more: Any) -> list[str]:
+    """Items with many ties: ten names, five ranks, three ratings, four times, two days."""
+    rows = [
+        {
+            "id": new_id(), "name": f"Äpfel {n % 10}", "shelf": "left" if n % 2 else "right", "rank": n % 5,
+            "rating": Decimal(n % 3) / 4, "at": AT.replace(microsecond=n % 4), "day": date(2026, 1, 1 + n % 2),
+            "price_minor": n, "version": 1, **more,
+        }
+        for n in range(count)
+    ]  # fmt: skip
+    with transaction() as session:
+        session.execute(insert(item), rows)
+    return [str(row["id"]) for row in rows]
+
+
+def count() -> int:
+    return len(db.session.execute(select(item.c.id)).all())
+
+
+def _found(item_id: str) -> Any:
+    row = db.session.execute(select(item).where(item.c.id == item_id)).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
+
+
+@blp.get("/items", access=PUBLIC, query=Shelf, returns=Listing("items", Row, SORTS, "at"))
+def list_items(shelf: str | None = None) -> Select[Any]:
+    """List items."""
+    return select(item).where(item.c.shelf == shelf) if shelf else select(item)
+
+
+@blp.post("/items", access=PUBLIC_OR_SIGNED_IN, body=ItemBody, returns=Row, status=201, idempotent=True)
+def add_item(name: str, price_minor: int = 0) -> Any:
+    """Add an item."""
+    (added,) = stock(1, name=name, price_minor=price_minor)
+    return _found(added)
+
+
+@blp.get("/items/<itemId>", access=PUBLIC, returns=Row, versioned=True, sparse=True)
+def read_item(item_id: str) -> Any:
+    """Read an item."""
+    return _found(item_id)
+
+
+@blp.patch("/items/<itemId>", access=PUBLIC, body=ItemBody, returns=Row, versioned=True)
+def change_item(item_id: str, name: str, expected_version: int | None, price_minor: int = 0) -> Any:
+    """Change an item."""
+    row = _found(item_id)
+    if expected_version not in (None, row["version"]):
+        raise StaleVersion()
+    with transaction() as session:
+        session.execute(update(item).where(item.c.id == item_id).values(name=name, version=row["version"] + 1))
+    return _found(item_id)
+
+
+@blp.delete("/items/<itemId>", access=PUBLIC, versioned=True)
+def remove_item(item_id: str, expected_version: int | None) -> None:
+    """Remove an item."""
+    if expected_version not in (None, _found(item_id)["version"]):
+        raise StaleVersion()
+    with transaction() as session:
+        session.execute(delete(item).where(item.c.id == item_id))
+
+
+@blp.post("/close", access=PUBLIC, status=202, idempotent=True, errors=[AlreadyClosed])
+def close() -> None:
+    """Close the shop, which works while something is in it."""
+    with transaction() as session:
+        if not session.execute(delete(item).returning(item.c.id)).first():
+            raise AlreadyClosed()
+
+
+@blp.post("/guess", access=PUBLIC, body=ItemBody, idempotent=True, errors=[WrongGuess])
+def guess(name: str, price_minor: int = 0) -> None:
+    """Guess the word; a wrong guess leaves an item behind, and half of one that fails nothing."""
+    stock(1, name="a guess")
+    with transaction() as session:
+        session.execute(update(item).values(name="undone"))
+        if name != "sesame":
+            raise WrongGuess()
+
+
+before: list[Callable[[], object]] = []
+after: list[Callable[[], None]] = []
+
+
+@blp.post("/staged", access=PUBLIC, idempotent="forever", returns=Row)
+def staged() -> Any:
+    """Add an item, and do what the test says before and after it is committed."""
+    with transaction() as session:
+        session.execute(insert(item), _one(new_id()))
+        for call in after:
+            after_commit(session, call)
+        for wait in before:
+            wait()
+    return db.session.execute(select(item)).mappings().first()
+
+
+def _one(item_id: str) -> dict[str, Any]:
+    return {
+        "id": item_id, "name": "one", "shelf": "left", "rank": 1, "rating": 1, "at": AT, "day": AT.date(),
+        "price_minor": 1, "version": 1,
+    }  # fmt: skip
+
+
+@blp.post("/wish", access=PUBLIC, body=Wish, returns=Wish)
+def wish(**body: Any) -> Any:
+    """Give back what came in."""
+    return body
+
+
+@blp.post("/plain", access=PUBLIC, body=Plain)
+def plain(**body: Any) -> None:
+    """Take a name."""
+
+
+@blp.post("/files", access=PUBLIC, files=Files, idempotent=True, max_bytes=4096)
+def upload(title: str, file: Any) -> Any:
+    """Take a file."""
+    stock(1, name=title)
+    return {"size": len(file.read())}
+
+
+@blp.post("/limited", access=PUBLIC_OR_SIGNED_IN, body=Plain, limit=Limit(30))
+def limited(**body: Any) -> None:
+    """Answer thirty times a minute."""
+
+
+@blp.get("/who", access=PUBLIC_OR_SIGNED_IN)
+def who() -> Any:
+    """Say who calls, and from where."""
+    caller = optional_caller()
+    return {"id": caller.id if caller else None, "network": client_network()}
+
+
+@blp.put("/strict/<itemId>", access=access.MERCHANT.with_verified_address(), body=ItemBody, query=Shelf, versioned=True,
+         limit=Limit(1000))  # fmt: skip
+def strict(item_id: str, expected_version: int | None, **body: Any) -> None:
+    """Refuse for every reason there is."""
+    if expected_version not in (None, _found(item_id)["version"]):
+        raise StaleVersion()
+    raise AlreadyClosed()
+
+
+@blp.get("/boom", access=PUBLIC)
+def boom() -> None:
+    """Fail as nobody foresaw."""
+    raise RuntimeError("password=hunter2 in /etc/passwd, SELECT * FROM account")
+
+
+@blp.get("/unsayable", access=PUBLIC)
+def unsayable() -> None:
+    """Fail with data that JSON cannot hold."""
+    raise Conflict(insides=object())
+
+
+@blp.get("/slow", access=PUBLIC)
+def slow() -> Any:
+    """Ask the database."""
+    return {"count": count()}
+
+
+def _by_role(name: str) -> None:
+    def view() -> Any:
+        return {"id": current_caller().id}
+
+    view.__doc__ = f"Answer {name}."
+    view.__name__ = f"for_{name.lower()}"
+    blp.get(f"/for/{name}", access=LEVELS[name])(view)
+
+
+for _name in LEVELS:
+    _by_role(_name)
+

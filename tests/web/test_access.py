@@ -1,0 +1,67 @@
+"""Who may call what: every role and tier against every level of access."""
+
+import pytest
+
+from app.web.access import TIERS, Access
+from tests.factories.accounts import account, customer, signed_in
+from tests.http import Client, data, refusal
+from tests.web.shop import LEVELS
+
+ALLOWED = {
+    "SIGNED_IN": {"customer", "merchant", "organiser", *TIERS},
+    "MERCHANT": {"merchant"},
+    "ORGANISER": {"organiser", "admin", "super_admin"},
+    "ORGANISER_READS": {"organiser", *TIERS},
+    "DECIDERS": {"organiser", "support", "admin", "super_admin"},
+    "ADMIN": {"admin", "super_admin"},
+}
+
+
+@pytest.mark.parametrize("who", ["customer", "merchant", "organiser", *TIERS])
+def test_each_role_and_tier_passes_where_the_table_says(client: Client, who: str) -> None:
+    made = account("admin", admin_tier=who) if who in TIERS else account(who)
+    caller = signed_in(client, made)
+    for level in LEVELS:
+        response = caller.get(f"/t/for/{level}")
+        if who in ALLOWED[level]:
+            assert data(response)["id"] == made.id
+        else:
+            assert refusal(response) == (403, "ROLE_NOT_ALLOWED"), (who, level)
+
+
+def test_one_of_several_roles_is_enough(client: Client) -> None:
+    both = signed_in(client, account("customer", roles=["customer", "merchant"]))
+    data(both.get("/t/for/MERCHANT"))
+    assert refusal(both.get("/t/for/ORGANISER"))[0] == 403
+
+
+def test_an_admin_without_a_tier_is_no_admin() -> None:
+    assert not LEVELS["ADMIN"].allows(frozenset({"admin"}), None)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_nobody_gets_nowhere_without_a_token(client: Client, level: str) -> None:
+    assert refusal(client.get(f"/t/for/{level}")) == (401, "TOKEN_MISSING")
+
+
+def test_a_public_operation_ignores_what_is_no_business_of_its(client: Client) -> None:
+    assert client.get("/health", headers={"Authorization": "Bearer rubbish"}).status_code == 200
+
+
+def test_where_a_token_is_optional_it_counts_when_it_comes(client: Client) -> None:
+    who = customer()
+    assert data(client.get("/t/who"))["id"] is None
+    assert data(signed_in(client, who).get("/t/who"))["id"] == who.id
+    assert data(client.get("/t/who"))["id"] is None
+
+
+def test_a_verified_address_is_asked_for_after_the_role(client: Client) -> None:
+    verified = Access("merchants", roles=frozenset({"merchant"})).with_verified_address()
+    assert verified.verified and verified.roles == {"merchant"}
+
+
+def test_a_route_without_access_does_not_import() -> None:
+    from app.web.blueprint import Blueprint
+
+    with pytest.raises(TypeError, match="access"):
+        Blueprint("bad", __name__).get("/x")

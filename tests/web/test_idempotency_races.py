@@ -1,0 +1,57 @@
+"""Idempotency keys under many hands; with a control that shows what happens without them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import sleep
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.core import replays
+from tests.http import Client, data, refusal
+from tests.races import at_once
+from tests.web import shop
+
+HEADERS = {"Idempotency-Key": "key-0123456789"}
+
+
+@pytest.fixture
+def post(client: Client) -> Any:
+    app = client.flask.application
+
+    def call(_: int) -> TestResponse:
+        return Client(app.test_client()).post("/t/items", {"name": "x"}, headers=HEADERS)
+
+    return call
+
+
+def test_thirty_two_at_once_are_one(post: Any) -> None:
+    answers = at_once(32, post)
+    assert {each.status_code for each in answers} == {201}
+    assert len({data(each, 201)["id"] for each in answers}) == 1 and shop.count() == 1
+    assert sum("Idempotent-Replayed" not in each.headers for each in answers) == 1
+
+
+def test_without_the_claim_they_are_many(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control."""
+    monkeypatch.setattr(replays, "claim", lambda *_: None)
+    at_once(8, post)
+    assert shop.count() == 8
+
+
+@pytest.mark.parametrize("seconds", [0.5, 4.5])
+def test_who_meets_a_running_one_waits_three_seconds_for_its_answer(client: Client, seconds: float) -> None:
+    running = Event()
+    shop.before += [running.set, lambda: sleep(seconds)]
+    app = client.flask.application
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(lambda: Client(app.test_client()).post("/t/staged", headers=HEADERS))
+        running.wait(5)
+        second = client.post("/t/staged", headers=HEADERS)
+        made = data(first.result())
+    if seconds < 3:
+        assert data(second) == made
+    else:
+        assert refusal(second) == (409, "IDEMPOTENCY_IN_PROGRESS") and second.headers["Retry-After"] == "1"
+    assert data(client.post("/t/staged", headers=HEADERS)) == made and shop.count() == 1

@@ -1,0 +1,90 @@
+"""Rates: per account, per network, told in headers, and kept while Redis is away."""
+
+from time import perf_counter
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.factories.accounts import customer, signed_in
+from tests.http import Client, data, refusal
+from tests.web.conftest import Served
+
+def knock(client: Client, times: int, address: str = "127.0.0.1", **headers: str) -> list[TestResponse]:
+    origin = {"REMOTE_ADDR": address}
+    return [client.post("/t/limited", environ_overrides=origin, headers=headers) for _ in range(times)]
+
+
+def statuses(answers: list[TestResponse]) -> list[int]:
+    return [each.status_code for each in answers]
+
+
+def test_the_thirty_first_of_a_minute_is_told_to_wait(client: Client) -> None:
+    answers = knock(client, 31)
+    assert statuses(answers) == [200] * 30 + [429]
+    assert [each.headers["RateLimit-Remaining"] for each in answers] == [*map(str, range(29, -1, -1)), "0"]
+    assert {each.headers["RateLimit-Limit"] for each in answers} == {"30"}
+    last = answers[-1]
+    assert refusal(last) == (429, "RATE_LIMITED")
+    assert 1 <= int(last.headers["Retry-After"]) <= 60
+    assert last.headers["Retry-After"] == last.headers["RateLimit-Reset"]
+
+
+def test_a_refused_request_counts_and_tells_as_well(client: Client) -> None:
+    response = client.post("/t/limited", {"nonsense": 1})
+    assert response.status_code == 422 and response.headers["RateLimit-Remaining"] == "29"
+
+
+def test_each_network_has_its_own_count(client: Client) -> None:
+    assert statuses(knock(client, 31))[-1] == 429
+    assert statuses(knock(client, 1, "127.0.0.2")) == [200]
+
+
+def test_each_account_has_its_own_count_wherever_it_calls_from(client: Client) -> None:
+    one, other = signed_in(client, customer()), signed_in(client, customer())
+    assert statuses(knock(one, 15) + knock(one, 16, "127.0.0.9"))[-1] == 429
+    assert statuses(knock(other, 1) + knock(client, 1)) == [200, 200]
+
+
+def test_a_forged_forwarding_header_changes_nothing(client: Client) -> None:
+    answers = [knock(client, 1, **{"X-Forwarded-For": f"10.0.0.{n}", "X-Real-IP": f"10.1.0.{n}"})[0] for n in range(31)]
+    assert statuses(answers)[-1] == 429
+    assert data(client.get("/t/who", headers={"X-Forwarded-For": "10.0.0.1"}))["network"] == "127.0.0.1"
+
+
+def test_behind_one_proxy_the_address_it_names_counts(served: Served) -> None:
+    client = served(PROXY_HOPS="1")
+    forged = {"X-Forwarded-For": "6.6.6.6, 10.0.0.1"}
+    assert data(client.get("/t/who", headers=forged))["network"] == "10.0.0.1"
+    assert data(client.get("/t/who", headers={"X-Forwarded-For": "rubbish"}))["network"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:ffff::2", "2001:db8::/64"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("::ffff:10.0.0.7", "10.0.0.7"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("", "unknown"),
+    ],
+)
+def test_an_ipv6_subscriber_is_one_network(client: Client, address: str, network: str) -> None:
+    assert data(client.get("/t/who", environ_overrides={"REMOTE_ADDR": address}))["network"] == network
+
+
+def test_the_scale_multiplies_the_count(served: Served) -> None:
+    answers = knock(served(RATE_LIMIT_SCALE="0.1"), 4)
+    assert statuses(answers) == [200, 200, 200, 429]
+    assert answers[0].headers["RateLimit-Limit"] == "3"
+
+
+@pytest.mark.parametrize("away", ["redis://127.0.0.1:1/0", "unix:///nonexistent/redis.sock", "redis://10.255.255.1/0"])
+def test_without_redis_the_door_stays_open_a_tenth(served: Served, away: str) -> None:
+    client = served(redis_url=away)
+    started = perf_counter()
+    answers = knock(client, 4)
+    assert statuses(answers) == [200, 200, 200, 429]
+    assert answers[0].headers["RateLimit-Limit"] == "3"
+    assert perf_counter() - started < 1, "only the first request may wait for Redis, and not for long"
+    assert data(client.get("/ready"))["redis"] == "down"
