@@ -12,10 +12,14 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.core.db import db
+from app.core.spreadsheet import read_csv
+from app.events.actions.import_tickets import Imported, import_tickets
+from app.events.importing.reading import read
 from app.events.models import Ticket
 from tests.events.law import assert_books_agree
 from tests.factories.events import organiser, published
 from tests.http import Client, data
+from tests.races import at_once
 
 DATA = Path(__file__).parent.parent / "data" / "tickets"
 TYPES = [
@@ -235,3 +239,17 @@ def test_an_event_that_is_not_there_is_said_so(app: Flask, tmp_path: Path) -> No
     for missing in ("6565a1f0c3d2e1b0a9f8e7d6", "nonsense"):
         done = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", missing])
         assert done.exit_code == 1 and f"There is no event {missing}" in done.output
+
+
+def test_imports_at_once_book_every_ticket_once(app: Flask, event: dict[str, Any]) -> None:
+    reading = read(read_csv((DATA / "pretix-positions.csv").read_bytes()))
+
+    def book(_: int) -> Imported:
+        with app.app_context():
+            return import_tickets(event_id=event["id"], tickets=reading.tickets, create_types=False,
+                                  allow_oversell=False, dry_run=False)  # fmt: skip
+
+    found = at_once(4, book)
+    assert sorted(each.created for each in found) == [0, 0, 0, 282] and tickets() == 282
+    assert sorted(each.unchanged for each in found) == [0, 282, 282, 282]
+    assert_books_agree()
