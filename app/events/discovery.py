@@ -33,7 +33,13 @@ from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions, given
 from app.events.models import Event
 from app.events.visibility import IN_LISTS, in_lists
 
-SORTS = ("startsAt", "relevance", "distance")
+# What a page goes on after, by its sort: what cursors carry.
+KEYS: dict[str, ColumnElement[Any]] = {
+    "startsAt": literal_column("starts_at", DateTime(timezone=True)),
+    "relevance": literal_column("rank", Double),
+    "distance": literal_column("km", Double),
+}
+SORTS = tuple(KEYS)
 # Relevance and distance are sorted among so many candidates: the soonest, or the nearest.
 CANDIDATES: Any = literal_column("1000", Integer)
 WIRE = ("id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless")
