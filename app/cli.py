@@ -5,6 +5,7 @@ from flask import Flask
 from app import demo, up
 from app.accounts import commands as accounts
 from app.core import commands as core
+from app.events import commands as events
 from app.web import catalogue
 
 
@@ -14,4 +15,5 @@ def register(app: Flask) -> None:
     app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)
+    events.register(app)
     catalogue.register(app)

@@ -32,11 +32,6 @@ NOT_YET = frozenset(
         "GET /api/merchants/me/payout-requests/availability",
         "PATCH /api/merchants/me/pos-floor-status",
         "POST /api/merchants/me/resume",
-        "GET /api/events",
-        "POST /api/events",
-        "DELETE /api/events/{id}",
-        "GET /api/events/{id}",
-        "PATCH /api/events/{id}",
         "GET /api/events/{eventId}/allocations",
         "POST /api/events/{eventId}/allocations",
         "GET /api/events/{eventId}/allocations/{blockId}",
@@ -76,11 +71,6 @@ NOT_YET = frozenset(
         "GET /api/events/{id}/notifications/templates",
         "POST /api/events/{id}/notifications/upload-image",
         "GET /api/events/{id}/notifications/users/search",
-        "GET /api/events/{id}/ticket-stats",
         "GET /api/events/merchant-invite/{slug}",
-        "GET /api/events/public/{id}",
-        "GET /api/events/public/{id}/ticket-inventory",
-        "GET /api/events/public/discover",
-        "POST /api/events/upload-cover",
     }
 )
