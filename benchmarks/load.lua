@@ -1,5 +1,6 @@
--- wrk's side of a load: prepared bodies in turn, or a field carried from each answer into the next body.
--- Arguments: the file of bodies (one a line), the field to carry or "-", the method, the path, then headers.
+-- wrk's side of a load: prepared bodies or paths in turn, or a field carried from each answer into the next body.
+-- Arguments: the file of bodies or paths (one a line), the field to carry or "-" ("+paths" where the lines are
+-- paths), the method, the path, then headers.
 
 local threads = 0
 
@@ -16,9 +17,10 @@ function init(args)
     local name, value = args[i]:match("^([^:]+): (.*)$")
     headers[name] = value
   end
-  if #bodies > 0 then headers["Content-Type"] = "application/json" end
+  local paths = carry == "+paths"
+  if #bodies > 0 and not paths then headers["Content-Type"] = "application/json" end
 
-  if carry ~= "-" then
+  if carry ~= "-" and not paths then
     local body = bodies[number + 1]
     local pattern = '"' .. carry .. '":"([^"]*)"'
     request = function() return wrk.format(method, path, headers, body) end
@@ -28,7 +30,7 @@ function init(args)
     end
   elseif #bodies > 1 then
     local ready, next_one = {}, number * 7919
-    for i, body in ipairs(bodies) do ready[i] = wrk.format(method, path, headers, body) end
+    for i, body in ipairs(bodies) do ready[i] = wrk.format(method, paths and body or path, headers, not paths and body or nil) end
     request = function()
       next_one = next_one + 1
       return ready[next_one % #ready + 1]

@@ -22,21 +22,22 @@ if TYPE_CHECKING:
     from benchmarks.stage import Stage
 
 # A new area is a file beside this one and its name here.
-AREAS = ("accounts", "system")
+AREAS = ("accounts", "events", "system")
 
 
 @dataclass(frozen=True)
 class Load:
     """A request to repeat.
 
-    `bodies` are sent in turn. With `carry`, that field of a connection's last answer goes into its next body, and
-    each connection begins with a body of its own: there must be as many as `clients`.
+    `bodies` are sent in turn, or `paths` asked for in turn. With `carry`, that field of a connection's last answer
+    goes into its next body, and each connection begins with a body of its own: there must be as many as `clients`.
     """
 
     path: str
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     bodies: Sequence[Any] = ()
+    paths: Sequence[str] = ()
     carry: str = ""
 
 

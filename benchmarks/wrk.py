@@ -45,12 +45,13 @@ class Blow:
 def blow(load: Load, address: str, *, seconds: float, clients: int) -> Blow:
     """Starts `clients` connections that each send a request as soon as the last is answered."""
     with tempfile.NamedTemporaryFile("w", prefix="bodies-", suffix=".jsonl", delete=False) as bodies:
-        bodies.writelines(json.dumps(body, separators=(",", ":")) + "\n" for body in load.bodies)
+        lines = load.paths or [json.dumps(body, separators=(",", ":")) for body in load.bodies]
+        bodies.writelines(f"{line}\n" for line in lines)
     headers = [f"{name}: {value}" for name, value in load.headers.items()]
     command = [
         "wrk", "--threads", str(clients if load.carry else 1), "--connections", str(clients),
         "--duration", f"{round(seconds)}s", "--timeout", "30s", "--script", str(SCRIPT), f"{address}{load.path}",
-        "--", bodies.name, load.carry or "-", load.method, load.path, *headers,
+        "--", bodies.name, "+paths" if load.paths else load.carry or "-", load.method, load.path, *headers,
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Blow(load, process, Path(bodies.name))
