@@ -24,14 +24,14 @@ class Migrations:
         return getattr(self.app.extensions["migrate"], name)
 
 
-class Commands(click.Group):
-    """`flask db …`, likewise fetched on the first question."""
+class Commands(click.Command):
+    """`flask db …`, likewise fetched when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return _group().list_commands(ctx)
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        from flask_migrate.cli import db as group
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return _group().get_command(ctx, cmd_name)
+        context: click.Context = group.make_context(*args, **kwargs)
+        return context
 
 
 def upgrade() -> None:
@@ -43,12 +43,5 @@ def upgrade() -> None:
 
 def init_app(app: Flask) -> None:
     """Lets the application's commands migrate."""
-    app.cli.add_command(Commands("db", help="The schema and its migrations."))
+    app.cli.add_command(Commands("db", short_help="The schema and its migrations."))
     app.extensions["migrate"] = Migrations(app)
-
-
-def _group() -> click.Group:
-    from flask_migrate.cli import db as group
-
-    found: click.Group = group
-    return found
