@@ -6,6 +6,7 @@ from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.health.routes import blp as health
+from app.blueprints.merchants.routes import blp as merchants
 from app.config import Settings
 from app.web import openapi
 
@@ -13,6 +14,6 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, health):
+    for blueprint in (accounts, diagnostics, health, merchants):
         api.register_blueprint(blueprint)
     console.register(app, settings)
