@@ -6,6 +6,7 @@ nothing else with it, and one bell answers for a whole share of rows, so that fo
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -53,9 +54,11 @@ class OutboxWorker(Worker):
         except (OperationalError, InterfaceError):
             log.warning("worker.no_database")
 
-    @property
-    def asked_to_stop(self) -> bool:
-        return self._shutdown_requested_date is not None
+    def farewell(self) -> int:
+        """The exit code: 0 when it was told to stop."""
+        with suppress(OperationalError, InterfaceError):
+            heartbeat.stop(heartbeat.worker_name())
+        return 0 if self._shutdown_requested_date else 1
 
     def main_work_horse(self, *args: Any, **kwargs: Any) -> None:
         # The parent's connections are the parent's: this process opens its own and closes none of those.
@@ -79,7 +82,7 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
         )
         log.info("worker.start")
         worker.work(logging_level="WARNING")
-        return 0 if worker.asked_to_stop else 1
+        return worker.farewell()
 
 
 def _connected(redis_url: str) -> Redis:

@@ -25,7 +25,7 @@ from app.core.outbox.pace import Pace
 from app.embedded.account import Account
 from app.embedded.binaries import find_redis
 
-PYTHON = sys.executable
+PYTHON, NAME = sys.executable, "outbox_faults"
 
 
 def find_pids() -> dict[int, int]:
@@ -115,7 +115,8 @@ class Cluster:
     def start(self, pace: Pace, *options: str, workers: int = 4, relays: int = 1) -> None:
         settings = self.app.extensions["settings"]
         environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": self.redis.url,
-                       "SECRET_KEY": settings.SECRET_KEY, "DATA_DIR": str(self.folder), "LOG_LEVEL": "warning"}
+                       "SECRET_KEY": settings.SECRET_KEY, "DATA_DIR": str(self.folder), "LOG_LEVEL": "warning",
+                       "PGAPPNAME": NAME}
         self.pids.unlink(missing_ok=True)
         self.nursery = subprocess.Popen(
             [PYTHON, "-m", "tests.faults.process", str(self.pids), json.dumps(asdict(pace)), str(workers),
@@ -136,11 +137,15 @@ class Cluster:
         return [pid for pid, parent in find_pids().items() if parent in workers]
 
     def stop(self) -> None:
-        """Ends everything, orphans too, and at once."""
+        """Ends everything, orphans too: what lives on would work on the rows of the next test."""
         if self.nursery is None:
             return
-        for pid in [*below(self.nursery.pid), self.nursery.pid]:
-            kill(pid)
+        kill(self.nursery.pid, signal.SIGSTOP)
+        while alive := below(self.nursery.pid):
+            for pid in alive:
+                kill(pid)
+            time.sleep(0.02)
+        self.nursery.kill()
         self.nursery.wait()
         self.nursery = None
 

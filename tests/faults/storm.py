@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import text
 
 from app.core.db import db
-from tests.faults.cluster import Cluster, kill
+from tests.faults.cluster import NAME, Cluster, kill
 
 EVERYTHING = ("horse", "parent", "both", "relay", "redis", "flush", "sink", "backend")
 BACKENDS = text("""
-    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-    AND client_port IS NOT NULL
+    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = :name
 """)
 
 
@@ -70,9 +69,9 @@ class Storm:
         return True
 
     def backend(self, dice: random.Random) -> bool:
-        """Cuts a connection of somebody to the database."""
+        """Cuts the connection of a worker or relay to the database."""
         with db.engine.connect() as connection:
-            pids = list(connection.execute(BACKENDS).scalars())
+            pids = list(connection.execute(BACKENDS, {"name": NAME}).scalars())
             if pids:
                 connection.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": dice.choice(pids)})
         return bool(pids)
