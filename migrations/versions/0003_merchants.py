@@ -1,7 +1,7 @@
 """merchants
 
 Revision ID: 0003
-Revises: 0001
+Revises: 0002
 Create Date: 2026-11-21 00:56:29.802222
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 revision = '0003'
-down_revision = '0001'
+down_revision = '0002'
 branch_labels = None
 depends_on = None
 
