@@ -8,6 +8,7 @@ from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
+from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.merchants.routes import blp as merchants
 from app.blueprints.media.routes import blueprint as media
 from app.config import Settings
@@ -17,7 +18,7 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, events, public_events, health, merchants):
+    for blueprint in (accounts, diagnostics, events, public_events, health, invitations, merchants):
         api.register_blueprint(blueprint)
     app.register_blueprint(media)
     console.register(app, settings)

@@ -31,3 +31,22 @@ def merchant(client: Client, business_name: str | None = None, **details: Any) -
 def changed(caller: Client, **fields: Any) -> dict[str, Any]:
     """The merchant's account after these changes."""
     return data(caller.patch("/api/merchants/me", {"payoutDetails": {}, "settings": {}, **fields}))
+
+
+def invited(owner: Client, event_id: str, *who: Account, **terms: Any) -> dict[str, Any]:
+    """What inviting these merchants from the directory answers."""
+    body = {"merchantIds": [each.id for each in who], **terms}
+    return data(owner.post(f"/api/events/{event_id}/directory-invites", body), 201)
+
+
+def answered(caller: Client, invite_id: str, status: str = "accepted") -> dict[str, Any]:
+    """The invitation after the answer."""
+    return data(caller.patch(f"/api/merchants/me/event-invites/{invite_id}", {"status": status}))
+
+
+def participant(client: Client, owner: Client, event_id: str, **details: Any) -> tuple[Client, Account]:
+    """A merchant who takes part in the event, by an invitation that he accepted."""
+    who = merchant_account(**details)
+    me = signed_in(client, who)
+    answered(me, invited(owner, event_id, who)["invited"][0]["inviteId"])
+    return me, who
