@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, exists, func, select, text
+from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, MerchantProfile
@@ -15,11 +16,13 @@ from app.events.search import prefix_query, words_of
 from app.invitations.conditions import floor_status, invite_status, link_state, organiser_name
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.invitations.models import EventInvite, InviteLink, Participation
+from app.invitations.slugs import INVITE as INVITE_PAGE
 from app.invitations.slugs import id_of, slug_of, url_of
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
 from app.merchants.models import Merchant
 from app.merchants.queries import OWN_ROW, is_active
 
+Organiser = aliased(Account)
 ENDED = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
 DIRECTORY_SORTS: dict[str, Any] = {"businessName": MerchantProfile.name_key}
 INVITE_SORTS: dict[str, Any] = {"createdAt": EventInvite.created_at, "startsAt": Event.starts_at}
@@ -116,6 +119,26 @@ def living_link(slug: str) -> dict[str, Any]:
     if found["state"] in ENDED:
         raise ENDED[found["state"]](state=found["state"], contact=found["contact"])
     return found
+
+
+def invitation_page(slug: str) -> dict[str, Any]:
+    """What the page of a link shows, or that of one merchant's own invitation (`personal`). Raises NotFound."""
+    invite_id = id_of(slug, INVITE_PAGE)
+    if invite_id is None:
+        return {**link(slug), "personal": False}
+    found = db.session.execute(
+        select(
+            *INVITE, invite_status().label("state"), *OF_EVENT, MerchantProfile.business_name,
+            Organiser.email.label("contact"),
+        )
+        .join(Event, Event.id == EventInvite.event_id)
+        .join(Organiser, Organiser.id == Event.organiser_id)
+        .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
+        .where(EventInvite.id == invite_id)
+    ).mappings().first()  # fmt: skip
+    if found is None:
+        raise NotFound()
+    return {**found, "personal": True}
 
 
 def application_terms(slug: str) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from app.invitations import queries
 from app.invitations.actions.links import use_link
 from app.invitations.errors import InviteUsed
 from tests.counting import statements
-from tests.factories.accounts import account, mails_to, signed_in
+from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.events import changed as event_changed
 from tests.factories.events import event, organiser, published
-from tests.factories.merchants import answered, changed, invited, merchant_account, participant
+from tests.factories.merchants import answered, changed, invited, merchant_account
 from tests.http import Client, data, problems, refusal
 
 INVITES = "/api/merchants/me/event-invites"
@@ -248,46 +248,7 @@ def test_the_terms_of_an_application_and_the_uses_of_a_link(client: Client) -> N
     assert refusal(client.get(f"/api/events/merchant-invite/{sent['slug']}")) == (410, "INVITE_USED")
 
 
-def test_the_floor_status_counts_for_one_event_or_all_and_is_kept(client: Client) -> None:
-    owner = organiser(client)
-    one, two = event(owner), event(owner)
-    me, who = participant(client, owner, one["id"])
-    answered(me, invited(owner, two["id"], who)["invited"][0]["inviteId"])
-    assert data(me.patch(FLOOR, {"status": "open"}))["eventIds"] == sorted([one["id"], two["id"]])
-    assert data(me.patch(FLOOR, {"status": "busy", "eventId": two["id"]}))["eventIds"] == [two["id"]]
-    seen = {each["id"]: each["floorStatus"] for each in data(me.get("/api/merchants/me/events"))["events"]}
-    assert seen == {one["id"]: "open", two["id"]: "busy"}
-    for stranger in (event(owner)["id"], "nonsense"):
-        assert refusal(me.patch(FLOOR, {"status": "open", "eventId": stranger})) == (404, "NOT_FOUND")
-    assert problems(me.patch(FLOOR, {"status": "gone"})) == {"status": "unknown_value"}
-
-
-def test_without_an_event_the_floor_status_is_kept_for_the_next(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    me = signed_in(client, who)
-    assert data(me.patch(FLOOR, {"status": "busy"})) == {"status": "busy", "eventIds": []}
-    answered(me, invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"])
-    assert data(me.get("/api/merchants/me/events"))["events"][0]["floorStatus"] == "busy"
-
-
-def test_a_pause_closes_every_stall_until_it_is_opened_again(client: Client) -> None:
-    owner = organiser(client)
-    me, who = participant(client, owner, event(owner)["id"])
-    data(me.patch(FLOOR, {"status": "open"}))
-    data(me.post("/api/merchants/me/pause"))
-    assert refusal(me.patch(FLOOR, {"status": "open"})) == (409, "MERCHANT_PAUSED")
-    data(me.patch(FLOOR, {"status": "closed"}))
-    from tests.factories.accounts import PASSWORD
-
-    data(me.post("/api/merchants/me/resume", {"currentPassword": PASSWORD, "confirmation": "RESUME"}))
-    assert data(me.get("/api/merchants/me/events"))["events"][0]["floorStatus"] == "closed"
-    data(me.patch(FLOOR, {"status": "open"}))
-    assert data(me.get("/api/merchants/me/events"))["events"][0]["floorStatus"] == "open"
-
-
 def test_a_deleted_merchant_is_forgotten(client: Client) -> None:
-    from tests.factories.accounts import PASSWORD, deliver
-
     owner, who = organiser(client), merchant_account()
     me, made = signed_in(client, who), event(owner)
     invited(owner, made["id"], who)
