@@ -35,9 +35,10 @@ FILTERS: list[dict[str, Any]] = [
 
 def seed(low: int, high: int) -> None:
     with transaction() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = 0"))
         session.execute(text(SEED), {"low": low, "high": high})
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("VACUUM ANALYZE merchant_profile"))
         connection.execute(text("VACUUM ANALYZE account"))
 
@@ -46,9 +47,10 @@ def touched(statement: Any) -> int:
     """How many pages of memory or disk reading it touches."""
     order = queries.DIRECTORY_SORTS["businessName"]
     asked = statement.add_columns(order.label("sort_key")).order_by(order, "id").limit(21)
-    found = asked.compile(db.engine, compile_kwargs={"render_postcompile": True})
-    explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {found}"
-    row = db.session.connection().exec_driver_sql(explain, dict(found.params)).scalar()
+    found: Any = asked.compile(db.engine)
+    state = found.construct_expanded_state(found.params)
+    explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {state.statement}"
+    row = db.session.connection().exec_driver_sql(explain, dict(state.parameters)).scalar()
     plan = (json.loads(row) if isinstance(row, str) else row)[0]["Plan"]
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
 

@@ -36,7 +36,7 @@ def replace_crew(event_id: str, **body: Any) -> Any:
 
 
 @blp.get("/<eventId>/crew/<crewMemberId>/stats", access=MERCHANT, returns=schemas.StatsData)
-def stats(event_id: str, crew_member_id: str) -> Any:
+def crew_stats(event_id: str, crew_member_id: str) -> Any:
     """Read what a member has worked, per day of the event's time zone."""
     return queries.stats(current_caller(), event_id, crew_member_id)
 

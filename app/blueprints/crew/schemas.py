@@ -7,7 +7,7 @@ from marshmallow import fields
 
 from app.crew.states import STATUSES
 from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
-from app.web.schema import Schema
+from app.web.schema import Needing, Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE = {"example": "402913"}
@@ -35,13 +35,17 @@ class CrewEntry(Schema):
     rotate_code = Flag(metadata={"description": "true gives a new shift code"})
 
 
-class CrewBody(Schema):
-    crew = Items(Object(CrewEntry), required=True, max=MOST)
+class CrewBody(Needing):
+    needs = ("crew",)
+
+    crew = Items(Object(CrewEntry), max=MOST)
 
 
-class VerifyBody(Schema):
+class VerifyBody(Needing):
+    needs = ("code",)
+
     crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID)
-    code = Secret(required=True, max=20, metadata=CODE)
+    code = Secret(max=20, metadata=CODE)
     occurred_at = Moment(allow_none=True, metadata=WHEN)
 
 

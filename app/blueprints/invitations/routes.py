@@ -23,7 +23,7 @@ DEAD = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
     query=schemas.DirectoryQuery,
     returns=Listing("merchants", schemas.DirectoryRow, queries.DIRECTORY_SORTS, "businessName"),
 )
-def directory(id: str, **filters: Any) -> Any:
+def merchant_directory(id: str, **filters: Any) -> Any:
     """List merchants who can be invited to an event.
 
     Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
@@ -73,7 +73,7 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
 
 
 @blp.get("/events/merchant-invite/<slug>", access=PUBLIC, returns=schemas.PublicLinkData, limit=Limit(120), errors=DEAD)
-def read_link(slug: str) -> Any:
+def read_merchant_invite(slug: str) -> Any:
     """Read what a link offers: event, terms and state.
 
     A link that has ended answers 410, and says in `state` how.
@@ -132,7 +132,7 @@ def my_events() -> Any:
     returns=schemas.FloorStatusData,
     errors=[MerchantPaused],
 )
-def floor_status(**body: Any) -> Any:
+def change_floor_status(**body: Any) -> Any:
     """Say whether one's stall is open, busy, paused or closed.
 
     At one event, or at all that are not over. With none it is kept for the next one.

@@ -5,7 +5,7 @@ from marshmallow import fields
 from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
 from app.merchants.states import FLOOR_STATUSES
 from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Object, Secret, Text, Whole
-from app.web.schema import Query, Schema
+from app.web.schema import Needing, Query, Schema
 
 MOST = 10_000_000_00
 EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
@@ -24,7 +24,7 @@ class DirectoryRow(Schema):
     stall_name = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
     city = fields.String(required=True, allow_none=True)
-    invite_status = fields.String(required=True, allow_none=True, metadata={"enum": [*STATUSES, None]})
+    invite_status = fields.String(required=True, allow_none=True, metadata={"enum": list(STATUSES)})
     takes_part = Flag(required=True)
 
 
@@ -35,8 +35,10 @@ class TermsBody(Schema):
     expires_at = EndMoment(allow_none=True, metadata={"description": "by default, and at the latest, the event's end"})
 
 
-class DirectoryInvitesBody(TermsBody):
-    merchant_ids = Items(Text(min=1, max=24, metadata=ID), required=True, min=1, max=200)
+class DirectoryInvitesBody(TermsBody, Needing):
+    needs = ("merchant_ids",)
+
+    merchant_ids = Items(Text(min=1, max=24, metadata=ID), min=1, max=200)
     withdraw = Flag(metadata={"description": "true takes back what these have not answered yet"})
 
 
@@ -48,8 +50,10 @@ class MerchantInviteBody(TermsBody):
     revoke = Flag(metadata={"rare": True, "description": "true ends the link `slug`"})
 
 
-class AnswerBody(Schema):
-    status = Choice(*ANSWERS, required=True)
+class AnswerBody(Needing):
+    needs = ("status",)
+
+    status = Choice(*ANSWERS)
     message = Text(max=1000, allow_none=True, metadata={"example": "Gladly; we need a power socket."})
 
 

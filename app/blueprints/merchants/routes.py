@@ -16,7 +16,7 @@ PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
 
 
 @blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, versioned=True, sparse=True)
-def me() -> Any:
+def read_merchant() -> Any:
     """Read one's own account as a merchant.
 
     Account and mobile numbers are masked.
@@ -25,7 +25,7 @@ def me() -> Any:
 
 
 @blp.patch("/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True)
-def change_profile(**body: Any) -> Any:
+def change_merchant(**body: Any) -> Any:
     """Change one's own account as a merchant.
 
     Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
@@ -41,7 +41,7 @@ def change_password(**body: Any) -> Any:
 
 
 @blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData)
-def pause() -> Any:
+def pause_merchant() -> Any:
     """Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves.
 
     It needs nothing but the token, and what is earned still accrues.
@@ -50,7 +50,7 @@ def pause() -> Any:
 
 
 @blp.post("/me/resume", access=MERCHANT, body=schemas.ResumeBody, returns=schemas.StatusData, errors=PASSWORD_ERRORS)
-def resume(current_password: str, **body: Any) -> Any:
+def resume_merchant(current_password: str, **body: Any) -> Any:
     """End the pause; stalls stay closed until they are opened."""
     return actions.resume(caller=current_caller(), current_password=current_password)
 
@@ -62,7 +62,7 @@ def resume(current_password: str, **body: Any) -> Any:
     returns=schemas.StatusData,
     errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.PayoutInProgress],
 )
-def delete(current_password: str, **body: Any) -> Any:
+def delete_merchant(current_password: str, **body: Any) -> Any:
     """Delete the merchant; what the books need stays, who it was does not.
 
     An account that holds another role keeps that.
