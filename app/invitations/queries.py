@@ -20,7 +20,7 @@ from app.invitations.slugs import INVITE as INVITE_PAGE
 from app.invitations.slugs import id_of, slug_of, url_of
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
 from app.merchants.models import Merchant
-from app.merchants.queries import OWN_ROW, is_active
+from app.merchants.queries import is_active
 
 Organiser = aliased(Account)
 ENDED = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
@@ -50,7 +50,6 @@ def directory(
             _latest_invite(event_id).label("invite_status"), _takes_part(event_id).label("takes_part"),
         )
         .join(Account, Account.id == MerchantProfile.account_id)
-        .outerjoin(Merchant, OWN_ROW)
         .where(Account.email_verified_at.is_not(None), is_active())
     )  # fmt: skip
     if city is not None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
@@ -17,8 +17,11 @@ OWN_ROW = Merchant.profile_id == MerchantProfile.account_id
 
 
 def is_active() -> ColumnElement[bool]:
-    """The condition on a profile joined by OWN_ROW: it is not paused. No row at all means active."""
-    return func.coalesce(Merchant.status, ACTIVE) == ACTIVE
+    """The condition on a profile that its merchant is not paused. No row at all means active.
+
+    As an anti-join, so that PostgreSQL knows how rarely it refuses, and walks an index instead of sorting everything.
+    """
+    return ~exists().where(OWN_ROW, Merchant.status == PAUSED).correlate(MerchantProfile)
 
 
 def me(caller: Caller) -> dict[str, Any]:
