@@ -23,7 +23,7 @@ SEED = """
           FROM generate_series(CAST(:low AS int), CAST(:high AS int)) AS n RETURNING id
     )
     INSERT INTO merchant_profile (account_id, business_name, city, category)
-    SELECT lpad(to_hex(n), 24, '0'), (ARRAY['Kapana', 'Café', 'Omuramba'])[1 + n % 3] || ' ' || md5(n::text),
+    SELECT lpad(to_hex(n), 24, '0'), md5(n::text) || ' ' || (ARRAY['Kapana', 'Café', 'Omuramba'])[1 + n % 3],
            (ARRAY['Windhoek', 'Swakopmund', 'Lüderitz'])[1 + n % 3], (ARRAY['food', 'crafts'])[1 + n % 2]
       FROM generate_series(CAST(:low AS int), CAST(:high AS int)) AS n
 """
