@@ -1,5 +1,7 @@
 """Taking hold of one's own merchant row inside a transaction, whether or not it was there before."""
 
+from typing import Any
+
 from sqlalchemy import case, null, select, text
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Session as OrmSession
@@ -13,8 +15,8 @@ from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 def claimed(session: OrmSession, account_id: str) -> Merchant:
     """The account's row, locked. One that was left behind by an earlier profile starts afresh."""
-    options = {"populate_existing": True}
-    return session.scalars(_claim(account_id).returning(Merchant), execution_options=options).one()
+    row: Merchant = _first(session, account_id, _claim(account_id).returning(Merchant))[0]
+    return row
 
 
 def claimed_with_profile(session: OrmSession, account_id: str) -> tuple[Merchant, Account, MerchantProfile]:
@@ -26,7 +28,7 @@ def claimed_with_profile(session: OrmSession, account_id: str) -> tuple[Merchant
         .join(MerchantProfile, MerchantProfile.account_id == own.account_id)
         .with_for_update(of=[Account, MerchantProfile])
     )
-    row = session.execute(statement, execution_options={"populate_existing": True}).one()
+    row = _first(session, account_id, statement)
     return row[0], row[1], row[2]
 
 
@@ -38,9 +40,24 @@ def claimed_active(session: OrmSession, account_id: str) -> Merchant:
     return merchant
 
 
+def _first(session: OrmSession, account_id: str, statement: Any) -> Any:
+    """The one row; whoever has the role without a profile gets one first, by his own name."""
+    options = {"populate_existing": True}
+    row = session.execute(statement, execution_options=options).first()
+    if row is not None:
+        return row
+    own_name = select(Account.id, Account.name).where(Account.id == account_id)
+    profile = insert(MerchantProfile).from_select(["account_id", "business_name"], own_name)
+    session.execute(profile.on_conflict_do_nothing())
+    return session.execute(statement, execution_options=options).one()
+
+
 def _claim(account_id: str) -> Insert:
     void = Merchant.profile_id.is_(None)
-    statement = insert(Merchant).values(account_id=account_id, profile_id=account_id)
+    profile = select(MerchantProfile.account_id, MerchantProfile.account_id.label("profile_id"))
+    statement = insert(Merchant).from_select(
+        ["account_id", "profile_id"], profile.where(MerchantProfile.account_id == account_id)
+    )
     return statement.on_conflict_do_update(
         index_elements=["account_id"],
         set_={

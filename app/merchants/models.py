@@ -28,7 +28,7 @@ class Merchant(Base):
 
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
     profile_id: Mapped[str | None] = mapped_column(
-        ForeignKey("merchant_profile.account_id", ondelete="SET NULL"), unique=True
+        ForeignKey("merchant_profile.account_id", ondelete="SET NULL"), index=True
     )
     status: Mapped[str] = mapped_column(String(10), default=ACTIVE, server_default=ACTIVE)
     payout_details: Mapped[bytes | None] = mapped_column(LargeBinary)

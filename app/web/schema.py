@@ -48,12 +48,12 @@ class Needing(Schema):
 
     needs: tuple[str, ...] = ()
 
-    @validates_schema(skip_on_field_errors=False)
-    def _check_needs(self, data: dict[str, Any], **_: Any) -> None:
-        sentence = Problem("required", "This field is required.")
-        missing = {str(self.fields[name].data_key): [sentence] for name in self.needs if data.get(name) is None}
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def _check_needs(self, data: Any, sent: Any, **_: Any) -> None:
+        keys = [str(self.fields[name].data_key) for name in self.needs]
+        missing = [key for key in keys if not isinstance(sent, Mapping) or key not in sent]
         if missing:
-            raise ValidationError(missing)
+            raise ValidationError({key: [Problem("required", "This field is required.")] for key in missing})
 
 
 class Chosen(dict[str, Any]):

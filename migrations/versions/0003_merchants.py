@@ -2,7 +2,7 @@
 
 Revision ID: 0003
 Revises: 0002
-Create Date: 2026-11-21 01:15:01.837250
+Create Date: 2026-11-21 01:42:37.428019
 """
 
 import sqlalchemy as sa
@@ -82,9 +82,9 @@ def upgrade() -> None:
     sa.CheckConstraint("status IN ('active', 'paused', 'deleted')", name=op.f('ck_merchant_status')),
     sa.ForeignKeyConstraint(['account_id'], ['account.id'], name=op.f('fk_merchant_account_id_account'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['profile_id'], ['merchant_profile.account_id'], name=op.f('fk_merchant_profile_id_merchant_profile'), ondelete='SET NULL'),
-    sa.PrimaryKeyConstraint('account_id', name=op.f('pk_merchant')),
-    sa.UniqueConstraint('profile_id', name=op.f('uq_merchant_profile_id'))
+    sa.PrimaryKeyConstraint('account_id', name=op.f('pk_merchant'))
     )
+    op.create_index(op.f('ix_merchant_profile_id'), 'merchant', ['profile_id'], unique=False)
     op.create_table('participation',
     sa.Column('merchant_id', sa.String(length=24, collation='C'), nullable=False),
     sa.Column('event_id', sa.String(length=24, collation='C'), nullable=False),
@@ -177,6 +177,7 @@ def downgrade() -> None:
     op.drop_table('crew_member')
     op.drop_index('ix_participation_event', table_name='participation')
     op.drop_table('participation')
+    op.drop_index(op.f('ix_merchant_profile_id'), table_name='merchant')
     op.drop_table('merchant')
     op.drop_index('ix_invite_link_event', table_name='invite_link')
     op.drop_table('invite_link')

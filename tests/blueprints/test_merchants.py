@@ -205,6 +205,14 @@ def test_whoever_takes_an_unverified_address_over_finds_nothing_of_the_one_befor
     assert changed(owner, settings={"language": "de"})["payoutDetails"] == {}
 
 
+@pytest.mark.parametrize("first", ["pause", "patch"])
+def test_a_role_without_a_profile_gets_one_by_its_own_name(client: Client, first: str) -> None:
+    me = signed_in(client, account("merchant", name="Ndapewa Haufiku"))
+    assert data(me.get(ME))["businessName"] is None
+    data(me.post(f"{ME}/pause")) if first == "pause" else changed(me, city="Outjo")
+    assert data(me.get(ME))["businessName"] == "Ndapewa Haufiku"
+
+
 def test_others_may_not(client: Client) -> None:
     for role in ("customer", "organiser", "admin"):
         assert refusal(signed_in(client, account(role)).get(ME)) == (403, "ROLE_NOT_ALLOWED")

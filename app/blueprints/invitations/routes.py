@@ -3,6 +3,7 @@
 from typing import Any
 
 from app.blueprints.invitations import schemas
+from app.core.errors import NotFound
 from app.invitations import actions, errors, queries
 from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER, ORGANISER_READS, PUBLIC
@@ -130,7 +131,7 @@ def my_events() -> Any:
     access=MERCHANT,
     body=schemas.FloorStatusBody,
     returns=schemas.FloorStatusData,
-    errors=[MerchantPaused],
+    errors=[MerchantPaused, NotFound],
 )
 def change_floor_status(**body: Any) -> Any:
     """Say whether one's stall is open, busy, paused or closed.
