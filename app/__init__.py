@@ -5,13 +5,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from flask import Flask
-from flask_migrate import Migrate
 from sqlalchemy import URL, make_url
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import cli, config
 from app.config import Settings
-from app.core import logs
+from app.core import logs, migrations
 from app.core.db import db
 from app.embedded import servers
 
@@ -26,7 +25,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["settings"] = settings
     app.config.update(_flask_config(settings))
     db.init_app(app)
-    Migrate(app, db, compare_type=True)
+    migrations.init_app(app)
     _web(app, settings)
     cli.register(app)
     return app

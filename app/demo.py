@@ -28,8 +28,12 @@ class Person:
 PEOPLE = (
     Person("organiser", "nangula@windhoek-lights.example", "Nangula Shikongo", {"org_name": "Windhoek Lights"}),
     Person("organiser", "jan@swakop-jazz.example", "Jan Beukes", {"org_name": "Swakop Jazz Days"}),
-    Person("merchant", "tuli@kapana-corner.example", "Tuli Hamutenya",
-           {"business_name": "Kapana Corner", "stall_name": "Kapana Corner"}),
+    Person(
+        "merchant",
+        "tuli@kapana-corner.example",
+        "Tuli Hamutenya",
+        {"business_name": "Kapana Corner", "stall_name": "Kapana Corner"},
+    ),
     Person("merchant", "maria@omaere-crafts.example", "Maria ǃGaroës", {"business_name": "Omaere Crafts"}),
     Person("merchant", "petrus@namib-brews.example", "Petrus Nel", {"business_name": "Namib Brews"}),
     Person("customer", "frieda@example.com", "Frieda Amupolo"),
@@ -52,8 +56,13 @@ def seed() -> bool:
     password_hash = hashed(PASSWORD)
     with transaction() as session:
         for person in PEOPLE:
-            applicant = Applicant(role=person.role, email=person.email, name=person.name,
-                                  password_hash=password_hash, profile=person.profile)
+            applicant = Applicant(
+                role=person.role,
+                email=person.email,
+                name=person.name,
+                password_hash=password_hash,
+                profile=person.profile,
+            )
             account = created(session, applicant)
             if account is not None:
                 account.email_verified_at = func.now()

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from flask import current_app
 from flask.cli import with_appcontext
-from flask_migrate import upgrade
 
 from app import demo
 from app.accounts import keys
 from app.config import Settings
+from app.core import migrations
 from app.supervisor import Process, Supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,7 +28,7 @@ def up(port: int, workers: int) -> None:
     """Run everything: migrations, demo data on the first start, web, workers and relay."""
     settings: Settings = current_app.extensions["settings"]
     _check_free(port)
-    upgrade(directory=str(ROOT / "migrations"))
+    migrations.upgrade()
     keys.current()
     fresh = not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _kept_secret(settings.DATA_DIR))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Row, func, text, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
-from app.core.ids import is_id
+from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
 
 ACCESS_SECONDS = 900
@@ -30,27 +31,33 @@ class SignedIn:
     tier: str | None
 
 
+BEGIN = text(f"""
+    WITH owner AS (
+        SELECT id FROM account WHERE id = :account_id AND password_version = :password_version FOR SHARE
+    ), surplus AS (
+        UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
+            SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
+             ORDER BY created_at DESC, id DESC OFFSET {SESSIONS_AN_ACCOUNT - 1})
+    )
+    INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
+""")
+
+
 def begin(session: OrmSession, account: Account) -> SignedIn:
-    """Starts a session; the oldest beyond twenty ends."""
-    started = AccountSession(account_id=account.id)
-    session.add(started)
+    """Starts a session; the oldest beyond twenty ends.
+
+    Raises InvalidCredentials when the password has changed since `account` was read: whoever proved the old one
+    must not outlive the change.
+    """
     session.flush()
-    surplus = (
-        select(AccountSession.id)
-        .where(AccountSession.account_id == account.id, AccountSession.ended_at.is_(None))
-        .order_by(AccountSession.created_at.desc(), AccountSession.id.desc())
-        .offset(SESSIONS_AN_ACCOUNT)
-    )
-    session.execute(
-        update(AccountSession)
-        .where(AccountSession.id.in_(surplus))
-        .values(ended_at=func.now(), end_reason="too_many")
-        .execution_options(synchronize_session=False)
-    )
-    return told(account, started.id, 0)
+    values = {"id": new_id(), "account_id": account.id, "password_version": account.password_version}
+    started = session.execute(BEGIN, values).scalar()
+    if started is None:
+        raise InvalidCredentials()
+    return told(account, started, 0)
 
 
-def told(account: Account, session_id: str, counter: int) -> SignedIn:
+def told(account: Account | Row[Any], session_id: str, counter: int) -> SignedIn:
     """What the owner of a session is told of it."""
     user = {"id": account.id, "name": account.name, "email": account.email, "roles": sorted(account.roles)}
     if account.phone:

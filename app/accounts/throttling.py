@@ -21,12 +21,14 @@ PER_NETWORK = Rule("login-network", 50, WINDOW)
 TOO_MANY = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
 
 
-def check(email: str, network: str | None) -> None:
-    """Raises Throttled while the address or the network has used up its failures."""
+def check(email: str, network: str | None) -> bool:
+    """Whether there are failures to remember. Raises Throttled when the address or the network has used them up."""
     subjects = [(PER_ADDRESS, email), *([(PER_NETWORK, network)] if network else [])]
-    spent = [each for each in throttle.standing(*subjects) if each.spent]
+    found = throttle.standing(*subjects)
+    spent = [each for each in found if each.spent]
     if spent:
         raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in spent))
+    return bool(found)
 
 
 def count_failure(email: str, network: str | None, account: Account | None) -> None:

@@ -10,7 +10,7 @@ from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
 from app.blueprints.invitations.routes import blp as invitations
-from app.blueprints.media.routes import blueprint as media
+from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
 from app.config import Settings
 from app.web import openapi
@@ -19,7 +19,6 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, events, public_events, health, invitations, merchants, crew):
+    for blueprint in (accounts, diagnostics, events, public_events, media, health, invitations, merchants, crew):
         api.register_blueprint(blueprint)
-    app.register_blueprint(media)
     console.register(app, settings)

@@ -26,8 +26,14 @@ _LINK = re.compile(r"://|www\.|@|\w\.\w{2,}|/")
 
 
 def letter(
-    template: str, *, to: str, key: str, sender_name: str | None = None, reply_to: str | None = None,
-    headers: Mapping[str, str] | None = None, **context: Any,
+    template: str,
+    *,
+    to: str,
+    key: str,
+    sender_name: str | None = None,
+    reply_to: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    **context: Any,
 ) -> Message:
     """The mail `template` for `to`. The same `key` always gives the same Message-ID."""
     values = {name: _calm(value) for name, value in context.items()} | _about_us()
@@ -37,8 +43,14 @@ def letter(
     subject, text = _text(template, values)
     html = _environment().get_template(f"email/{template}.html").render(values, subject=subject)
     return Message(
-        to=to, subject=subject, text=text, html=_INLINER.inline(html), message_id=message_id(key),
-        sender_name=values["sender"] if sender_name else None, reply_to=reply_to, headers=dict(headers or {}),
+        to=to,
+        subject=subject,
+        text=text,
+        html=_INLINER.inline(html),
+        message_id=message_id(key),
+        sender_name=values["sender"] if sender_name else None,
+        reply_to=reply_to,
+        headers=dict(headers or {}),
     )
 
 
@@ -78,7 +90,8 @@ def _about_us() -> dict[str, Any]:
     settings: Settings = current_app.extensions["settings"]
     host = urlsplit(settings.PUBLIC_BASE_URL).netloc
     return {
-        "base_url": settings.PUBLIC_BASE_URL, "host": host,
+        "base_url": settings.PUBLIC_BASE_URL,
+        "host": host,
         "service": parseaddr(settings.MAIL_FROM)[0] or host,
     }
 

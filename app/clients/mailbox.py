@@ -20,13 +20,23 @@ Channel = Literal["mail", "sms", "push"]
 
 
 def keep(
-    channel: Channel, to: str, subject: str | None, text: str, html: str | None = None, *,
+    channel: Channel,
+    to: str,
+    subject: str | None,
+    text: str,
+    html: str | None = None,
+    *,
     headers: Mapping[str, str] | None = None,
 ) -> None:
     """Adds a message; beyond 2,000 the oldest go."""
     entry = {
-        "id": _next_id(), "channel": "email" if channel == "mail" else channel, "to": to,
-        "subject": subject, "text": text, "html": html, "sentAt": rfc3339(utcnow()),
+        "id": _next_id(),
+        "channel": "email" if channel == "mail" else channel,
+        "to": to,
+        "subject": subject,
+        "text": text,
+        "html": html,
+        "sentAt": rfc3339(utcnow()),
         "headers": dict(headers or {}),
     }
     folder = _folder()

@@ -53,8 +53,9 @@ def connect(url: str, hello: str, deadline: float) -> Smtp:
     server = _server(url)
     kind = SmtpTls if server.tls else Smtp
     options = {"context": ssl.create_default_context()} if server.tls else {}
-    smtp = kind(deadline=deadline, host=server.host, port=server.port, local_hostname=hello,
-                timeout=CONNECT_SECONDS, **options)
+    smtp = kind(
+        deadline=deadline, host=server.host, port=server.port, local_hostname=hello, timeout=CONNECT_SECONDS, **options
+    )
     try:
         smtp.ehlo_or_helo_if_needed()
         if server.starttls:
@@ -74,5 +75,11 @@ def _server(url: str) -> _Server:
     tls = parts.scheme == "smtps"
     starttls = not tls and parse_qs(parts.query).get("starttls", ["0"])[0] in ("1", "true", "yes")
     port = parts.port or (465 if tls else 587 if starttls else 25)
-    return _Server(host=parts.hostname or "localhost", port=port, tls=tls, starttls=starttls,
-                   user=unquote(parts.username or ""), password=unquote(parts.password or ""))
+    return _Server(
+        host=parts.hostname or "localhost",
+        port=port,
+        tls=tls,
+        starttls=starttls,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+    )

@@ -40,8 +40,10 @@ def worker_command() -> None:
 def list_rows(state: str | None, kind: str | None, limit: int) -> None:
     """Show rows, newest first, and how many there are in each state."""
     for row in queries.listed(state=state, kind=kind, limit=limit):
-        click.echo(f"{row.id:>8}  {row.state:<9}  {row.kind:<32}  try {row.attempts - row.postponed}"
-                   f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}")
+        click.echo(
+            f"{row.id:>8}  {row.state:<9}  {row.kind:<32}  try {row.attempts - row.postponed}"
+            f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}"
+        )
     counts = queries.by_state()
     click.echo(", ".join(f"{counts[each]} {each}" for each in STATES if each in counts) or "no rows")
 
@@ -49,8 +51,13 @@ def list_rows(state: str | None, kind: str | None, limit: int) -> None:
 @outbox.command("retry")
 @click.argument("ids", nargs=-1, type=int)
 @click.option("--kind", help="All rows of this kind.")
-@click.option("--state", "states", multiple=True, type=click.Choice(again.ENDED_BADLY),
-              help="Only rows in this state; both when not given.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice(again.ENDED_BADLY),
+    help="Only rows in this state; both when not given.",
+)
 def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) -> None:
     """Send dead or uncertain rows again. An uncertain one may have arrived: then it arrives twice."""
     if not ids and not kind:

@@ -141,8 +141,15 @@ def job(
     def register(call: F) -> F:
         if kind in _registry:
             raise TypeError(f"two jobs are called {kind}")
-        _registry[kind] = Job(kind=kind, delivery=delivery, call=call, critical=critical,
-                              max_attempts=max_attempts, time_limit=time_limit, every=every)
+        _registry[kind] = Job(
+            kind=kind,
+            delivery=delivery,
+            call=call,
+            critical=critical,
+            max_attempts=max_attempts,
+            time_limit=time_limit,
+            every=every,
+        )
         return call
 
     return register

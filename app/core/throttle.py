@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func, select
+from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
@@ -25,6 +25,12 @@ class Throttle(Base):
     key: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
     hits: Mapped[int] = mapped_column(Integer)
     ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
+
+
+STANDING = text("""
+    SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
+      FROM throttle WHERE key = ANY(:keys) AND ends_at > now()
+""")
 
 
 @dataclass(frozen=True)
@@ -77,9 +83,7 @@ def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
 def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {_key(rule, subject): rule for rule, subject in subjects}
-    rows = db.session.execute(
-        select(Throttle.key, Throttle.hits, _seconds()).where(Throttle.key.in_(wanted), Throttle.ends_at > func.now())
-    )
+    rows = db.session.execute(STANDING, {"keys": list(wanted)})
     return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
 
 

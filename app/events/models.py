@@ -33,7 +33,6 @@ from app.events import availability
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
 Timestamp = DateTime(timezone=True)
-CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")
 WEIGHED_SEARCH = (
     "setweight(to_tsvector('simple', split_part(search_text, E'\\n', 1)), 'A')"
     " || to_tsvector('simple', split_part(search_text, E'\\n', 2))"

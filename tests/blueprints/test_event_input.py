@@ -178,6 +178,12 @@ def test_null_clears_what_may_be_empty(owner: Client) -> None:
     assert problems(owner.patch(f"/api/events/{made['id']}", {"name": None})) == {"name": "required"}
 
 
+def test_an_empty_address_clears_it(owner: Client) -> None:
+    made = event(owner, coverImageUrl="https://example.com/c.jpg", promotion={"href": "", "imageUrl": ""})
+    assert made["promotion"] == {}
+    assert data(owner.patch(f"/api/events/{made['id']}", {"coverImageUrl": ""}))["coverImageUrl"] is None
+
+
 @pytest.mark.parametrize("raw", ['{"name": NaN}', '{"latitude": Infinity}', '{"name": "a", "name": "b"', "[]", '"x"'])
 def test_what_is_no_object_is_no_event(owner: Client, raw: str) -> None:
     answer = owner.post("/api/events", data=raw, content_type="application/json")

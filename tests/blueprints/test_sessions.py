@@ -1,8 +1,11 @@
 """Signing in, refreshing, signing out."""
 
+import pytest
 from sqlalchemy import text
 
+from app.accounts.errors import InvalidCredentials
 from app.accounts.models import AccountSession
+from app.accounts.sessions import begin
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in, signed_in
@@ -146,3 +149,12 @@ def test_me_has_an_etag(client: Client) -> None:
     caller = signed_in(client, customer())
     tag = caller.get("/api/auth/me").headers["ETag"]
     assert caller.get("/api/auth/me", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_an_old_password_that_was_just_proved_does_not_outlive_its_change(client: Client) -> None:
+    owner = customer()
+    with transaction() as session:
+        session.execute(text("UPDATE account SET password_version = password_version + 1"))
+    with pytest.raises(InvalidCredentials), transaction() as session:
+        begin(session, owner)
+    assert db.session.query(AccountSession).count() == 0

@@ -31,7 +31,7 @@ _AUTHORIZATION = re.compile(
 def running() -> Iterator[str]:
     """The endpoint of a server that has the bucket."""
     executable = os.environ.get("MOTO_SERVER")
-    with _moto(executable) if executable else _own() as endpoint:
+    with _moto(executable) if executable else own() as endpoint:
         yield endpoint
 
 
@@ -88,7 +88,8 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def _own() -> Iterator[str]:
+def own() -> Iterator[str]:
+    """The endpoint of the server in this file."""
     server = _Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"

@@ -16,11 +16,6 @@ NOT_YET = frozenset(
         "POST /api/merchants/me/payout-requests",
         "POST /api/merchants/me/payout-requests/{id}/cancel",
         "GET /api/merchants/me/payout-requests/availability",
-        "GET /api/events",
-        "POST /api/events",
-        "DELETE /api/events/{id}",
-        "GET /api/events/{id}",
-        "PATCH /api/events/{id}",
         "GET /api/events/{eventId}/allocations",
         "POST /api/events/{eventId}/allocations",
         "GET /api/events/{eventId}/allocations/{blockId}",
@@ -57,10 +52,5 @@ NOT_YET = frozenset(
         "GET /api/events/{id}/notifications/templates",
         "POST /api/events/{id}/notifications/upload-image",
         "GET /api/events/{id}/notifications/users/search",
-        "GET /api/events/{id}/ticket-stats",
-        "GET /api/events/public/{id}",
-        "GET /api/events/public/{id}/ticket-inventory",
-        "GET /api/events/public/discover",
-        "POST /api/events/upload-cover",
     }
 )

@@ -10,6 +10,7 @@ from flask import Flask
 from sqlalchemy import make_url
 
 from app.events import discovery, public
+from app.events.discovery import Window
 from app.events.filters import given
 from benchmarks.seed_events import seed_events, seed_sold
 from tests.factories.events import organiser, published
@@ -55,13 +56,13 @@ def test_discovery_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> 
     for filters, sort, index in FILTERS:
         values = given(filters)
         assert values is not None
-        query = discovery.statement(frozenset(values), sort, False)
-        found = plan(connection, query, {**values, "now": NOW, "rows": 21})
+        query = discovery.statement(frozenset(values), sort, 21, Window(since="since" in values, after=False))
+        found = plan(connection, query, {**values, "now": NOW})
         assert index in found and "Seq Scan on event" not in found, f"{filters} {sort}\n{found}"
         assert removed(found) < 1500, f"{filters} {sort}\n{found}"
-    deep = discovery.statement(frozenset(), "startsAt", True)
+    deep = discovery.statement(frozenset(), "startsAt", 21, Window(since=False, after=True, upcoming=False))
     after = {"after_key": NOW + timedelta(days=900), "after_id": "0" * 24}
-    assert removed(plan(connection, deep, {"now": NOW, "rows": 21, **after})) < 50
+    assert removed(plan(connection, deep, {"now": NOW, **after})) < 50
 
 
 def test_one_event_is_read_by_its_keys(connection: psycopg.Connection[Any], client: Client) -> None:

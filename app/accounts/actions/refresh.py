@@ -1,8 +1,9 @@
 """Exchanging a refresh token for its successor."""
 
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, Row, func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
@@ -13,6 +14,15 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
 GRACE = timedelta(seconds=10)
+ADVANCE = text(f"""
+    UPDATE account_session s
+       SET counter = s.counter + 1, rotated_at = now(),
+           idle_until = least(now() + interval '{IDLE.days} days', s.ends_at)
+      FROM account a
+     WHERE s.id = :session AND s.counter = :presented AND s.ended_at IS NULL AND s.idle_until > now()
+       AND s.ends_at > now() AND a.id = s.account_id
+    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
+""")
 
 
 def refresh(*, refresh_token: str) -> SignedIn:
@@ -23,24 +33,15 @@ def refresh(*, refresh_token: str) -> SignedIn:
         raise RefreshInvalid()
     session_id, counter = known
     with transaction() as session:
-        if _advance(session, session_id, counter) or _repeated(session, session_id, counter):
-            return sessions.told(_owner(session, session_id), session_id, counter + 1)
+        owner: Row[Any] | Account | None = session.execute(
+            ADVANCE, {"session": session_id, "presented": counter}
+        ).first()
+        if owner is None and _repeated(session, session_id, counter):
+            owner = _owner(session, session_id)
+        if owner is not None:
+            return sessions.told(owner, session_id, counter + 1)
         reused = _end_if_living(session, session_id)
     raise RefreshReused() if reused else RefreshInvalid()
-
-
-def _advance(session: OrmSession, session_id: str, counter: int) -> bool:
-    moved = session.execute(
-        update(AccountSession)
-        .where(*_living(session_id), AccountSession.counter == counter)
-        .values(
-            counter=counter + 1,
-            rotated_at=func.now(),
-            idle_until=func.least(func.now() + IDLE, AccountSession.ends_at),
-        )
-        .returning(AccountSession.id)
-    )
-    return moved.first() is not None
 
 
 def _repeated(session: OrmSession, session_id: str, counter: int) -> bool:

@@ -14,7 +14,7 @@ from app.core.transaction import transaction
 
 def log_in(*, email: str, password: str, network: str) -> SignedIn:
     """A new session. Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled."""
-    throttling.check(email, network)
+    failed_before = throttling.check(email, network)
     account = by_email(email)
     release()
     if not passwords.matches(account.password_hash if account else None, password) or account is None:
@@ -22,8 +22,8 @@ def log_in(*, email: str, password: str, network: str) -> SignedIn:
         raise InvalidCredentials()
     better = passwords.hashed(password) if passwords.outdated(account.password_hash or "") else None
     with transaction() as session:
-        throttle.clear(session, throttling.PER_ADDRESS, email)
-        account = session.get_one(Account, account.id)
+        if failed_before:
+            throttle.clear(session, throttling.PER_ADDRESS, email)
         if better:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=better))
         return sessions.begin(session, account)

@@ -4,12 +4,13 @@ from marshmallow import fields
 
 from app.blueprints.events import shapes
 from app.blueprints.events.fields import Stored
-from app.events.models import CATEGORIES
+from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Flag, Items, Moment, Number, Object, Whole
 from app.web.schema import Schema
 
 STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
+PROMOTION = {"type": "object", "example": {"headline": "Two nights by the river"}}
 CURRENCY = {"enum": ["NAD"], "example": "NAD"}
 
 
@@ -38,7 +39,7 @@ class EventRow(EventSummary):
     country = _text("NA", required=True)
     timezone = _text("Africa/Windhoek", required=True)
     ends_at = Moment(required=True)
-    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
     publish_at = Moment(required=True, allow_none=True)
     version = Whole(required=True)
@@ -83,7 +84,7 @@ class PublicEvent(Schema):
     starts_at = Moment(required=True)
     ends_at = Moment(required=True)
     sales_end_at = Moment(required=True, allow_none=True)
-    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     keywords = Items(fields.String(), required=True)
     is_cashless = Flag(required=True)
     allowed_payment_option_slugs = Items(fields.String(), required=True)
@@ -96,7 +97,7 @@ class PublicEvent(Schema):
     stall_types = Stored(shapes.StallType, max=50, required=True)
     tables = Stored(shapes.Table, max=200, required=True)
     lineup = Stored(shapes.LineupEntry, max=80, required=True)
-    promotion = fields.Raw(required=True, allow_none=True, metadata={"type": ["object", "null"], "example": None})
+    promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
 
 
 class EventData(Schema):
@@ -121,7 +122,7 @@ class EventData(Schema):
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
     publish_at = Moment(required=True, allow_none=True)
     capacity = Whole(required=True, allow_none=True)
-    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     keywords = Items(fields.String(), required=True)
     is_cashless = Flag(required=True)
     allowed_payment_option_slugs = Items(fields.String(), required=True)
@@ -134,7 +135,7 @@ class EventData(Schema):
     stall_types = Stored(shapes.StallType, max=50, required=True)
     tables = Stored(shapes.Table, max=200, required=True)
     lineup = Stored(shapes.LineupEntry, max=80, required=True)
-    promotion = fields.Raw(required=True, allow_none=True, metadata={"type": ["object", "null"], "example": None})
+    promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
     created_at = Moment(required=True)
     updated_at = Moment(required=True)
 

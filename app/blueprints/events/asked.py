@@ -4,8 +4,8 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
+from app.events.categories import CATEGORIES
 from app.events.discovery import SORTS
-from app.events.models import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Choice, EndMoment, Flag, Moment, Number, Secret, Text, Whole, problem
 from app.web.schema import Query

@@ -4,7 +4,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import current_app
-from flask_smorest.fields import Upload  # type: ignore[import-untyped]
+from flask_smorest.fields import Upload
+from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
 from app.events import places
@@ -28,6 +29,11 @@ class ImageUrl(Text):
             raise problem("invalid_url", "Must be an https address, or the url that an upload answered.")
         return url or None
 
+    def _validate(self, value: Any) -> None:
+        """An address that was cleared needs no checking."""
+        if value is not None:
+            super()._validate(value)
+
 
 class Link(Text):
     """The address of a page: http or https, or a path of the same site."""
@@ -41,6 +47,11 @@ class Link(Text):
         if url and not path and not _is_address(url, ("https", "http")):
             raise problem("invalid_url", "Must be an http or https address.")
         return url or None
+
+    def _validate(self, value: Any) -> None:
+        """An address that was cleared needs no checking."""
+        if value is not None:
+            super()._validate(value)
 
 
 class Zone(Text):
@@ -71,16 +82,18 @@ class Country(Text):
         return code
 
 
-class Words(Items):
-    """A list of texts of 1 to 80 characters, or one such text."""
+class Words(Coded, fields.Field[Any]):
+    """A list of texts of 1 to 80 characters, or one such text, which is a list of one."""
 
     def __init__(self, *, max: int, **kwargs: Any) -> None:
-        shown = {"type": ["array", "string", "null"], "description": "a list, or one text"}
-        super().__init__(Text(min=1, max=80), max=max, allow_none=True, metadata=shown, **kwargs)
+        self.each = Items(Text(min=1, max=80), max=max)
+        text = {"type": "string", "minLength": 1, "maxLength": 80}
+        shown = {"anyOf": [{"type": "array", "items": text, "maxItems": max}, text, {"type": "null"}]}
+        super().__init__(allow_none=True, metadata={**shown, "example": ["reggae", "river"]}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        found = super()._deserialize([value] if isinstance(value, str) else value, attr, data, **kwargs)
-        return list(dict.fromkeys(found))
+        self.each.data_key = self.data_key
+        return list(dict.fromkeys(self.each.deserialize([value] if isinstance(value, str) else value, attr, data)))
 
 
 class Stored(Items):

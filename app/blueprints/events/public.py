@@ -3,7 +3,6 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import DateTime, Double, literal_column
 
 from app.blueprints.events import answers, asked
 from app.events import discovery, public
@@ -17,11 +16,6 @@ blp = Blueprint("public_events", __name__, url_prefix="/api/events/public", desc
 
 CATALOGUE = Keep(1.0, ("events",))
 TICKETS = Keep(1.0, ("events", "tickets"))
-KEYS: dict[str, Any] = {
-    "startsAt": literal_column("starts_at", DateTime(timezone=True)),
-    "relevance": literal_column("rank", Double),
-    "distance": literal_column("km", Double),
-}
 
 
 @blp.get("/discover", access=PUBLIC, query=asked.DiscoverQuery, returns=answers.Discovered, kept=CATALOGUE)
@@ -53,7 +47,7 @@ def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: 
         if filters.get(name) is not None:
             filters[name] = instant(filters[name], "UTC")
     place = f"discover {sort}"
-    after = paging.decoded(cursor, place, KEYS[sort]) if cursor is not None else None
+    after = paging.decoded(cursor, place, discovery.KEYS[sort]) if cursor is not None else None
     found = discovery.discover(sort=sort, limit=limit, after=after, **filters)
     answer: dict[str, Any] = {
         "events": found.events,

@@ -19,7 +19,7 @@ from app.blueprints.events.shapes import (
     Table,
     TicketTypeShape,
 )
-from app.events.models import CATEGORIES
+from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
 from app.web.schema import Schema

@@ -1,10 +1,14 @@
 """Uploaded pictures, for everybody and for ever: a name says what is in it, so it never changes."""
 
-from flask import Blueprint, Response, request
+from typing import Any
+
+from flask import Response, request
 
 from app.media import queries
+from app.web.access import PUBLIC
+from app.web.blueprint import Blueprint
 
-blueprint = Blueprint("media", __name__)
+blp = Blueprint("media", __name__, url_prefix="/media", description="Uploaded pictures")
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
     "X-Content-Type-Options": "nosniff",
@@ -13,12 +17,18 @@ HEADERS = {
 }
 
 
-@blueprint.get("/media/<name>")
-def picture(name: str) -> Response:
-    """A picture; 304 for whom has it."""
+@blp.get("/<name>", access=PUBLIC, content_type="image/*")
+def picture(name: str) -> Any:
+    """See an uploaded picture.
+
+    Its name follows from what is in it, so it may be kept for ever.
+    """
     kind = queries.kind_of(name)
     known = request.if_none_match.contains(name)
-    response = Response(status=304) if known else Response(queries.picture(name), content_type=kind)
+    return _served(Response(status=304) if known else Response(queries.picture(name), content_type=kind), name)
+
+
+def _served(response: Response, name: str) -> Response:
     response.set_etag(name)
     response.headers.update(HEADERS)
     return response

@@ -3,5 +3,13 @@
 from app.core.outbox.models import Heartbeat, Outbox, OutboxAttempt, Tick
 from app.core.outbox.writing import EnqueueOutsideTransaction, cancel, enqueue, enqueue_many
 
-__all__ = ["EnqueueOutsideTransaction", "Heartbeat", "Outbox", "OutboxAttempt", "Tick",
-           "cancel", "enqueue", "enqueue_many"]
+__all__ = [
+    "EnqueueOutsideTransaction",
+    "Heartbeat",
+    "Outbox",
+    "OutboxAttempt",
+    "Tick",
+    "cancel",
+    "enqueue",
+    "enqueue_many",
+]

@@ -21,7 +21,9 @@ def retry(ids: Sequence[int] = (), *, kind: str | None = None, states: Sequence[
     if kind:
         statement = statement.where(Outbox.kind == kind)
     with transaction() as session:
-        changed = session.execute(statement.values(
-            state="ready", run_at=func.now(), done_at=None, not_after=None, lost=0,
-            postponed=Outbox.attempts).returning(Outbox.id))
+        changed = session.execute(
+            statement.values(
+                state="ready", run_at=func.now(), done_at=None, not_after=None, lost=0, postponed=Outbox.attempts
+            ).returning(Outbox.id)
+        )
         return len(changed.all())

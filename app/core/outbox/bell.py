@@ -28,8 +28,9 @@ class Bell:
     """Rings the workers of one Redis. Waits 200 ms at most; after a failure it stays silent for a while."""
 
     def __init__(self, redis_url: str) -> None:
-        self.redis = Redis.from_url(redis_url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE,
-                                    retry=Retry(NoBackoff(), 0))
+        self.redis = Redis.from_url(
+            redis_url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0)
+        )
         self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
         self.silent_until = 0.0
 
@@ -49,8 +50,9 @@ class Bell:
         with self.redis.pipeline(transaction=False) as pipeline:
             for outbox_id in outbox_ids:
                 # The worker sets its own limit for each row; this one only ends a process that hangs.
-                self.queue.enqueue_call(RUN, args=(outbox_id,), result_ttl=0, failure_ttl=BACKSTOP,
-                                        timeout=BACKSTOP, pipeline=pipeline)
+                self.queue.enqueue_call(
+                    RUN, args=(outbox_id,), result_ttl=0, failure_ttl=BACKSTOP, timeout=BACKSTOP, pipeline=pipeline
+                )
             pipeline.execute()
 
     def room(self) -> int:

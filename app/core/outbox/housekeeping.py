@@ -8,8 +8,12 @@ from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 
 PAGE = 1000
-KEPT = {"done": timedelta(days=7), "canceled": timedelta(days=7),
-        "dead": timedelta(days=30), "uncertain": timedelta(days=30)}
+KEPT = {
+    "done": timedelta(days=7),
+    "canceled": timedelta(days=7),
+    "dead": timedelta(days=30),
+    "uncertain": timedelta(days=30),
+}
 REMOVE = text("""
     DELETE FROM outbox WHERE id IN (
         SELECT id FROM outbox WHERE state = :state AND done_at < now() - CAST(:kept AS interval) LIMIT :page)

@@ -130,10 +130,17 @@ def claim(outbox_id: int | None, *, worker: str, pace: Pace, only_critical: bool
 
 def _lease(row: Any, pace: Pace) -> Lease:
     return Lease(
-        id=row["id"], kind=row["kind"], delivery=Delivery(row["class"]),
-        key=row["dedupe_key"] or f"outbox-{row['id']}", payload=row["payload"], attempt=row["attempts"],
-        tries=row["attempts"] - row["postponed"], max_attempts=row["max_attempts"],
-        request_id=row["request_id"] or "", token=row["lease_token"], seconds=_seconds(row["kind"], pace),
+        id=row["id"],
+        kind=row["kind"],
+        delivery=Delivery(row["class"]),
+        key=row["dedupe_key"] or f"outbox-{row['id']}",
+        payload=row["payload"],
+        attempt=row["attempts"],
+        tries=row["attempts"] - row["postponed"],
+        max_attempts=row["max_attempts"],
+        request_id=row["request_id"] or "",
+        token=row["lease_token"],
+        seconds=_seconds(row["kind"], pace),
     )
 
 

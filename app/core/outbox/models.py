@@ -1,9 +1,9 @@
 """Work as rows. PostgreSQL owns it; a Redis job is only a bell that says "look".
 
-    ready ──claim──> leased ──> done
-      ^                │ ├────> dead        it can never succeed, or has been tried often enough
-      └──── retry ─────┘ └────> uncertain   at most once, and nobody knows whether it happened
-    ready ──> canceled
+ready ──claim──> leased ──> done
+  ^                │ ├────> dead        it can never succeed, or has been tried often enough
+  └──── retry ─────┘ └────> uncertain   at most once, and nobody knows whether it happened
+ready ──> canceled
 """
 
 from datetime import datetime
@@ -29,8 +29,7 @@ class Outbox(Base):
         CheckConstraint(f"state IN {STATES}", name="state"),
         Index("ix_outbox_due", "critical", "run_at", postgresql_where=text("state = 'ready'")),
         Index("ix_outbox_leased", "lease_until", postgresql_where=text("state = 'leased'")),
-        Index("ix_outbox_expiry", "not_after",
-              postgresql_where=text("state = 'ready' AND not_after IS NOT NULL")),
+        Index("ix_outbox_expiry", "not_after", postgresql_where=text("state = 'ready' AND not_after IS NOT NULL")),
         Index("ix_outbox_ended", "state", "done_at", postgresql_where=text("done_at IS NOT NULL")),
         Index("ix_outbox_aggregate", "aggregate", postgresql_where=text("aggregate IS NOT NULL")),
     )

@@ -10,7 +10,8 @@ LOCK = 7_161_001
 PAGE = 500
 ALONE = text("SELECT pg_try_advisory_xact_lock(:lock)")
 # Only the row's own columns decide: at most once and perhaps sent is uncertain, all else may run again.
-REAP = text("""
+REAP = text(
+    """
     WITH expired AS MATERIALIZED (
         SELECT id FROM outbox WHERE state = 'leased' AND lease_until < now()
         ORDER BY lease_until LIMIT :page FOR UPDATE SKIP LOCKED
@@ -26,10 +27,13 @@ REAP = text("""
         FROM reaped WHERE outbox_id = reaped.id AND n = reaped.attempts
     )
     SELECT * FROM reaped
-""".format(next="""
+""".format(
+        next="""
     CASE WHEN class = 'A' AND effect_at IS NOT NULL THEN 'uncertain'
          WHEN lost + 1 >= :max_lost OR attempts - postponed >= max_attempts THEN 'dead'
-         ELSE 'ready' END"""))
+         ELSE 'ready' END"""
+    )
+)
 EXPIRE = text("""
     UPDATE outbox SET state = 'dead', done_at = now(),
            last_error = COALESCE(last_error || '; then ', '') || 'its time was over'

@@ -55,8 +55,14 @@ def run(lease: Lease, speed: Pace) -> str:
     started = time.monotonic()
     try:
         outcome = _outcome(lease, speed)
-        log.info("job", kind=lease.kind, outbox_id=lease.id, outcome=outcome, attempt=lease.attempt,
-                 ms=round((time.monotonic() - started) * 1000))
+        log.info(
+            "job",
+            kind=lease.kind,
+            outbox_id=lease.id,
+            outcome=outcome,
+            attempt=lease.attempt,
+            ms=round((time.monotonic() - started) * 1000),
+        )
         return outcome
     finally:
         request_id.reset(token)

@@ -17,8 +17,9 @@ class TimeLimit(BaseException):
 def verdict_on(error: BaseException, lease: Lease, *, fenced: bool, pace: Pace) -> Verdict:
     """What an error means for the row it came from."""
     if isinstance(error, Postpone):
-        return Verdict(state="ready", outcome="postponed", error=told(error), postponed=1,
-                       delay=error.delay / timedelta(seconds=1))
+        return Verdict(
+            state="ready", outcome="postponed", error=told(error), postponed=1, delay=error.delay / timedelta(seconds=1)
+        )
     if isinstance(error, Permanent | UnknownKind):
         return Verdict(state="dead", outcome="dead", error=told(error))
     unclear = isinstance(error, Ambiguous) or (fenced and not isinstance(error, Transient))

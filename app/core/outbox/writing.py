@@ -72,9 +72,7 @@ def enqueue_many(
 def cancel(key: str) -> bool:
     """Takes work back that nobody has begun; False when it is too late or there is none."""
     statement = update(Outbox).where(Outbox.dedupe_key == key, Outbox.state == "ready")
-    result = _open_session().execute(
-        statement.values(state="canceled", done_at=func.now()).returning(Outbox.id)
-    )
+    result = _open_session().execute(statement.values(state="canceled", done_at=func.now()).returning(Outbox.id))
     return result.first() is not None
 
 
@@ -82,8 +80,14 @@ def _insert(job: Job, rows: list[Row], run_at: Moment, not_after: Moment, aggreg
     session = _open_session()
     if not rows:
         return []
-    common = {"kind": job.kind, "class": job.delivery.value, "critical": job.critical, "aggregate": aggregate,
-              "max_attempts": job.max_attempts, "request_id": request_id.get() or None}
+    common = {
+        "kind": job.kind,
+        "class": job.delivery.value,
+        "critical": job.critical,
+        "aggregate": aggregate,
+        "max_attempts": job.max_attempts,
+        "request_id": request_id.get() or None,
+    }
     statement = insert(TABLE).values(run_at=func.now() if run_at is None else run_at, not_after=not_after)
     statement = statement.on_conflict_do_nothing(index_elements=[TABLE.c.dedupe_key])
     written = session.execute(

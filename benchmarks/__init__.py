@@ -1,0 +1,1 @@
+"""What the program is measured with: `python -m benchmarks`. docs/benchmarks.md explains the table it prints."""

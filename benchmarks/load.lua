@@ -1,0 +1,48 @@
+-- wrk's side of a load: prepared bodies in turn, or a field carried from each answer into the next body.
+-- Arguments: the file of bodies (one a line), the field to carry or "-", the method, the path, then headers.
+
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+function init(args)
+  local bodies = {}
+  for line in io.lines(args[1]) do bodies[#bodies + 1] = line end
+  local carry, method, path, headers = args[2], args[3], args[4], {}
+  for i = 5, #args do
+    local name, value = args[i]:match("^([^:]+): (.*)$")
+    headers[name] = value
+  end
+  if #bodies > 0 then headers["Content-Type"] = "application/json" end
+
+  if carry ~= "-" then
+    local body = bodies[number + 1]
+    local pattern = '"' .. carry .. '":"([^"]*)"'
+    request = function() return wrk.format(method, path, headers, body) end
+    response = function(status, _, answer)
+      local value = answer:match(pattern)
+      if value then body = body:gsub(pattern, function() return '"' .. carry .. '":"' .. value .. '"' end, 1) end
+    end
+  elseif #bodies > 1 then
+    local ready, next_one = {}, number * 7919
+    for i, body in ipairs(bodies) do ready[i] = wrk.format(method, path, headers, body) end
+    request = function()
+      next_one = next_one + 1
+      return ready[next_one % #ready + 1]
+    end
+  else
+    local only = wrk.format(method, path, headers, bodies[1])
+    request = function() return only end
+  end
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\nRESULT {"requests":%d,"seconds":%f,"p50":%f,"p95":%f,"p99":%f,"wrong":%d,"broken":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(95) / 1e3,
+    latency:percentile(99) / 1e3, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+end

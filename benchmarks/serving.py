@@ -1,0 +1,72 @@
+"""Gunicorn with the program's own settings, on a port of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from app.embedded.children import dying_with_parent, tail
+from benchmarks import processes
+from benchmarks.outcome import Failed
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A gunicorn that answers; `started_in` is how many seconds it took from its start to its first answer."""
+
+    address: str
+    process: int
+    started_in: float
+
+    @property
+    def workers(self) -> list[int]:
+        return processes.descendants(self.process)
+
+    def work_done(self) -> dict[int, float]:
+        """CPU seconds of each worker."""
+        return {worker: processes.cpu_seconds(worker) for worker in self.workers}
+
+
+@contextmanager
+def serving(application: str, environment: Mapping[str, str], *, log: Path, probe: str) -> Iterator[Server]:
+    """`application` behind gunicorn until the block ends."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+    with log.open("ab") as output:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "--config", "gunicorn.conf.py", application],
+            cwd=ROOT, env={**os.environ, **environment, "BIND": place}, stdout=output, stderr=output,
+            preexec_fn=dying_with_parent(signal.SIGTERM),
+        )  # fmt: skip
+    try:
+        _wait(f"http://{place}{probe}", process, log)
+        yield Server(f"http://{place}", process.pid, time.monotonic() - began)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(url, timeout=5).is_success:
+                return
+        except httpx.TransportError:
+            time.sleep(0.005)
+    raise Failed(f"{url} does not answer. The end of its log:\n{tail(log)}")

@@ -1,0 +1,55 @@
+"""The floor: an answer that touches nothing, and what a worker costs before it answers anything."""
+
+from __future__ import annotations
+
+from benchmarks import processes
+from benchmarks.accounts import login, me
+from benchmarks.comparing import kept_during
+from benchmarks.outcome import Outcome, of_rounds
+from benchmarks.registry import Benchmark, Load, benchmark
+from benchmarks.stage import Stage
+
+
+def start_seconds(stage: Stage, it: Benchmark) -> Outcome:
+    """From starting gunicorn to the first answer of its only worker: more than a worker alone needs."""
+    found = []
+    for _ in range(stage.rounds):
+        with stage.another(WEB_WORKERS="1") as server:
+            found.append(server.started_in)
+    return of_rounds(found, "s")
+
+
+def worker_memory(stage: Stage, it: Benchmark) -> Outcome:
+    """Resident memory of the largest worker after a round of sign-ins and a round of the load."""
+    with stage.another() as server:
+        fresh = max(map(processes.memory_mb, server.workers))
+        stage.run(login(stage), on=server)
+        stage.run(it.prepare(stage), on=server)
+        largest = max(server.workers, key=processes.memory_mb)
+        own = processes.memory_mb(largest, "RssAnon")
+        found = processes.memory_mb(largest)
+    return of_rounds([found], "MB", note=f"{fresh:.0f} before its first sign-in, {own:.0f} its own")
+
+
+@benchmark("health", goal=0.85)
+def health(stage: Stage) -> Load:
+    """`GET /health`: the envelope and nothing else."""
+    return Load("/health")
+
+
+@benchmark("health-in-flood", goal=0.5, measure=kept_during(login))
+def health_in_flood(stage: Stage) -> Load:
+    """`GET /health` by 4 readers while 8 clients sign in."""
+    return Load("/health")
+
+
+@benchmark("worker-start", goal=1.5, at_most=True, measure=start_seconds)
+def worker_start(stage: Stage) -> Load:
+    """From the start of gunicorn to its first answer."""
+    return Load("/health")
+
+
+@benchmark("worker-memory", goal=90, at_most=True, measure=worker_memory)
+def worker_in_memory(stage: Stage) -> Load:
+    """Resident memory of a worker that has signed people in and read accounts."""
+    return me(stage)
