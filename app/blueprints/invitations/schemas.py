@@ -24,7 +24,9 @@ class DirectoryRow(Schema):
     stall_name = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
     city = fields.String(required=True, allow_none=True)
-    invite_status = fields.String(required=True, allow_none=True, metadata={"enum": list(STATUSES)})
+    invite_status = fields.String(
+        required=True, allow_none=True, metadata={"enum": list(STATUSES), "example": "pending"}
+    )
     takes_part = Flag(required=True)
 
 
