@@ -74,7 +74,7 @@ class ShiftData(Schema):
     id = fields.String(required=True, metadata=ID)
     crew_member_id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     started_at = Moment(required=True)
     on_break_since = Moment(required=True, allow_none=True)
     ended_at = Moment(required=True, allow_none=True)
@@ -82,7 +82,7 @@ class ShiftData(Schema):
 
 
 class CheckoutData(Schema):
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     shifts = Items(Object(ShiftData), required=True)
 
 
@@ -95,7 +95,7 @@ class Day(Schema):
 
 class OpenShift(Schema):
     id = fields.String(required=True, metadata=ID)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     started_at = Moment(required=True, attribute="start")
     on_break_since = Moment(required=True, allow_none=True)
 

@@ -72,7 +72,7 @@ class InvitesQuery(Query):
 class Invited(Schema):
     merchant_id = fields.String(required=True, metadata=ID)
     invite_id = fields.String(required=True, attribute="id", allow_none=True, metadata=ID)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
 
 
 class InvitedData(Schema):
@@ -103,7 +103,7 @@ class Terms(Schema):
 
 class InviteRow(OfEvent, Terms):
     id = fields.String(required=True, metadata=ID)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     reply = fields.String(required=True, allow_none=True)
     automatic = Flag(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
     created_at = Moment(required=True)
@@ -116,7 +116,7 @@ class LinkData(Terms):
     event_id = fields.String(required=True, metadata=ID)
     slug = fields.String(required=True, metadata={"example": EXAMPLE_ID + "kQ3vXa1s9dKfLm0pQrTz2w"})
     url = fields.String(required=True, metadata={"example": "https://events.example/merchant-invite/6565…"})
-    state = fields.String(required=True, metadata={"enum": list(LINK_STATES)})
+    state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
     email = fields.String(required=True, allow_none=True)
     business_name = fields.String(required=True, allow_none=True)
     max_uses = Whole(required=True, allow_none=True)
@@ -126,7 +126,7 @@ class LinkData(Terms):
 
 class PublicLinkData(OfEvent, Terms):
     slug = fields.String(required=True)
-    state = fields.String(required=True, metadata={"enum": list(LINK_STATES)})
+    state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
     business_name = fields.String(required=True, allow_none=True)
 
 
@@ -143,10 +143,10 @@ class TakenPartRow(Schema):
     visibility = fields.String(required=True)
     stall_type = fields.String(required=True, allow_none=True)
     fee_minor = Whole(required=True, allow_none=True)
-    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES)})
+    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
     joined_at = Moment(required=True)
 
 
 class FloorStatusData(Schema):
-    status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
     event_ids = Items(fields.String(metadata=ID), required=True, metadata={"description": "where it counts now"})

@@ -133,17 +133,17 @@ class MerchantAccount(Schema):
     roles = Items(fields.String(metadata={"example": "merchant"}), required=True)
     phone = fields.String(metadata={"example": "+264811234567", "description": "present only when set"})
     email_verified = Flag(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     business_name = fields.String(required=True, allow_none=True)
     stall_name = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
     city = fields.String(required=True, allow_none=True)
     payout_details = Object(PayoutDetails, required=True, metadata={"description": "numbers are masked"})
     settings = Object(SettingsBody, required=True)
-    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES)})
+    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
     version = Whole(required=True)
 
 
 class StatusData(Schema):
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     paused_at = Moment(allow_none=True)
