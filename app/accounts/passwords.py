@@ -37,12 +37,12 @@ def outdated(password_hash: str) -> bool:
     return HASHER.check_needs_rehash(password_hash)
 
 
-def check_uncommon(password: str, *own_words: str, production: bool) -> None:
+def check_uncommon(password: str, *own_words: str, production: bool, path: str = "password") -> None:
     """Raises ValidationFailed for the 3,000 most common passwords and for the account's own words."""
     folded = password.casefold()
     if production and (folded in _common() or folded in {word.casefold() for word in own_words}):
         sentence = "This password is among the most common ones, or your own address or name."
-        raise ValidationFailed.of("password", "too_common", sentence)
+        raise ValidationFailed.of(path, "too_common", sentence)
 
 
 @cache

@@ -55,12 +55,17 @@ def count_failure(email: str, network: str | None, account: Account | None) -> N
 
 def check_own_password(account_id: str, password: str) -> bool:
     """Whether it is the account's password; failures count like failed sign-ins. Raises Throttled."""
+    return own_password_version(account_id, password) is not None
+
+
+def own_password_version(account_id: str, password: str) -> int | None:
+    """The same, answering which password it was, so that its owner can be sure it is still the present one."""
     account = by_id(account_id)
     if account is None:
-        return False
+        return None
     check(account.email, None)
     release()
     if passwords.matches(account.password_hash, password):
-        return True
+        return account.password_version
     count_failure(account.email, None, account)
-    return False
+    return None

@@ -4,11 +4,14 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
+from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media.routes import blp as media
+from app.blueprints.merchants.routes import blp as merchants
 from app.config import Settings
 from app.web import openapi
 
@@ -16,6 +19,6 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, events, public_events, media, health):
+    for blueprint in (accounts, diagnostics, events, public_events, media, health, invitations, merchants, crew):
         api.register_blueprint(blueprint)
     console.register(app, settings)

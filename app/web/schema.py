@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import marshmallow
-from marshmallow import EXCLUDE, RAISE, fields
+from marshmallow import EXCLUDE, RAISE, ValidationError, fields, validates_schema
 
 from app.core.errors import ValidationFailed
 from app.web.fields import Problem
@@ -41,6 +41,19 @@ class Schema(marshmallow.Schema):
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         if field_obj.data_key is None:
             field_obj.data_key = camel(field_name)
+
+
+class Needing(Schema):
+    """A body that the specification does not list: it may be absent, but `needs` names what nothing can replace."""
+
+    needs: tuple[str, ...] = ()
+
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def _check_needs(self, data: Any, sent: Any, **_: Any) -> None:
+        keys = [str(self.fields[name].data_key) for name in self.needs]
+        missing = [key for key in keys if not isinstance(sent, Mapping) or key not in sent]
+        if missing:
+            raise ValidationError({key: [Problem("required", "This field is required.")] for key in missing})
 
 
 class Chosen(dict[str, Any]):

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.blueprints.console import csrf, dev_mail, docs, pages, reset
+from app.blueprints.console import csrf, dev_mail, docs, merchant_invite, pages, reset
 from app.config import Settings
 
 
@@ -11,6 +11,7 @@ def register(app: Flask, settings: Settings) -> None:
     csrf.init_app(app, settings)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(reset.blueprint)
+    app.register_blueprint(merchant_invite.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)

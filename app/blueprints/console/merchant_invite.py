@@ -1,0 +1,65 @@
+"""What an invitation's link opens: the event, the terms, and how to go on; a dead one says why."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response
+
+from app.blueprints.console.page import Pages, page
+from app.invitations import queries
+from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
+from app.invitations.words import day_and_time, money
+from app.web.limits import Limit, spend
+
+blueprint = Pages("merchant_invite", __name__, url_prefix="/merchant-invite")
+
+# The page counts with the operation it stands for.
+READING, ROUTE = Limit(120), "/api/events/merchant-invite/<slug>"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an invitation ended: a word, what it means and what to do; `over` when it can bring nothing any more."""
+
+    word: str
+    sentence: str
+    good: bool = False
+    over: bool = True
+
+
+ASK = "If you still want to take part, write to the organiser at the address below and ask for a new invitation."
+OUTCOMES = {
+    LINK_EXPIRED: Outcome("This invitation has had its time", ASK),
+    EXPIRED: Outcome("This invitation has had its time", ASK),
+    REVOKED: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
+    WITHDRAWN: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
+    USED_UP: Outcome("This invitation has been used", f"It counted for so many applications, and all are in. {ASK}"),
+    ACCEPTED: Outcome("You take part", "You have accepted this invitation, and the organiser knows.", good=True),
+    DECLINED: Outcome(
+        "You have declined", "The organiser knows. If you have thought again, write to them.", over=False
+    ),
+}
+GONE = {LINK_EXPIRED, EXPIRED, REVOKED, WITHDRAWN, USED_UP}
+
+
+@blueprint.get("/<slug>")
+def invitation(slug: str) -> Response:
+    """Shows an invitation, of anybody who holds the link or of one merchant. Raises NotFound."""
+    spend(READING, ROUTE)
+    found = queries.invitation_page(slug)
+    status = 410 if found["state"] in GONE else 200
+    return page("console/merchant_invite.html", status=status, **_shown(found))
+
+
+def _shown(found: dict[str, Any]) -> dict[str, Any]:
+    zone, fee = found["timezone"], found["fee_minor"]
+    return {
+        "invite": found,
+        "personal": found["personal"],
+        "outcome": OUTCOMES.get(found["state"]),
+        "begins": day_and_time(found["starts_at"], zone),
+        "ends": day_and_time(found["ends_at"], zone),
+        "until": day_and_time(found["expires_at"], zone),
+        "fee": "Agreed with the organiser" if fee is None else money(fee) if fee else "None",
+        "lines": (found["message"] or "").splitlines(),
+    }

@@ -1,0 +1,116 @@
+"""What the crew operations take and give (specification 4.3)."""
+
+import re
+from typing import Any
+
+from marshmallow import fields
+
+from app.crew.states import STATUSES
+from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.schema import Needing, Schema
+
+ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+CODE = {"example": "402913"}
+WHEN = {"description": "up to 12 hours ago, from a device without a network; a naive time is the event's"}
+MOST = 500
+
+
+class Pin(Secret):
+    """Four to eight digits of one's own choice, in place of a code that is made."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not re.fullmatch(r"[0-9]{4,8}", text):
+            raise problem("invalid_pin", "Must be four to eight digits.")
+        return text
+
+
+class CrewEntry(Schema):
+    id = Text(min=1, max=24, allow_none=True, metadata=ID)
+    name = Text(required=True, min=1, max=120, metadata={"example": "Selma Nangolo"})
+    phone = Phone(allow_none=True)
+    email = Email(allow_none=True)
+    role = Text(max=80, allow_none=True, metadata={"example": "till"})
+    pin = Pin(allow_none=True, metadata={"example": "4029", "description": "a shift code of one's own choice"})
+    rotate_code = Flag(metadata={"description": "true gives a new shift code"})
+
+
+class CrewBody(Needing):
+    needs = ("crew",)
+
+    crew = Items(Object(CrewEntry), max=MOST)
+
+
+class VerifyBody(Needing):
+    needs = ("code",)
+
+    crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID)
+    code = Secret(max=20, metadata=CODE)
+    occurred_at = Moment(allow_none=True, metadata=WHEN)
+
+
+class CheckoutBody(Schema):
+    status = Choice(*STATUSES, required=True)
+    crew_member_id = Text(min=1, max=24, allow_none=True, metadata={**ID, "description": "else everybody at work"})
+    occurred_at = Moment(allow_none=True, metadata=WHEN)
+
+
+class CrewRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True)
+    phone = fields.String(required=True, allow_none=True)
+    email = fields.String(required=True, allow_none=True)
+    role = fields.String(required=True, allow_none=True)
+    shift_code = fields.String(metadata={**CODE, "description": "only in the answer that made it"})
+    shift_code_qr = fields.String(metadata={"description": "the same with the id, as an SVG data address"})
+
+
+class CrewData(Schema):
+    crew = Items(Object(CrewRow), required=True)
+    version = Whole(required=True)
+
+
+class ShiftData(Schema):
+    id = fields.String(required=True, metadata=ID)
+    crew_member_id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    started_at = Moment(required=True)
+    on_break_since = Moment(required=True, allow_none=True)
+    ended_at = Moment(required=True, allow_none=True)
+    automatic = Flag(required=True, metadata={"description": "ended by itself after 16 hours"})
+
+
+class CheckoutData(Schema):
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    shifts = Items(Object(ShiftData), required=True)
+
+
+class Day(Schema):
+    date = fields.String(required=True, metadata={"example": "2026-12-04"})
+    shifts = Whole(required=True)
+    worked_minutes = Whole(required=True)
+    break_minutes = Whole(required=True)
+
+
+class OpenShift(Schema):
+    id = fields.String(required=True, metadata=ID)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    started_at = Moment(required=True, attribute="start")
+    on_break_since = Moment(required=True, allow_none=True)
+
+
+class StatsData(Schema):
+    id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True)
+    role = fields.String(required=True, allow_none=True)
+    active = Flag(required=True, metadata={"description": "false when retired"})
+    timezone = fields.String(required=True)
+    shifts = Whole(required=True)
+    worked_minutes = Whole(required=True, metadata={"description": "without breaks"})
+    break_minutes = Whole(required=True)
+    first_seen_at = Moment(required=True, allow_none=True)
+    last_seen_at = Moment(required=True, allow_none=True)
+    automatic = Whole(required=True, metadata={"description": "shifts that ended by themselves"})
+    per_day = Items(Object(Day), required=True)
+    open_shift = Object(OpenShift)

@@ -1,0 +1,141 @@
+"""Invitations, from both sides: `/api/events/{id}/…` and `/api/merchants/me/…`."""
+
+from typing import Any
+
+from app.blueprints.invitations import schemas
+from app.core.errors import NotFound
+from app.invitations import actions, errors, queries
+from app.merchants.errors import MerchantPaused
+from app.web.access import MERCHANT, ORGANISER, ORGANISER_READS, PUBLIC
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+from app.web.limits import Limit
+from app.web.paging import Listing
+
+blp = Blueprint("invitations", __name__, url_prefix="/api", description="Inviting merchants, and taking part")
+
+INVITING = Limit(60)
+DEAD = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
+
+
+@blp.get(
+    "/events/<id>/merchant-directory",
+    access=ORGANISER_READS,
+    query=schemas.DirectoryQuery,
+    returns=Listing("merchants", schemas.DirectoryRow, queries.DIRECTORY_SORTS, "businessName"),
+)
+def merchant_directory(id: str, **filters: Any) -> Any:
+    """List merchants who can be invited to an event.
+
+    Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
+    """
+    return queries.directory(current_caller(), id, **filters)
+
+
+@blp.post(
+    "/events/<id>/directory-invites",
+    access=ORGANISER,
+    body=schemas.DirectoryInvitesBody,
+    returns=schemas.InvitedData,
+    status=201,
+    idempotent=True,
+    limit=INVITING,
+    errors=[errors.EventClosed],
+)
+def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
+    """Invite merchants from the directory.
+
+    Each gets a mail. Who is invited already is reported and not invited twice; who accepts by himself takes part at
+    once, unless there is a fee. `withdraw` takes back what has not been answered.
+    """
+    if withdraw:
+        return actions.withdraw_invites(caller=current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
+    return actions.invite_from_directory(caller=current_caller(), event_id=id, **body)
+
+
+@blp.post(
+    "/events/<id>/merchant-invite",
+    access=ORGANISER,
+    body=schemas.MerchantInviteBody,
+    returns=schemas.LinkData,
+    status=201,
+    idempotent=True,
+    limit=INVITING,
+    errors=[errors.EventClosed],
+)
+def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> Any:
+    """Make a link by which a business can apply for a stall; it is mailed when there is an address.
+
+    It works for drafts too, until its time, its uses or its event end. `slug` with `revoke` ends one.
+    """
+    if revoke:
+        return actions.withdraw_link(caller=current_caller(), event_id=id, slug=slug or "")
+    return actions.make_link(caller=current_caller(), event_id=id, **body)
+
+
+@blp.get("/events/merchant-invite/<slug>", access=PUBLIC, returns=schemas.PublicLinkData, limit=Limit(120), errors=DEAD)
+def read_merchant_invite(slug: str) -> Any:
+    """Read what a link offers: event, terms and state.
+
+    A link that has ended answers 410, and says in `state` how.
+    """
+    return queries.living_link(slug)
+
+
+@blp.get(
+    "/merchants/me/event-invites",
+    access=MERCHANT,
+    query=schemas.InvitesQuery,
+    returns=Listing("invites", schemas.InviteRow, queries.INVITE_SORTS, "-createdAt"),
+)
+def my_invites(**filters: Any) -> Any:
+    """List one's own invitations."""
+    return queries.my_invites(current_caller(), **filters)
+
+
+@blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, versioned=True)
+def my_invite(invite_id: str) -> Any:
+    """Read one of one's own invitations."""
+    return queries.my_invite(current_caller(), invite_id)
+
+
+@blp.patch(
+    "/merchants/me/event-invites/<inviteId>",
+    access=MERCHANT,
+    body=schemas.AnswerBody,
+    returns=schemas.InviteRow,
+    versioned=True,
+    errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn],
+)
+def answer_invite(invite_id: str, **body: Any) -> Any:
+    """Accept or decline an invitation; the organiser is told.
+
+    Accepting makes the merchant a participant. The same answer again gets the same 200.
+    """
+    answered = actions.answer_invite(caller=current_caller(), invite_id=invite_id, **body)
+    return answered, {"ETag": f'"{answered["version"]}"'}
+
+
+@blp.get(
+    "/merchants/me/events",
+    access=MERCHANT,
+    returns=Listing("events", schemas.TakenPartRow, queries.EVENT_SORTS, "startsAt"),
+)
+def my_events() -> Any:
+    """List the events one takes part in."""
+    return queries.my_events(current_caller())
+
+
+@blp.patch(
+    "/merchants/me/pos-floor-status",
+    access=MERCHANT,
+    body=schemas.FloorStatusBody,
+    returns=schemas.FloorStatusData,
+    errors=[MerchantPaused, NotFound],
+)
+def change_floor_status(**body: Any) -> Any:
+    """Say whether one's stall is open, busy, paused or closed.
+
+    At one event, or at all that are not over. With none it is kept for the next one.
+    """
+    return actions.set_floor_status(caller=current_caller(), **body)

@@ -1,0 +1,152 @@
+"""What the invitation operations take and give (specification 4.3 and 4.6)."""
+
+from marshmallow import fields
+
+from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
+from app.merchants.states import FLOOR_STATUSES
+from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Object, Secret, Text, Whole
+from app.web.schema import Needing, Query, Schema
+
+MOST = 10_000_000_00
+EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
+ID = {"example": EXAMPLE_ID}
+
+
+class DirectoryQuery(Query):
+    q = Text(max=120, metadata={"description": "beginnings of words of the names, the category and the city"})
+    category = Text(max=80)
+    city = Text(max=120)
+
+
+class DirectoryRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    business_name = fields.String(required=True)
+    stall_name = fields.String(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True)
+    city = fields.String(required=True, allow_none=True)
+    invite_status = fields.String(
+        required=True, allow_none=True, metadata={"enum": list(STATUSES), "example": "pending"}
+    )
+    takes_part = Flag(required=True)
+
+
+class TermsBody(Schema):
+    message = Text(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
+    stall_type = Text(max=120, allow_none=True, metadata={"example": "Food stall"})
+    fee_minor = Whole(min=0, max=MOST, allow_none=True, metadata={"description": "by default the stall type's"})
+    expires_at = EndMoment(allow_none=True, metadata={"description": "by default, and at the latest, the event's end"})
+
+
+class DirectoryInvitesBody(TermsBody, Needing):
+    needs = ("merchant_ids",)
+
+    merchant_ids = Items(Text(min=1, max=24, metadata=ID), min=1, max=200)
+    withdraw = Flag(metadata={"description": "true takes back what these have not answered yet"})
+
+
+class MerchantInviteBody(TermsBody):
+    email = Email(allow_none=True)
+    business_name = Text(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
+    max_uses = Whole(min=1, max=100_000, allow_none=True, metadata={"description": "1 with an address, else no limit"})
+    slug = Secret(max=100, metadata={"rare": True, "description": "with `revoke`: the link to end"})
+    revoke = Flag(metadata={"rare": True, "description": "true ends the link `slug`"})
+
+
+class AnswerBody(Needing):
+    needs = ("status",)
+
+    status = Choice(*ANSWERS)
+    message = Text(max=1000, allow_none=True, metadata={"example": "Gladly; we need a power socket."})
+
+
+class FloorStatusBody(Schema):
+    status = Choice(*FLOOR_STATUSES, required=True)
+    event_id = Text(min=1, max=24, metadata={**ID, "description": "one event; else all that are not over"})
+
+
+class InvitesQuery(Query):
+    status = Choice(*STATUSES)
+    event_id = Text(max=24, metadata=ID)
+
+
+class Invited(Schema):
+    merchant_id = fields.String(required=True, metadata=ID)
+    invite_id = fields.String(required=True, attribute="id", allow_none=True, metadata=ID)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+
+
+class InvitedData(Schema):
+    invited = Items(Object(Invited))
+    already_invited = Items(Object(Invited))
+    unavailable = Items(fields.String(metadata=ID), metadata={"description": "unknown, paused or not verified"})
+    withdrawn = Items(Object(Invited))
+
+
+class OfEvent(Schema):
+    event_id = fields.String(required=True, metadata=ID)
+    event_name = fields.String(required=True)
+    organiser_name = fields.String(required=True)
+    city = fields.String(required=True)
+    venue = fields.String(required=True)
+    country = fields.String(required=True)
+    timezone = fields.String(required=True)
+    starts_at = Moment(required=True)
+    ends_at = Moment(required=True)
+
+
+class Terms(Schema):
+    stall_type = fields.String(required=True, allow_none=True)
+    fee_minor = Whole(required=True, allow_none=True)
+    message = fields.String(required=True, allow_none=True)
+    expires_at = Moment(required=True)
+
+
+class InviteRow(OfEvent, Terms):
+    id = fields.String(required=True, metadata=ID)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    reply = fields.String(required=True, allow_none=True)
+    automatic = Flag(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
+    created_at = Moment(required=True)
+    decided_at = Moment(required=True, allow_none=True)
+    version = Whole(required=True)
+
+
+class LinkData(Terms):
+    id = fields.String(required=True, metadata=ID)
+    event_id = fields.String(required=True, metadata=ID)
+    slug = fields.String(required=True, metadata={"example": EXAMPLE_ID + "kQ3vXa1s9dKfLm0pQrTz2w"})
+    url = fields.String(required=True, metadata={"example": "https://events.example/merchant-invite/6565…"})
+    state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
+    email = fields.String(required=True, allow_none=True)
+    business_name = fields.String(required=True, allow_none=True)
+    max_uses = Whole(required=True, allow_none=True)
+    uses = Whole(required=True)
+    mailed = Flag()
+
+
+class PublicLinkData(OfEvent, Terms):
+    slug = fields.String(required=True)
+    state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
+    business_name = fields.String(required=True, allow_none=True)
+
+
+class TakenPartRow(Schema):
+    id = fields.String(required=True, metadata={**ID, "description": "of the event"})
+    name = fields.String(required=True)
+    organiser_name = fields.String(required=True)
+    city = fields.String(required=True)
+    venue = fields.String(required=True)
+    country = fields.String(required=True)
+    timezone = fields.String(required=True)
+    starts_at = Moment(required=True)
+    ends_at = Moment(required=True)
+    visibility = fields.String(required=True)
+    stall_type = fields.String(required=True, allow_none=True)
+    fee_minor = Whole(required=True, allow_none=True)
+    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
+    joined_at = Moment(required=True)
+
+
+class FloorStatusData(Schema):
+    status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
+    event_ids = Items(fields.String(metadata=ID), required=True, metadata={"description": "where it counts now"})

@@ -1,0 +1,70 @@
+"""A merchant's own account: `/api/merchants`."""
+
+from typing import Any
+
+from app.accounts.errors import CurrentPasswordWrong
+from app.blueprints.merchants import schemas
+from app.core.errors import Throttled
+from app.merchants import actions, errors, queries
+from app.web.access import MERCHANT
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+
+blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description="A merchant's own account")
+
+PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
+
+
+@blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, versioned=True, sparse=True)
+def read_merchant() -> Any:
+    """Read one's own account as a merchant.
+
+    Account and mobile numbers are masked.
+    """
+    return queries.me(current_caller())
+
+
+@blp.patch("/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True)
+def change_merchant(**body: Any) -> Any:
+    """Change one's own account as a merchant.
+
+    Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
+    """
+    changed = actions.change_profile(caller=current_caller(), **body)
+    return changed, {"ETag": f'"{changed["version"]}"'}
+
+
+@blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
+def change_password(**body: Any) -> Any:
+    """Set a new password; every other session ends, and a mail tells the owner."""
+    return actions.change_password(caller=current_caller(), **body)
+
+
+@blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData)
+def pause_merchant() -> Any:
+    """Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves.
+
+    It needs nothing but the token, and what is earned still accrues.
+    """
+    return actions.pause(caller=current_caller())
+
+
+@blp.post("/me/resume", access=MERCHANT, body=schemas.ResumeBody, returns=schemas.StatusData, errors=PASSWORD_ERRORS)
+def resume_merchant(current_password: str, **body: Any) -> Any:
+    """End the pause; stalls stay closed until they are opened."""
+    return actions.resume(caller=current_caller(), current_password=current_password)
+
+
+@blp.post(
+    "/me/delete",
+    access=MERCHANT,
+    body=schemas.DeleteBody,
+    returns=schemas.StatusData,
+    errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.PayoutInProgress],
+)
+def delete_merchant(current_password: str, **body: Any) -> Any:
+    """Delete the merchant; what the books need stays, who it was does not.
+
+    An account that holds another role keeps that.
+    """
+    return actions.delete_merchant(caller=current_caller(), current_password=current_password)

@@ -1,0 +1,149 @@
+"""What the merchant's own operations take and give (specification 4.3)."""
+
+import re
+from typing import Any
+from zoneinfo import available_timezones
+
+from marshmallow import fields
+
+from app.merchants.payout_details import is_masked
+from app.merchants.states import FLOOR_STATUSES, STATUSES
+from app.web.credentials import NewPassword
+from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.schema import Schema
+
+PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
+_NUMBER = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
+_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
+
+
+class Digits(Text):
+    """An account number or a branch code: digits, in groups if one likes; kept without the gaps."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if is_masked(text):
+            return text
+        if not _NUMBER.fullmatch(text):
+            raise problem("invalid_number", "Must be digits, with blanks or hyphens between them if you like.")
+        return re.sub("[ -]", "", text)
+
+
+class Msisdn(Phone):
+    """A mobile number, or one sent back masked as it was read."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return value if is_masked(value) else super()._deserialize(value, attr, data, **kwargs)
+
+
+class Language(Text):
+    """A language tag."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not _LANGUAGE.fullmatch(text):
+            raise problem("unknown_value", "Must be a language tag, like en or af-NA.")
+        return text
+
+
+class Zone(Text):
+    """The name of a time zone."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if text not in available_timezones():
+            raise problem("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
+        return text
+
+
+class Confirmation(fields.Field[Any]):
+    """The word that says one means it, in any case, or true."""
+
+    def __init__(self, word: str) -> None:
+        shown = {"example": word, "description": f"`{word}` in any case, or `true`"}
+        super().__init__(required=True, metadata=shown, error_messages={"required": "This field is required."})
+        self.word = word
+
+    def make_error(self, key: str, **kwargs: Any) -> Any:
+        return problem("required", "This field is required.")
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        meant = value is True or (isinstance(value, str) and value.strip().upper() == self.word)
+        if not meant:
+            raise problem("not_confirmed", f"Must be {self.word}, or true.")
+        return True
+
+
+class PayoutDetails(Schema):
+    """Where money goes. What is not named stays; null removes."""
+
+    destination = Choice("payrail", "bank", allow_none=True)
+    account_name = Text(min=2, max=120, allow_none=True, metadata={"example": "Kapana Corner CC"})
+    account_number = Digits(max=34, allow_none=True, metadata={"example": "62 0012 3456 7"})
+    bank_name = Text(min=2, max=120, allow_none=True, metadata={"example": "Bank Windhoek"})
+    branch_code = Digits(max=20, allow_none=True, metadata={"example": "482172"})
+    msisdn = Msisdn(allow_none=True, metadata={"example": "+264811234567"})
+
+
+class Channels(Schema):
+    email = Flag()
+    sms = Flag()
+    push = Flag()
+
+
+class SettingsBody(Schema):
+    """What is not named stays."""
+
+    language = Language(max=35, metadata={"example": "en"})
+    notifications = Object(Channels)
+    timezone = Zone(max=64, metadata={"example": "Africa/Windhoek"})
+    auto_accept_invites = Flag(metadata={"description": "accept invitations without a fee by themselves"})
+
+
+class MerchantChanges(Schema):
+    name = Text(min=2, max=120, metadata={"example": "Frieda Amupolo"})
+    phone = Phone(min=4, max=32, allow_none=True)
+    business_name = Text(min=2, max=200, metadata={"example": "Kapana Corner"})
+    stall_name = Text(max=100, allow_none=True, metadata={"example": "Kapana Corner, gate B"})
+    category = Text(max=80, allow_none=True, metadata={"example": "food", "description": "for the directory"})
+    city = Text(max=120, allow_none=True, metadata={"example": "Windhoek", "description": "for the directory"})
+    payout_details = Object(PayoutDetails, required=True)
+    settings = Object(SettingsBody, required=True)
+
+
+class ChangePasswordBody(Schema):
+    current_password = Secret(required=True, max=128, metadata=PASSWORD)
+    new_password = NewPassword(required=True, metadata=PASSWORD)
+
+
+class ResumeBody(Schema):
+    current_password = Secret(required=True, metadata=PASSWORD)
+    confirmation = Confirmation("RESUME")
+
+
+class DeleteBody(Schema):
+    current_password = Secret(required=True, metadata=PASSWORD)
+    confirmation = Confirmation("DELETE")
+
+
+class MerchantAccount(Schema):
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    email = fields.String(required=True)
+    roles = Items(fields.String(metadata={"example": "merchant"}), required=True)
+    phone = fields.String(metadata={"example": "+264811234567", "description": "present only when set"})
+    email_verified = Flag(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    business_name = fields.String(required=True, allow_none=True)
+    stall_name = fields.String(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True)
+    city = fields.String(required=True, allow_none=True)
+    payout_details = Object(PayoutDetails, required=True, metadata={"description": "numbers are masked"})
+    settings = Object(SettingsBody, required=True)
+    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
+    version = Whole(required=True)
+
+
+class StatusData(Schema):
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
+    paused_at = Moment(allow_none=True)

@@ -1,0 +1,1 @@
+"""Crew: who works at a stall, their shift codes, and their hours."""

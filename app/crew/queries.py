@@ -1,0 +1,54 @@
+"""Reads of crew, always through the merchant's own stall."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from app.accounts.caller import Caller
+from app.core.db import db
+from app.core.errors import NotFound
+from app.crew.hours import Worked, figures
+from app.crew.models import CrewMember, Shift, ShiftBreak
+from app.crew.stall import stall
+
+
+def crew(caller: Caller, event_id: str) -> dict[str, Any]:
+    """The crew of a stall in the order in which it was sent; one resource with one version. Raises NotFound."""
+    own = stall(caller.id, event_id)
+    members = db.session.scalars(
+        select(CrewMember)
+        .where(
+            CrewMember.merchant_id == caller.id,
+            CrewMember.event_id == event_id,
+            CrewMember.retired_at.is_(None),
+        )
+        .order_by(CrewMember.position, CrewMember.id)
+    ).all()
+    return {"crew": members, "version": own.crew_version}
+
+
+def stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
+    """What a member has worked, per day of the event's time zone; those retired keep their hours. Raises NotFound."""
+    own = stall(caller.id, event_id)
+    member = db.session.scalar(
+        select(CrewMember).where(
+            CrewMember.id == member_id, CrewMember.merchant_id == caller.id, CrewMember.event_id == event_id
+        )
+    )
+    if member is None:
+        raise NotFound()
+    shifts = db.session.scalars(
+        select(Shift).where(Shift.crew_member_id == member_id).order_by(Shift.started_at, Shift.id)
+    ).all()
+    breaks = db.session.scalars(
+        select(ShiftBreak).join(Shift, Shift.id == ShiftBreak.shift_id).where(Shift.crew_member_id == member_id)
+    ).all()
+    worked = [Worked.of(shift, [each for each in breaks if each.shift_id == shift.id], own.now) for shift in shifts]
+    return {
+        "id": member.id,
+        "name": member.name,
+        "role": member.role,
+        "active": member.retired_at is None,
+        "timezone": own.timezone,
+        **figures(worked, own.timezone),
+    }

@@ -1,0 +1,28 @@
+"""What a shift can be, and every step between.
+
+    (verified) ──▶ checked_in ◀──▶ on_break
+                       │              │
+                       └──────┬───────┘
+                              ▼
+                         checked_out          by the crew, or by itself after 16 hours (`auto`)
+
+A shift never opens again: whoever comes back verifies anew.
+"""
+
+from datetime import timedelta
+
+CHECKED_IN, ON_BREAK, CHECKED_OUT = "checked_in", "on_break", "checked_out"
+STATUSES = (CHECKED_IN, ON_BREAK, CHECKED_OUT)
+
+STEPS: dict[str, frozenset[str]] = {
+    CHECKED_IN: frozenset({ON_BREAK, CHECKED_OUT}),
+    ON_BREAK: frozenset({CHECKED_IN, CHECKED_OUT}),
+    CHECKED_OUT: frozenset(),
+}
+
+LONGEST = timedelta(hours=16)
+"""A shift that is open for longer was forgotten: it counts as ended then."""
+REACHES_BACK = timedelta(hours=12)
+"""How long ago something may have happened that a device without a network tells us now."""
+AHEAD = timedelta(minutes=2)
+"""How far the clock of a device may be ahead of ours."""

@@ -1,0 +1,1 @@
+"""Invitations: the directory of merchants, invitations both ways, and who takes part in which event."""

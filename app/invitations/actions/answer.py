@@ -1,0 +1,77 @@
+"""A merchant's answer to an invitation."""
+
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.caller import Caller
+from app.core.errors import NotFound, StaleVersion
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.events.models import Event
+from app.invitations.conditions import invite_status
+from app.invitations.errors import InviteDecided, InviteExpired, InviteWithdrawn
+from app.invitations.models import EventInvite
+from app.invitations.participation import take_part
+from app.invitations.queries import OF_EVENT
+from app.invitations.states import ACCEPTED, EXPIRED, STEPS, WITHDRAWN
+from app.merchants.claiming import claimed
+from app.merchants.errors import MerchantPaused
+from app.merchants.states import PAUSED
+
+
+def answer_invite(
+    *, caller: Caller, invite_id: str, expected_version: int | None, status: str, message: str | None = None
+) -> dict[str, Any]:
+    """The invitation as answered; giving the same answer again changes nothing.
+
+    Accepting makes the merchant a participant, whoever else accepts at the same moment. Raises NotFound,
+    StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
+    """
+    with transaction() as session:
+        merchant = claimed(session, caller.id)
+        invite, now, about = _locked(session, caller, invite_id)
+        if expected_version not in (None, invite.version):
+            raise StaleVersion()
+        if now != status:
+            _check(now, status, paused=merchant.status == PAUSED)
+            invite.status, invite.reply, invite.version = status, message or None, invite.version + 1
+            invite.decided_at = about["now"]
+            session.flush()
+            if status == ACCEPTED:
+                take_part(
+                    session,
+                    event_id=invite.event_id,
+                    merchant_id=caller.id,
+                    stall_type=invite.stall_type,
+                    fee_minor=invite.fee_minor,
+                )
+            enqueue("invitations.mail_answer", key=f"invite-answer-{invite_id}", invite_id=invite_id)
+    own = {each.key: getattr(invite, each.key) for each in EventInvite.__table__.columns}
+    return {**about, **own, "status": status}
+
+
+def _check(now: str, wanted: str, *, paused: bool) -> None:
+    if now == EXPIRED:
+        raise InviteExpired()
+    if now == WITHDRAWN:
+        raise InviteWithdrawn()
+    if wanted not in STEPS[now]:
+        raise InviteDecided(status=now)
+    if paused and wanted == ACCEPTED:
+        raise MerchantPaused()
+
+
+def _locked(session: OrmSession, caller: Caller, invite_id: str) -> tuple[EventInvite, str, dict[str, Any]]:
+    """The caller's invitation, locked, with its status now and what is told of its event. Raises NotFound."""
+    row = session.execute(
+        select(EventInvite, invite_status().label("status_now"), func.now().label("now"), *OF_EVENT)
+        .join(Event, Event.id == EventInvite.event_id)
+        .where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
+        .with_for_update(of=EventInvite),
+        execution_options={"populate_existing": True},
+    ).first()  # fmt: skip
+    if row is None:
+        raise NotFound()
+    return row[0], row.status_now, dict(row._mapping)

@@ -1,0 +1,28 @@
+"""Errors of invitations."""
+
+from app.core.errors import Conflict, Gone
+
+
+class InviteDecided(Conflict):
+    number, code = 40970, "INVITE_DECIDED"
+    message = "This invitation has been answered already; the other answer is no longer possible."
+
+
+class EventClosed(Conflict):
+    number, code = 40971, "EVENT_CLOSED"
+    message = "The event is over, archived or cancelled; nobody can be invited to it."
+
+
+class InviteExpired(Gone):
+    number, code = 41070, "INVITE_EXPIRED"
+    message = "This invitation has had its time; ask the organiser for a new one."
+
+
+class InviteWithdrawn(Gone):
+    number, code = 41071, "INVITE_WITHDRAWN"
+    message = "This invitation no longer stands: it was withdrawn, or the event was called off."
+
+
+class InviteUsed(Gone):
+    number, code = 41072, "INVITE_USED"
+    message = "This invitation has been used as often as it may be; ask the organiser for a new one."

@@ -1,0 +1,28 @@
+"""How a merchant comes to take part in an event: the one way, for invitations and for applications."""
+
+from sqlalchemy import func, literal, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session as OrmSession
+
+from app.invitations.models import Participation
+from app.merchants.models import Merchant
+from app.merchants.states import CLOSED
+
+
+def take_part(
+    session: OrmSession, *, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None
+) -> bool:
+    """Makes the merchant a participant; False when he is one already, whose terms stay.
+
+    His stall begins with the floor status that he last set.
+    """
+    kept = select(Merchant.floor_status).where(Merchant.profile_id == merchant_id).scalar_subquery()
+    statement = insert(Participation).values(
+        event_id=event_id,
+        merchant_id=merchant_id,
+        stall_type=stall_type,
+        fee_minor=fee_minor,
+        floor_status=func.coalesce(kept, literal(CLOSED)),
+    )
+    added = session.execute(statement.on_conflict_do_nothing().returning(Participation.event_id))
+    return added.first() is not None

@@ -1,0 +1,193 @@
+"""Reads of the directory, of invitations and of participation, always through whoever may see them."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, String, case, cast, exists, false, func, select, text, true
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import aliased
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account, MerchantProfile
+from app.core.db import db
+from app.core.errors import NotFound
+from app.core.folding import folded_sql
+from app.events.models import Event
+from app.events.queries import READS, owned
+from app.events.search import prefix_query, words_of
+from app.invitations.conditions import floor_status, invite_status, link_state, organiser_name
+from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
+from app.invitations.models import EventInvite, InviteLink, Participation
+from app.invitations.slugs import INVITE as INVITE_PAGE
+from app.invitations.slugs import id_of, slug_of, url_of
+from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
+from app.merchants.models import Merchant
+from app.merchants.queries import is_active
+
+FEW = 1000
+Organiser = aliased(Account)
+ENDED = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
+DIRECTORY_SORTS: dict[str, Any] = {"businessName": MerchantProfile.name_key}
+INVITE_SORTS: dict[str, Any] = {"createdAt": EventInvite.created_at, "startsAt": Event.starts_at}
+EVENT_SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "joinedAt": Participation.joined_at}
+OF_EVENT: list[Any] = [
+    Event.id.label("event_id"), Event.name.label("event_name"), Event.city, Event.venue, Event.country,
+    Event.timezone, Event.starts_at, Event.ends_at, organiser_name().label("organiser_name"),
+]  # fmt: skip
+INVITE: list[Any] = [
+    EventInvite.id, EventInvite.merchant_id, EventInvite.message, EventInvite.stall_type, EventInvite.fee_minor,
+    EventInvite.expires_at, EventInvite.reply, EventInvite.automatic, EventInvite.decided_at, EventInvite.created_at,
+]  # fmt: skip
+
+
+def directory(
+    caller: Caller, event_id: str, *, q: str | None = None, category: str | None = None, city: str | None = None
+) -> Select[Any]:
+    """Merchants who can be invited: active and verified, without anything private. Raises NotFound for the event."""
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
+        raise NotFound()
+    statement = (
+        select(
+            MerchantProfile.account_id.label("id"), MerchantProfile.business_name, MerchantProfile.stall_name,
+            MerchantProfile.category, MerchantProfile.city,
+            _latest_invite(event_id).label("invite_status"), _takes_part(event_id).label("takes_part"),
+        )
+        .join(Account, Account.id == MerchantProfile.account_id)
+        .where(Account.email_verified_at.is_not(None), is_active())
+    )  # fmt: skip
+    if city is not None:
+        statement = statement.where(MerchantProfile.city_key == _folded("city")).params(city=city)
+    if category is not None:
+        statement = statement.where(MerchantProfile.category_key == _folded("category")).params(category=category)
+    words = words_of(q) if q else []
+    return statement.where(_matching(prefix_query(words))) if words else statement
+
+
+def my_invites(caller: Caller, *, status: str | None = None, event_id: str | None = None) -> Select[Any]:
+    """The caller's invitations, with what time has made of them."""
+    statement = _invites().where(EventInvite.merchant_id == caller.id)
+    if status is not None:
+        statement = statement.where(invite_status() == status)
+    return statement.where(EventInvite.event_id == event_id) if event_id else statement
+
+
+def my_invite(caller: Caller, invite_id: str) -> Any:
+    """One of them. Raises NotFound, also for somebody else's."""
+    statement = _invites().where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
+    found = db.session.execute(statement).mappings().first()
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def my_events(caller: Caller) -> Select[Any]:
+    """The events that the caller takes part in."""
+    return (
+        select(
+            Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at,
+            Event.ends_at, Event.visibility, organiser_name().label("organiser_name"), Participation.stall_type,
+            Participation.fee_minor, Participation.joined_at, floor_status().label("floor_status"),
+        )
+        .join(Participation, Participation.event_id == Event.id)
+        .outerjoin(Merchant, Merchant.profile_id == Participation.merchant_id)
+        .where(Participation.merchant_id == caller.id)
+    )  # fmt: skip
+
+
+def link(slug: str) -> dict[str, Any]:
+    """What a link shows: event, terms and state, dead or alive. Raises NotFound for a name never given out."""
+    link_id = id_of(slug)
+    found = db.session.execute(
+        select(
+            InviteLink.id, InviteLink.email, InviteLink.business_name, InviteLink.stall_type, InviteLink.fee_minor,
+            InviteLink.message, InviteLink.expires_at, InviteLink.max_uses, InviteLink.uses,
+            link_state().label("state"), *OF_EVENT, Account.email.label("contact"),
+        )
+        .join(Event, Event.id == InviteLink.event_id)
+        .join(Account, Account.id == Event.organiser_id)
+        .where(InviteLink.id == link_id)
+    ).mappings().first() if link_id else None  # fmt: skip
+    if found is None:
+        raise NotFound()
+    return {**found, "slug": slug_of(found["id"]), "url": url_of(found["id"])}
+
+
+def living_link(slug: str) -> dict[str, Any]:
+    """The same for one that still counts. Raises NotFound, InviteExpired, InviteWithdrawn, InviteUsed."""
+    found = link(slug)
+    if found["state"] in ENDED:
+        raise ENDED[found["state"]](state=found["state"], contact=found["contact"])
+    return found
+
+
+def invitation_page(slug: str) -> dict[str, Any]:
+    """What the page of a link shows, or that of one merchant's own invitation (`personal`). Raises NotFound."""
+    invite_id = id_of(slug, INVITE_PAGE)
+    if invite_id is None:
+        return {**link(slug), "personal": False}
+    found = db.session.execute(
+        select(
+            *INVITE, invite_status().label("state"), *OF_EVENT, MerchantProfile.business_name,
+            Organiser.email.label("contact"),
+        )
+        .join(Event, Event.id == EventInvite.event_id)
+        .join(Organiser, Organiser.id == Event.organiser_id)
+        .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
+        .where(EventInvite.id == invite_id)
+    ).mappings().first()  # fmt: skip
+    if found is None:
+        raise NotFound()
+    return {**found, "personal": True}
+
+
+def application_terms(slug: str) -> dict[str, Any]:
+    """What an application by this link starts from: `link_id`, `event_id`, and the terms that the organiser set
+    (`email`, `business_name`, `stall_type`, `fee_minor`, `message`; each may be None).
+
+    Raises NotFound, and the Gone errors of `living_link`.
+    """
+    found = living_link(slug)
+    names = ("event_id", "email", "business_name", "stall_type", "fee_minor", "message")
+    return {"link_id": found["id"], **{name: found[name] for name in names}}
+
+
+def _matching(query: str) -> ColumnElement[bool]:
+    """The condition for a search. PostgreSQL cannot tell rare beginnings of words from common ones, so we look first:
+    of few matches all are sorted; among many the next ones in order are near, and the index of words is left out.
+    """
+    wanted = func.to_tsquery("simple", query)
+    found = select(MerchantProfile.account_id).where(MerchantProfile.search.op("@@")(wanted)).limit(FEW + 1)
+    ids = db.session.scalars(found).all()
+    if len(ids) <= FEW:
+        return MerchantProfile.account_id == func.any(cast(ids, ARRAY(String)))
+    return case((MerchantProfile.search.op("@@")(wanted), true()), else_=false())
+
+
+def _invites() -> Select[Any]:
+    return (
+        select(*INVITE, EventInvite.version, invite_status().label("status"), *OF_EVENT)
+        .join(Event, Event.id == EventInvite.event_id)
+    )  # fmt: skip
+
+
+def _latest_invite(event_id: str) -> Any:
+    statement = (
+        select(invite_status())
+        .join(Event, Event.id == EventInvite.event_id)
+        .where(EventInvite.event_id == event_id, EventInvite.merchant_id == MerchantProfile.account_id)
+        .order_by(EventInvite.id.desc())
+        .limit(1)
+    )
+    return statement.correlate(MerchantProfile).scalar_subquery()
+
+
+def _takes_part(event_id: str) -> ColumnElement[bool]:
+    return (
+        exists()
+        .where(Participation.merchant_id == MerchantProfile.account_id, Participation.event_id == event_id)
+        .correlate(MerchantProfile)
+    )
+
+
+def _folded(name: str) -> Any:
+    """A parameter in the form of the keys; PostgreSQL folds it once, before it looks."""
+    return text(folded_sql(f"CAST(:{name} AS text)"))

@@ -1,0 +1,76 @@
+"""Deleting oneself as a merchant: the person goes, the books stay."""
+
+from typing import Any
+
+from sqlalchemy import case, delete, exists, func, null, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.caller import Caller
+from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.models import Account, AccountSession, ExternalIdentity, MerchantProfile, OneTimeCode
+from app.accounts.throttling import check_own_password
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.merchants.claiming import claimed
+from app.merchants.models import Merchant
+from app.merchants.money import open_money
+from app.merchants.states import CLOSED, DELETED, check_step
+
+ROLE = "merchant"
+NOBODY = "Deleted merchant"
+
+
+def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
+    """Erases the merchant, and the person as well unless the account holds another role. Every session ends.
+
+    Raises CurrentPasswordWrong, Throttled, BalanceNotZero, PayoutInProgress.
+    """
+    if not check_own_password(caller.id, current_password):
+        raise CurrentPasswordWrong()
+    with transaction() as session:
+        merchant = claimed(session, caller.id)
+        open_money(session, caller.id)
+        check_step(merchant.status, DELETED)
+        _erase(session, caller)
+        enqueue("merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name)
+    return {"status": DELETED}
+
+
+def _erase(session: OrmSession, caller: Caller) -> None:
+    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all."""
+    only_role = Account.roles.contained_by([ROLE])
+    gone: dict[str, Any] = {
+        "email": f"{caller.id}@deleted.invalid",
+        "email_verified_at": null(),
+        "password_hash": null(),
+        "password_version": Account.password_version + 1,
+        "name": NOBODY,
+        "phone": null(),
+    }
+    statement = update(Account).where(Account.id == caller.id).values(
+        roles=func.array_remove(Account.roles, ROLE),
+        version=Account.version + 1,
+        **{name: case((only_role, value), else_=getattr(Account, name)) for name, value in gone.items()},
+    )  # fmt: skip
+    alone = exists().where(Account.id == caller.id, only_role).correlate(None)
+    for number, part in enumerate([*_of_merchant(caller), *(each.where(alone) for each in _of_person(caller))]):
+        statement = statement.add_cte(part.cte(f"part{number}"))
+    session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _of_merchant(caller: Caller) -> list[Any]:
+    living = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
+    return [
+        update(Merchant).where(Merchant.account_id == caller.id).values(
+            status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1
+        ),
+        delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
+        update(AccountSession).where(*living).values(ended_at=func.now(), end_reason="merchant_deleted"),
+    ]  # fmt: skip
+
+
+def _of_person(caller: Caller) -> list[Any]:
+    return [
+        delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
+        delete(OneTimeCode).where(OneTimeCode.email == caller.email),
+    ]

@@ -1,0 +1,71 @@
+"""Taking hold of one's own merchant row inside a transaction, whether or not it was there before."""
+
+from typing import Any
+
+from sqlalchemy import case, null, select, text
+from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.orm import Session as OrmSession
+from sqlalchemy.orm import aliased
+
+from app.accounts.models import Account, MerchantProfile
+from app.merchants.errors import MerchantPaused
+from app.merchants.models import Merchant
+from app.merchants.states import ACTIVE, CLOSED, PAUSED
+
+
+def claimed(session: OrmSession, account_id: str) -> Merchant:
+    """The account's row, locked. One that was left behind by an earlier profile starts afresh."""
+    row: Merchant = _first(session, account_id, _claim(account_id).returning(Merchant))[0]
+    return row
+
+
+def claimed_with_profile(session: OrmSession, account_id: str) -> tuple[Merchant, Account, MerchantProfile]:
+    """The same with the account and the profile, all locked, in one statement."""
+    own = aliased(Merchant, _claim(account_id).returning(Merchant).cte("own"))
+    statement = (
+        select(own, Account, MerchantProfile)
+        .join(Account, Account.id == own.account_id)
+        .join(MerchantProfile, MerchantProfile.account_id == own.account_id)
+        .with_for_update(of=[Account, MerchantProfile])
+    )
+    row = _first(session, account_id, statement)
+    return row[0], row[1], row[2]
+
+
+def claimed_active(session: OrmSession, account_id: str) -> Merchant:
+    """The same for what a paused merchant may not do. Raises MerchantPaused."""
+    merchant = claimed(session, account_id)
+    if merchant.status == PAUSED:
+        raise MerchantPaused()
+    return merchant
+
+
+def _first(session: OrmSession, account_id: str, statement: Any) -> Any:
+    """The one row; whoever has the role without a profile gets one first, by his own name."""
+    options = {"populate_existing": True}
+    row = session.execute(statement, execution_options=options).first()
+    if row is not None:
+        return row
+    own_name = select(Account.id, Account.name).where(Account.id == account_id)
+    profile = insert(MerchantProfile).from_select(["account_id", "business_name"], own_name)
+    session.execute(profile.on_conflict_do_nothing())
+    return session.execute(statement, execution_options=options).one()
+
+
+def _claim(account_id: str) -> Insert:
+    void = Merchant.profile_id.is_(None)
+    profile = select(MerchantProfile.account_id, MerchantProfile.account_id.label("profile_id"))
+    statement = insert(Merchant).from_select(
+        ["account_id", "profile_id"], profile.where(MerchantProfile.account_id == account_id)
+    )
+    return statement.on_conflict_do_update(
+        index_elements=["account_id"],
+        set_={
+            "profile_id": account_id,
+            "status": case((void, ACTIVE), else_=Merchant.status),
+            "payout_details": case((void, null()), else_=Merchant.payout_details),
+            "settings": case((void, text("'{}'::jsonb")), else_=Merchant.settings),
+            "floor_status": case((void, CLOSED), else_=Merchant.floor_status),
+            "version": case((void, 0), else_=Merchant.version),
+        },
+    )

@@ -1,0 +1,32 @@
+"""Whether money of a merchant is still open: asked before a merchant goes.
+
+Money lives above this domain, so whoever keeps some registers how to find it:
+
+    @asks_for_open_money
+    def balance(session, account_id):
+        if …: raise BalanceNotZero(balanceMinor=…)
+
+A check runs inside the deletion, with the merchant's row locked, and locks what it looks at.
+"""
+
+from collections.abc import Callable
+
+from sqlalchemy.orm import Session as OrmSession
+
+Check = Callable[[OrmSession, str], None]
+_checks: list[Check] = []
+
+
+def asks_for_open_money(check: Check) -> Check:
+    """Registers a check, which raises BalanceNotZero or PayoutInProgress."""
+    _checks.append(check)
+    return check
+
+
+def open_money(session: OrmSession, account_id: str) -> None:
+    """Raises BalanceNotZero or PayoutInProgress while there is money to come or to go.
+
+    There is no ledger yet, so nothing is registered and nothing found.
+    """
+    for check in _checks:
+        check(session, account_id)

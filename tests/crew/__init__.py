@@ -1,0 +1,1 @@
+"""Crew and shifts, in detail: races, codes, days."""

@@ -1,0 +1,1 @@
+"""Invitations in detail: races, plans."""

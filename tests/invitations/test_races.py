@@ -1,0 +1,114 @@
+"""Answers and invitations at once; and the directory among a hundred thousand."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from app.invitations.actions.links import use_link
+from app.invitations.errors import InviteUsed
+from app.invitations.states import PENDING, STATUSES, STEPS
+from tests.factories.accounts import account, mails_to, signed_in
+from tests.factories.events import event, organiser
+from tests.factories.merchants import invited, merchant_account
+from tests.http import Client, data
+from tests.races import at_once
+
+INVITES = "/api/merchants/me/event-invites"
+
+
+def count(statement: str) -> int:
+    with transaction() as session:
+        return int(session.scalar(text(statement)) or 0)
+
+
+def test_only_what_is_pending_can_change() -> None:
+    assert set(STEPS) == set(STATUSES)
+    assert {now for now, wanted in STEPS.items() if wanted} == {PENDING}
+
+
+def test_accepting_by_many_at_once_takes_part_once(client: Client) -> None:
+    owner_account, who = account("organiser"), merchant_account("Kapana Corner")
+    owner, me = signed_in(client, owner_account), signed_in(client, who)
+    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
+    answers = at_once(16, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
+    assert {each.status_code for each in answers} == {200}
+    assert len({each.get_json()["data"]["version"] for each in answers}) == 1
+    assert count("SELECT count(*) FROM participation") == 1
+    assert [each["subject"] for each in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
+
+
+def test_of_yes_and_no_at_once_one_counts(client: Client) -> None:
+    owner, who = organiser(client), merchant_account()
+    me = signed_in(client, who)
+    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
+    words = ("accepted", "declined")
+    answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
+    assert Counter(answers) == {200: 4, 409: 4}
+    taken = count("SELECT count(*) FROM participation")
+    assert taken == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
+
+
+def test_accepting_and_pausing_at_once_never_takes_part_when_paused_first(client: Client) -> None:
+    owner, who = organiser(client), merchant_account()
+    me = signed_in(client, who)
+    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
+
+    def act(number: int) -> int:
+        if number == 0:
+            return me.post("/api/merchants/me/pause").status_code
+        return me.patch(f"{INVITES}/{invite}", {"status": "accepted"}).status_code
+
+    answers = at_once(6, act)
+    accepted = count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
+    assert set(answers[1:]) == ({200} if accepted else {409})
+
+
+def test_the_same_merchants_invited_by_many_at_once_are_invited_once(client: Client) -> None:
+    owner, who = organiser(client), [merchant_account() for _ in range(6)]
+    made = event(owner)
+    at_once(8, lambda number: invited(owner, made["id"], *(who if number % 2 else who[::-1])))
+    assert count("SELECT count(*) FROM event_invite") == 6
+    assert all(len(mails_to(each.email)) == 1 for each in who)
+
+
+def test_without_the_index_they_would_be_invited_again(client: Client) -> None:
+    owner, who = organiser(client), merchant_account()
+    made = event(owner)
+    invited(owner, made["id"], who)
+    again = "INSERT INTO event_invite (id, event_id, merchant_id, invited_by, expires_at)"
+    with pytest.raises(Exception, match="uq_event_invite_living"), transaction() as session:
+        session.execute(text(f"{again} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite"))
+    with transaction() as session:
+        session.execute(text("DROP INDEX uq_event_invite_living"))
+        session.execute(text(f"{again} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite"))
+    try:
+        assert count("SELECT count(*) FROM event_invite") == 2
+    finally:
+        with transaction() as session:
+            session.execute(text("DELETE FROM event_invite"))
+            session.execute(
+                text(
+                    "CREATE UNIQUE INDEX uq_event_invite_living ON event_invite (event_id, merchant_id)"
+                    " WHERE status IN ('pending', 'accepted')"
+                )
+            )
+
+
+def test_the_last_use_of_a_link_goes_to_one(app: Flask, client: Client) -> None:
+    owner = organiser(client)
+    link = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {"maxUses": 3}), 201)
+
+    def use(_: int) -> Any:
+        with app.app_context():
+            try:
+                with transaction() as session:
+                    use_link(session, link["id"])
+            except InviteUsed as error:
+                return error.code
+            return None
+
+    assert Counter(at_once(10, use)) == {None: 3, "INVITE_USED": 7}

@@ -1,0 +1,1 @@
+"""Merchants in detail."""
