@@ -5,6 +5,7 @@ from flask import Flask
 from app import demo, up
 from app.accounts import commands as accounts
 from app.core import commands as core
+from app.events import commands as events
 
 
 def register(app: Flask) -> None:
@@ -13,3 +14,4 @@ def register(app: Flask) -> None:
     app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)
+    events.register(app)

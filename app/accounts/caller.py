@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.accounts.models import TIERS
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -17,3 +19,7 @@ class Caller:
     tier: str | None
     title: str | None
     version: int
+
+    def has_tier(self, lowest: str) -> bool:
+        """Whether the caller is an admin of that tier or above."""
+        return self.tier is not None and TIERS.index(self.tier) >= TIERS.index(lowest)

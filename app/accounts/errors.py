@@ -23,6 +23,11 @@ class IdentityRejected(Unauthorised):
     message = "The provider's token does not count; sign in with the provider again."
 
 
+class EmailNotVerified(Forbidden):
+    number, code = 40302, "EMAIL_NOT_VERIFIED"
+    message = "Verify your e-mail address first; /api/auth/resend-verification sends a new code."
+
+
 class BootstrapRefused(Forbidden):
     number, code = 40310, "BOOTSTRAP_REFUSED"
     message = "Creating an admin needs the token of an admin, or the bootstrap secret while there is none."

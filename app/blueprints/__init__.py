@@ -5,7 +5,10 @@ from flask import Flask
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
 from app.blueprints.diagnostics.routes import blp as diagnostics
+from app.blueprints.events.public import blp as public_events
+from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
+from app.blueprints.media.routes import blueprint as media
 from app.config import Settings
 from app.web import openapi
 
@@ -13,6 +16,7 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, health):
+    for blueprint in (accounts, diagnostics, events, public_events, health):
         api.register_blueprint(blueprint)
+    app.register_blueprint(media)
     console.register(app, settings)

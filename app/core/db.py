@@ -5,7 +5,7 @@ docs/decisions/reads-without-transactions.md). The session therefore reads on au
 and refuses to write on them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -26,6 +26,8 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 ObjectId = String(24, collation="C")
+Parameters = Sequence[Any] | Mapping[str, Any]
+Question = Callable[[Any], Any]
 
 
 class WriteOutsideTransaction(RuntimeError):
@@ -81,17 +83,31 @@ def id_column() -> Mapped[str]:
     return mapped_column(ObjectId, primary_key=True, default=new_id)
 
 
-def fetch_row(statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+def fetch_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
     """The first row of a hand-written SELECT, by the driver itself: for the one query that every request makes.
 
     It borrows a connection for just this query; a session around it would cost three times as much. A connection
     that turns out to be dead takes its pool with it, and the query is asked once more.
     """
+    row: tuple[Any, ...] | None = _asked(lambda cursor: cursor.execute(statement, parameters).fetchone())
+    return row
+
+
+def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None = None) -> list[tuple[Any, ...]]:
+    """All rows of a hand-written SELECT, likewise: for public reads. With `prepare=False` it is planned for its very
+    parameters each time."""
+    rows: list[tuple[Any, ...]] = _asked(
+        lambda cursor: cursor.execute(statement, parameters, prepare=prepare).fetchall()
+    )
+    return rows
+
+
+def _asked(question: Question) -> Any:
     if db.session.registry.has() and db.session().in_transaction():
-        return _first(db.session().connection().connection, statement, parameters)
+        return question(_cursor(db.session().connection().connection))
     lent = db.engine.raw_connection()
     try:
-        return _first_at_once(lent, statement, parameters)
+        return _asked_at_once(lent, question)
     except psycopg.OperationalError as error:
         if not _closed(lent):
             raise
@@ -100,25 +116,24 @@ def fetch_row(statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | No
     finally:
         lent.close()
     with closing(db.engine.raw_connection()) as fresh:
-        return _first_at_once(fresh, statement, parameters)
+        return _asked_at_once(fresh, question)
 
 
-def _first_at_once(lent: PoolProxiedConnection, statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The first row, without a transaction around it."""
+def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
+    """The answer, without a transaction around it."""
     driver: Any = lent.driver_connection
     driver.autocommit = True
     try:
-        return _first(lent, statement, parameters)
+        return question(_cursor(lent))
     finally:
         if not driver.closed:
             driver.autocommit = False
 
 
-def _first(lent: PoolProxiedConnection, statement: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+def _cursor(lent: PoolProxiedConnection) -> Any:
+    """The one cursor that is kept with a connection."""
     driver: Any = lent.driver_connection
-    cursor = lent.info.get("cursor") or lent.info.setdefault("cursor", driver.cursor())
-    row: tuple[Any, ...] | None = cursor.execute(statement, parameters).fetchone()
-    return row
+    return lent.info.get("cursor") or lent.info.setdefault("cursor", driver.cursor())
 
 
 def _closed(lent: PoolProxiedConnection) -> bool:

@@ -15,11 +15,11 @@ from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.accounts import keys
 from app.accounts.caller import Caller
+from app.accounts.errors import EmailNotVerified
 from app.accounts.queries import caller_of_session
 from app.accounts.sessions import ACCESS_SECONDS, SignedIn
 from app.web.access import Access
 from app.web.refusals import (
-    EmailNotVerified,
     RoleNotAllowed,
     SessionEnded,
     TokenExpired,

@@ -19,10 +19,12 @@ from flask import request
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
 from app.web import idempotency, limits, openapi, paging, parser, versions
+from app.web import kept as keeping
 from app.web.access import Access
 from app.web.auth import authorise
 from app.web.edge import ROUTE
 from app.web.envelope import enveloped
+from app.web.kept import Keep
 from app.web.limits import Limit
 from app.web.operation import Operation
 from app.web.paging import Listing
@@ -53,6 +55,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         idempotent: bool | str = False,
         versioned: bool = False,
         sparse: bool = False,
+        kept: Keep | None = None,
         limit: Limit | None = None,
         errors: Sequence[type[AppError]] = (),
         content_type: str | None = None,
@@ -62,12 +65,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ) -> Callable[[V], V]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
-        ETag on GET and passes `If-Match` on as `expected_version`; `errors` lists what else it may answer."""
+        ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
+        `errors` lists what else it may answer."""
         (method,) = methods
         operation = Operation(
             rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files,
             query=query, returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse,
-            limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes,
+            kept=kept, limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes,
         )  # fmt: skip
 
         def decorate(view: V) -> V:
@@ -94,7 +98,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     def _handler(self, view: View, operation: Operation) -> View:
         """The view inside everything that its declaration asks for; the last layer added is the first to answer."""
-        handler = _path_checked(view, operation.rule)
+        made, shortcut = keeping.kept(view, operation.kept) if operation.kept else (view, None)
+        handler = _path_checked(made, operation.rule)
         if operation.listing:
             handler = paging.paged(handler, operation.listing)
         if operation.versioned:
@@ -106,6 +111,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
             handler = idempotency.idempotent(handler, name, forever=forever)
         handler = parser.reading(handler, operation.taken, max_bytes=operation.max_bytes)
+        if shortcut is not None:
+            handler = shortcut(handler)
         handler = _guarded(handler, operation)
         openapi.describe(handler, operation)
         return handler

@@ -230,6 +230,15 @@ class Moment(Coded, fields.Field[Any]):
         return None if value is None else rfc3339(value)
 
 
+class EndMoment(Moment):
+    """A time at which something ends: a bare date means the last second of that day."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        moment = super()._deserialize(value, attr, data, **kwargs)
+        bare = moment.tzinfo is None and len(value.strip()) <= len("2026-12-04")
+        return moment.replace(hour=23, minute=59, second=59) if bare else moment
+
+
 class Items(Coded, fields.List[Any]):
     """A list of one kind of thing."""
 

@@ -8,6 +8,7 @@ import flask_smorest
 from flask import Flask
 from marshmallow import fields
 
+from app.accounts.errors import EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
 from app.web import refusals
@@ -128,7 +129,7 @@ def describe(handler: Callable[..., Any], operation: Operation) -> None:
     if operation.content_type is None:
         shown = success_example(operation.given or Empty)
         doc["responses"][operation.status] = {"content": {"application/json": {"example": shown}}}
-    if operation.versioned and operation.method == "GET":
+    if operation.tagged and operation.method == "GET":
         doc["responses"][304] = {"description": "Not modified: you have it."}
     info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
@@ -149,7 +150,7 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
     version = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
     return [
         *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
-        *([version] if operation.versioned else []),
+        *([version] if operation.tagged else []),
         *([FIELDS_PARAMETER] if operation.sparse else []),
     ]
 
@@ -168,7 +169,7 @@ def _usual(operation: Operation) -> list[type[AppError]]:
         *(TOKEN_ERRORS if access.optional or not access.public else ()),
         *([refusals.TokenMissing] if not access.public else ()),
         *([refusals.RoleNotAllowed] if access.roles or access.tier else ()),
-        *([refusals.EmailNotVerified] if access.verified else ()),
+        *([EmailNotVerified] if access.verified else ()),
         *(BODY_ERRORS if operation.body or operation.files else ()),
         *([kinds.ValidationFailed] if operation.taken or operation.idempotent or operation.sparse else ()),
         *([kinds.NotFound] if "<" in operation.route else ()),

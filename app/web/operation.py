@@ -8,6 +8,7 @@ from typing import Any
 from app.core.errors import AppError
 from app.web.access import Access
 from app.web.fields import Secret
+from app.web.kept import Keep
 from app.web.limits import Limit
 from app.web.paging import Listing, envelope_of, query_of
 from app.web.schema import Schema
@@ -29,6 +30,7 @@ class Operation:
     idempotent: bool | str
     versioned: bool
     sparse: bool
+    kept: Keep | None
     limit: Limit | None
     errors: Sequence[type[AppError]]
     content_type: str | None
@@ -38,6 +40,11 @@ class Operation:
     def route(self) -> str:
         """The path with its parameters' names: what logs, limits and idempotency call the operation."""
         return self.prefix + self.rule
+
+    @property
+    def tagged(self) -> bool:
+        """Whether its answers carry an ETag."""
+        return self.versioned or self.kept is not None
 
     @property
     def listing(self) -> Listing | None:

@@ -78,7 +78,7 @@ def paged(view: View, listing: Listing) -> View:
     @wraps(view)
     def answer(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
         column, place = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
-        after = _decoded(cursor, place, column) if cursor is not None else None
+        after = decoded(cursor, place, column) if cursor is not None else None
         statement = view(**filters)
         page = page_of(
             statement,
@@ -100,18 +100,18 @@ def _id_of(statement: Any) -> ColumnElement[str]:
 
 def _pagination(page: Page, place: str) -> dict[str, Any]:
     after = page.after
-    said: dict[str, Any] = {"limit": page.limit, "next_cursor": None if after is None else _encoded(after, place)}
+    said: dict[str, Any] = {"limit": page.limit, "next_cursor": None if after is None else encoded(after, place)}
     return said if page.total is None else {**said, "total": page.total}
 
 
-def _encoded(after: tuple[Any, str], place: str) -> str:
+def encoded(after: tuple[Any, str], place: str) -> str:
     """Where the next page starts, signed: no cursor that was not given out ever reaches the database."""
     key, last = after
     plain = orjson.dumps([key.isoformat() if isinstance(key, date) else key, last], default=str)
     return base64.urlsafe_b64encode(derive("cursor", place, plain.hex())[:SIGNED] + plain).rstrip(b"=").decode()
 
 
-def _decoded(cursor: str, place: str, column: ColumnElement[Any]) -> tuple[Any, str]:
+def decoded(cursor: str, place: str, column: ColumnElement[Any]) -> tuple[Any, str]:
     try:
         sent = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except ValueError as error:

@@ -28,11 +28,6 @@ class RoleNotAllowed(Forbidden):
     message = "Your account's role may not do this."
 
 
-class EmailNotVerified(Forbidden):
-    number, code = 40302, "EMAIL_NOT_VERIFIED"
-    message = "Verify your e-mail address first; /api/auth/resend-verification sends a new code."
-
-
 class IdempotencyInProgress(Conflict):
     number, code = 40901, "IDEMPOTENCY_IN_PROGRESS"
     message = "The first request with this idempotency key is still running; ask again in a moment."

@@ -1,0 +1,234 @@
+"""What the event operations give."""
+
+from marshmallow import fields
+
+from app.blueprints.events import shapes
+from app.blueprints.events.fields import Stored
+from app.events.models import CATEGORIES
+from app.events.visibility import VISIBILITIES
+from app.web.fields import Flag, Items, Moment, Number, Object, Whole
+from app.web.schema import Schema
+
+STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
+CURRENCY = {"enum": ["NAD"], "example": "NAD"}
+
+
+def _text(example: str, **options: bool) -> fields.String:
+    return fields.String(metadata={"example": example}, **options)  # type: ignore[arg-type]
+
+
+class EventSummary(Schema):
+    """What discovery shows of an event."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    city = _text("Windhoek", required=True)
+    venue = _text("River grounds", required=True)
+    starts_at = Moment(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
+    cover_image_url = fields.String(
+        required=True,
+        metadata={"example": "https://media.example.com/lights.jpg", "description": "empty when there is none"},
+    )
+    is_cashless = Flag(required=True)
+
+
+class EventRow(EventSummary):
+    """What lists show of an event."""
+
+    country = _text("NA", required=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    ends_at = Moment(required=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
+    publish_at = Moment(required=True, allow_none=True)
+    version = Whole(required=True)
+
+
+class PhaseData(Schema):
+    name = _text("Early bird", required=True)
+    starts_at = Moment(required=True, allow_none=True)
+    ends_at = Moment(required=True, allow_none=True)
+    price_minor = Whole(required=True)
+    quantity = Whole(required=True, allow_none=True)
+
+
+class TicketTypeData(Schema):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    description = fields.String(required=True, allow_none=True)
+    price_minor = Whole(required=True)
+    min_per_order = Whole(required=True, allow_none=True)
+    max_per_order = Whole(required=True, allow_none=True)
+    phases = Items(Object(PhaseData), required=True)
+
+
+class OwnTicketTypeData(TicketTypeData):
+    quantity = Whole(required=True)
+
+
+class PublicEvent(Schema):
+    """What everybody may know of an event: an allow-list."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    description = fields.String(required=True, allow_none=True)
+    cover_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
+    poster_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
+    venue = _text("River grounds", required=True)
+    city = _text("Windhoek", required=True)
+    country = _text("NA", required=True)
+    latitude = Number(required=True, allow_none=True)
+    longitude = Number(required=True, allow_none=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = Moment(required=True)
+    ends_at = Moment(required=True)
+    sales_end_at = Moment(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    keywords = Items(fields.String(), required=True)
+    is_cashless = Flag(required=True)
+    allowed_payment_option_slugs = Items(fields.String(), required=True)
+    organiser_name = _text("Windhoek Lights", required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    ticket_types = Items(Object(TicketTypeData), required=True)
+    bulk_discounts = Stored(shapes.BulkDiscount, max=20, required=True)
+    payment_method_discounts = Stored(shapes.PaymentMethodDiscount, max=50, required=True)
+    sponsors = Stored(shapes.Sponsor, max=200, required=True)
+    stall_types = Stored(shapes.StallType, max=50, required=True)
+    tables = Stored(shapes.Table, max=200, required=True)
+    lineup = Stored(shapes.LineupEntry, max=80, required=True)
+    promotion = fields.Raw(required=True, allow_none=True, metadata={"type": ["object", "null"], "example": None})
+
+
+class EventData(Schema):
+    """An event as its organiser sees it."""
+
+    id = fields.String(required=True)
+    version = Whole(required=True)
+    organiser_id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    description = fields.String(required=True, allow_none=True)
+    cover_image_url = fields.String(required=True, allow_none=True)
+    poster_image_url = fields.String(required=True, allow_none=True)
+    venue = _text("River grounds", required=True)
+    city = _text("Windhoek", required=True)
+    country = _text("NA", required=True)
+    latitude = Number(required=True, allow_none=True)
+    longitude = Number(required=True, allow_none=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = Moment(required=True)
+    ends_at = Moment(required=True)
+    sales_end_at = Moment(required=True, allow_none=True)
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
+    publish_at = Moment(required=True, allow_none=True)
+    capacity = Whole(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None]})
+    keywords = Items(fields.String(), required=True)
+    is_cashless = Flag(required=True)
+    allowed_payment_option_slugs = Items(fields.String(), required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    ticket_types = Items(Object(OwnTicketTypeData), required=True)
+    promo_codes = Stored(shapes.PromoCode, max=200, required=True)
+    bulk_discounts = Stored(shapes.BulkDiscount, max=20, required=True)
+    payment_method_discounts = Stored(shapes.PaymentMethodDiscount, max=50, required=True)
+    sponsors = Stored(shapes.Sponsor, max=200, required=True)
+    stall_types = Stored(shapes.StallType, max=50, required=True)
+    tables = Stored(shapes.Table, max=200, required=True)
+    lineup = Stored(shapes.LineupEntry, max=80, required=True)
+    promotion = fields.Raw(required=True, allow_none=True, metadata={"type": ["object", "null"], "example": None})
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+
+
+class Removed(Schema):
+    id = fields.String(required=True)
+    outcome = fields.String(required=True, metadata={"enum": ["deleted", "cancelled"], "example": "deleted"})
+
+
+class TypeInventory(Schema):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    phase = fields.String(required=True, allow_none=True, metadata={"example": "Early bird"})
+    phase_ends_at = Moment(required=True, allow_none=True)
+    price_minor = Whole(required=True)
+    total = Whole(required=True)
+    sold = Whole(required=True)
+    allocated = Whole(required=True)
+    available = Whole(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": "on_sale"})
+
+
+class Inventory(Schema):
+    event_id = fields.String(required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    sales_end_at = Moment(required=True)
+    ticket_types = Items(Object(TypeInventory), required=True)
+
+
+class DiscoverPagination(Schema):
+    limit = Whole(required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+class Discovered(Schema):
+    events = Items(Object(EventSummary), required=True)
+    pagination = Object(DiscoverPagination, required=True)
+    suggestions = Items(
+        fields.String(metadata={"example": "Windhoek Lights"}),
+        metadata={"description": "when nothing matched q: names that come near"},
+    )
+
+
+class Flows(Schema):
+    sold = Whole(required=True)
+    allocated = Whole(required=True)
+    invited = Whole(required=True)
+    claimed = Whole(required=True)
+    admitted = Whole(required=True)
+    revoked = Whole(required=True)
+    released = Whole(required=True)
+    revenue_minor = Whole(required=True)
+
+
+class TypeStats(Flows):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    total = Whole(required=True)
+    oversold = Whole(required=True)
+    available = Whole(required=True, metadata={"description": "what the public can still get"})
+
+
+class DayStats(Flows):
+    day = fields.Date(required=True, metadata={"example": "2026-11-21"})
+    ticket_type_id = fields.String(required=True)
+
+
+class Totals(Flows):
+    total = Whole(required=True)
+    oversold = Whole(required=True)
+    available = Whole(required=True)
+
+
+class Stats(Schema):
+    """How an event sells: per ticket type, and per day of its time zone."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    city = _text("Windhoek", required=True)
+    venue = _text("River grounds", required=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = Moment(required=True)
+    ends_at = Moment(required=True)
+    sales_end_at = Moment(required=True, allow_none=True)
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
+    capacity = Whole(required=True, allow_none=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    totals = Object(Totals, required=True)
+    ticket_types = Items(Object(TypeStats), required=True)
+    series = Items(Object(DayStats), required=True)
+
+
+class Picture(Schema):
+    url = _text("http://localhost:8000/media/0f3c…e1.jpg", required=True)
+    width = Whole(required=True, metadata={"example": 1600})
+    height = Whole(required=True, metadata={"example": 900})
+    bytes = Whole(required=True, metadata={"example": 182044})

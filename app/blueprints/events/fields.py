@@ -1,0 +1,110 @@
+"""Fields that only events have: addresses of images and pages, places, and lists that may be one word."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import current_app
+from flask_smorest.fields import Upload  # type: ignore[import-untyped]
+from werkzeug.datastructures import FileStorage
+
+from app.events import places
+from app.web.fields import Coded, Items, Object, Text, problem
+from app.web.schema import Schema
+
+ZONE = {"example": "Africa/Windhoek", "description": "a name of the IANA time zone database"}
+
+
+class ImageUrl(Text):
+    """An https address, or one of our own uploads; the empty text means none. It is never fetched."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        shown = {"example": "https://media.example.com/windhoek-lights.jpg", **kwargs.pop("metadata", {})}
+        super().__init__(max=2048, metadata=shown, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        own = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/"
+        if url and not url.startswith(own) and not _is_address(url, ("https",)):
+            raise problem("invalid_url", "Must be an https address, or the url that an upload answered.")
+        return url or None
+
+
+class Link(Text):
+    """The address of a page: http or https, or a path of the same site."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max=2048, metadata={"example": "https://example.com/tickets"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        path = url.startswith("/") and not url.startswith(("//", "/\\"))
+        if url and not path and not _is_address(url, ("https", "http")):
+            raise problem("invalid_url", "Must be an http or https address.")
+        return url or None
+
+
+class Zone(Text):
+    """The name of a time zone."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max=64, metadata=ZONE, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        name = super()._deserialize(value, attr, data, **kwargs)
+        if not places.is_zone(name):
+            raise problem("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
+        return name
+
+
+class Country(Text):
+    """A country by its two-letter code or its English name; the code inside."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        shown = {"example": "NA", "description": "ISO 3166 alpha-2, or the English name"}
+        super().__init__(min=2, max=80, metadata=shown, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        code = places.country_code(text)
+        if code is None:
+            raise problem("unknown_value", "Must be a country: its two-letter code, or its English name.")
+        return code
+
+
+class Words(Items):
+    """A list of texts of 1 to 80 characters, or one such text."""
+
+    def __init__(self, *, max: int, **kwargs: Any) -> None:
+        shown = {"type": ["array", "string", "null"], "description": "a list, or one text"}
+        super().__init__(Text(min=1, max=80), max=max, allow_none=True, metadata=shown, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        found = super()._deserialize([value] if isinstance(value, str) else value, attr, data, **kwargs)
+        return list(dict.fromkeys(found))
+
+
+class Stored(Items):
+    """A list of objects that is stored as it goes over the wire: checked on its way in, passed on as it is."""
+
+    def __init__(self, schema: type[Schema], *, max: int, **kwargs: Any) -> None:
+        super().__init__(Object(schema), max=max, **kwargs)
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+        return value
+
+
+class File(Coded, Upload):  # type: ignore[misc]
+    """A file of a multipart body."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, FileStorage):
+            raise problem("invalid_type", "Must be a file.")
+        return value
+
+
+def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.username is None and " " not in url
+    except ValueError:
+        return False

@@ -1,0 +1,64 @@
+"""Events for everybody: `/api/events/public`. These answer bytes that are kept for a second."""
+
+from typing import Any
+
+import orjson
+from sqlalchemy import DateTime, Double, literal_column
+
+from app.blueprints.events import answers, asked
+from app.events import discovery, public
+from app.events.times import instant
+from app.web import paging
+from app.web.access import PUBLIC
+from app.web.blueprint import Blueprint
+from app.web.kept import Keep
+
+blp = Blueprint("public_events", __name__, url_prefix="/api/events/public", description="Events for everybody")
+
+CATALOGUE = Keep(1.0, ("events",))
+TICKETS = Keep(1.0, ("events", "tickets"))
+KEYS: dict[str, Any] = {
+    "startsAt": literal_column("starts_at", DateTime(timezone=True)),
+    "relevance": literal_column("rank", Double),
+    "distance": literal_column("km", Double),
+}
+
+
+@blp.get("/discover", access=PUBLIC, query=asked.DiscoverQuery, returns=answers.Discovered, kept=CATALOGUE)
+def discover(**query: Any) -> bytes:
+    """Find published events that are coming or running.
+
+    When nothing matches `q`, `suggestions` names events that come near.
+    """
+    return orjson.dumps(_discovered(**query))
+
+
+@blp.get("/<id>", access=PUBLIC, returns=answers.PublicEvent, kept=CATALOGUE)
+def public_event(id: str) -> bytes:
+    """Read a published or unlisted event."""
+    return orjson.dumps(public.page(id))
+
+
+@blp.get("/<id>/ticket-inventory", access=PUBLIC, returns=answers.Inventory, kept=TICKETS)
+def ticket_inventory(id: str) -> bytes:
+    """Read what tickets there are, their present price, and whether they can be had.
+
+    Never stale by more than two seconds.
+    """
+    return orjson.dumps(public.inventory(id))
+
+
+def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
+    for name in ("since", "until"):
+        if filters.get(name) is not None:
+            filters[name] = instant(filters[name], "UTC")
+    place = f"discover {sort}"
+    after = paging.decoded(cursor, place, KEYS[sort]) if cursor is not None else None
+    found = discovery.discover(sort=sort, limit=limit, after=after, **filters)
+    answer: dict[str, Any] = {
+        "events": found.events,
+        "pagination": {"limit": limit, "nextCursor": found.after and paging.encoded(found.after, place)},
+    }
+    if not found.events and filters.get("q") and cursor is None:
+        answer["suggestions"] = discovery.suggestions(filters["q"])
+    return answer

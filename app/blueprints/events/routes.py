@@ -1,0 +1,110 @@
+"""Events for organisers: `/api/events`."""
+
+from typing import Any
+
+from app.accounts.errors import EmailNotVerified
+from app.blueprints.events import answers, asked, schemas
+from app.events import actions, errors, queries, stats
+from app.media.actions import MAX_UPLOAD, store_picture
+from app.media.errors import UPLOAD_ERRORS
+from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC_OR_SIGNED_IN
+from app.web.auth import current_caller, optional_caller
+from app.web.blueprint import Blueprint
+from app.web.paging import Listing
+from app.web.refusals import TokenMissing
+
+blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
+
+PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVerified]
+
+
+@blp.post(
+    "",
+    access=ORGANISER,
+    body=schemas.NewEvent,
+    returns=answers.EventData,
+    status=201,
+    idempotent=True,
+    errors=PUBLISHING,
+)
+def create_event(**body: Any) -> Any:
+    """Create an event.
+
+    It is a draft until `visibility` or `publishAt` publishes it. A naive time is in the event's time zone, which by
+    default is that of the country.
+    """
+    event = actions.create_event(caller=current_caller(), **body)
+    return queries.shown(event), {"ETag": f'"{event.version}"'}
+
+
+@blp.get(
+    "",
+    access=PUBLIC_OR_SIGNED_IN,
+    query=asked.ListFilters,
+    returns=Listing("events", answers.EventRow, queries.SORTS, "startsAt"),
+)
+def list_events(mine: bool, **filters: Any) -> Any:
+    """List published events; with `mine=true` and a token, own events in every state.
+
+    An admin's own are everybody's.
+    """
+    caller = optional_caller()
+    if mine and caller is None:
+        raise TokenMissing()
+    return queries.listed(caller, mine=mine, **filters)
+
+
+@blp.post(
+    "/upload-cover",
+    access=ORGANISER,
+    files=schemas.CoverFile,
+    returns=answers.Picture,
+    status=201,
+    max_bytes=MAX_UPLOAD,
+    errors=UPLOAD_ERRORS,
+)
+def upload_cover(file: Any) -> Any:
+    """Upload a picture for an event, and get the address to put into `coverImageUrl`.
+
+    JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is written anew without metadata.
+    """
+    return store_picture(account_id=current_caller().id, data=file.read())
+
+
+@blp.get("/<id>", access=ORGANISER_READS, returns=answers.EventData, versioned=True, sparse=True)
+def read_event(id: str) -> Any:
+    """Read an event of one's own.
+
+    `fields=name,city` answers `id` and those.
+    """
+    return queries.shown(queries.event(current_caller(), id))
+
+
+@blp.patch(
+    "/<id>",
+    access=ORGANISER,
+    body=schemas.EventChanges,
+    returns=answers.EventData,
+    versioned=True,
+    errors=[*PUBLISHING, errors.TicketsCommitted],
+)
+def change_event(id: str, **body: Any) -> Any:
+    """Change the fields that are sent.
+
+    A list replaces the one before. Ticket types are told apart by `id`, else by name; one that is not sent is
+    removed, which is refused once tickets of it are sold or allocated.
+    """
+    event = actions.change_event(caller=current_caller(), id=id, **body)
+    return queries.shown(event), {"ETag": f'"{event.version}"'}
+
+
+@blp.delete("/<id>", access=ORGANISER, returns=answers.Removed, versioned=True)
+def remove_event(id: str, **options: Any) -> Any:
+    """Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which."""
+    return actions.remove_event(caller=current_caller(), id=id, **options)
+
+
+@blp.get("/<id>/ticket-stats", access=ORGANISER_READS, returns=answers.Stats, sparse=True)
+def ticket_stats(id: str) -> Any:
+    """Read how an event sells: per ticket type, and per day for charts."""
+    return stats.ticket_stats(current_caller(), id)

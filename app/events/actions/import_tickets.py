@@ -1,0 +1,148 @@
+"""Booking tickets that were sold elsewhere: all of a file, or nothing of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from app.core.errors import NotFound
+from app.core.freshness import changed
+from app.core.transaction import transaction
+from app.events import availability
+from app.events.importing import statements as sql
+from app.events.importing.reading import RowError, SoldTicket
+from app.events.models import Event, TicketType
+from app.events.search import key_of
+from app.events.times import instant
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did, or with a dry run would do."""
+
+    created: int
+    updated: int
+    unchanged: int
+    skipped: int
+    new_types: int
+
+
+class Rejected(Exception):
+    """The file was refused as a whole; nothing is written."""
+
+    def __init__(self, errors: Sequence[RowError]) -> None:
+        super().__init__(f"{len(errors)} errors")
+        self.errors = errors
+
+
+class _DryRun(Exception):
+    def __init__(self, found: Imported) -> None:
+        super().__init__()
+        self.found = found
+
+
+def import_tickets(
+    *, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool, dry_run: bool
+) -> Imported:
+    """Books the tickets of a file. A reference that is known is compared and changed, never booked twice.
+
+    Imports into one event wait for each other. Raises NotFound, Rejected.
+    """
+    try:
+        with transaction() as session:
+            found = _import(session, event_id, tickets, create_types, allow_oversell)
+            if dry_run:
+                raise _DryRun(found)
+    except _DryRun as dry:
+        return dry.found
+    return found
+
+
+def _import(
+    session: Session, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool
+) -> Imported:
+    for setting in sql.PATIENCE:
+        session.execute(text(setting))
+    event = session.scalar(select(Event).where(Event.id == event_id).with_for_update())
+    if event is None:
+        raise NotFound()
+    known = {each.name_key: each.id for each in event.ticket_types}
+    new = _new_types(session, event, [each for each in tickets if key_of(each.ticket_type) not in known], create_types)
+    _stage(session, tickets, {**known, **new}, event.timezone)
+    session.execute(sql.PLAN, {"event": event_id})
+    counts = session.execute(sql.COUNTS).one()
+    _book(session, allow_oversell)
+    _write(session, event_id)
+    changed(session, "tickets")
+    return Imported(**counts._mapping, new_types=len(new))
+
+
+def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
+    """Ticket types for names that the event does not have: as many places as were sold, at their usual price."""
+    if tickets and not create_types:
+        sentence = "The event has no such ticket type; --create-types makes it."
+        raise Rejected(
+            [RowError(each.row, "ticketType", "unknown_value", sentence, each.ticket_type) for each in tickets]
+        )
+    by_key: dict[str, list[SoldTicket]] = {}
+    for each in tickets:
+        by_key.setdefault(key_of(each.ticket_type), []).append(each)
+    rows = {
+        name_key: TicketType(
+            event_id=event.id,
+            position=len(event.ticket_types) + index,
+            name=group[0].ticket_type,
+            name_key=name_key,
+            total=sum(each.status == "sold" for each in group),
+            price_minor=Counter(each.price_minor or 0 for each in group).most_common(1)[0][0],
+            phases=[],
+        )
+        for index, (name_key, group) in enumerate(by_key.items())
+    }
+    session.add_all(rows.values())
+    if rows:
+        event.version += 1
+        changed(session, "events")
+        session.flush()
+    return {name_key: row.id for name_key, row in rows.items()}
+
+
+def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str], zone: str) -> None:
+    session.execute(sql.STAGING)
+    driver = session.connection().connection.driver_connection
+    assert driver is not None
+    with driver.cursor() as cursor, cursor.copy(sql.COPY) as copy:
+        for each in tickets:
+            sold_at = instant(each.sold_at, zone) if each.sold_at else None
+            type_id = types[key_of(each.ticket_type)]
+            copy.write_row(
+                (each.row, each.reference, type_id, each.name, each.email, each.price_minor, sold_at, each.status)
+            )
+
+
+def _book(session: Session, allow_oversell: bool) -> None:
+    deltas = {row.id: row.delta for row in session.execute(sql.DELTAS)}
+    errors = []
+    for row in session.execute(sql.LOCK, {"ids": list(deltas)}).all():
+        delta = deltas[row.id]
+        if delta > row.public and not allow_oversell:
+            at = session.scalar(sql.FIRST_BEYOND, {"id": row.id, "free": row.public}) or 0
+            sentence = (
+                f"{delta} more would be sold, and only {row.public} of {row.total} are free; "
+                "--allow-oversell books the surplus."
+            )
+            errors.append(RowError(at, "ticketType", "sold_out", sentence, row.name))
+        else:
+            availability.book_sold(session, row.id, delta)
+    if errors:
+        raise Rejected(errors)
+
+
+def _write(session: Session, event_id: str) -> None:
+    session.execute(sql.INSERT, {"event": event_id})
+    session.execute(sql.UPDATE)
+    touched = {"ids": list(session.scalars(sql.TOUCHED))}
+    session.execute(sql.UNTALLY, touched)
+    session.execute(sql.TALLY, touched)

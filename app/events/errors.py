@@ -1,0 +1,18 @@
+"""Errors of events and tickets."""
+
+from app.core.errors import Conflict
+
+
+class VisibilityNotReachable(Conflict):
+    number, code = 40930, "VISIBILITY_NOT_REACHABLE"
+    message = "An event cannot go from its present visibility to that one."
+
+
+class NotPublishable(Conflict):
+    number, code = 40931, "NOT_PUBLISHABLE"
+    message = "The event cannot be published yet; data.missing names what it needs."
+
+
+class TicketsCommitted(Conflict):
+    number, code = 40932, "TICKETS_COMMITTED"
+    message = "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."

@@ -1,0 +1,1 @@
+"""Tickets sold elsewhere: reading what other systems export."""

@@ -1,0 +1,80 @@
+"""The set-based half of an import: everything is compared and written by statements over a staging table."""
+
+from sqlalchemy import text
+
+from app.events.availability import FLOWS
+
+PATIENCE = (
+    "SET LOCAL lock_timeout = '60s'",
+    "SET LOCAL statement_timeout = '10min'",
+    "SET LOCAL idle_in_transaction_session_timeout = '10min'",
+)
+STAGING = text("""
+    CREATE TEMP TABLE ticket_staging (
+        row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
+        price_minor bigint, sold_at timestamptz, status text
+    ) ON COMMIT DROP
+""")
+COPY = "COPY ticket_staging (row, reference, ticket_type_id, name, email, price_minor, sold_at, status) FROM STDIN"
+PLAN = text("""
+    CREATE TEMP TABLE ticket_plan ON COMMIT DROP AS
+    SELECT s.row, s.reference, s.ticket_type_id, s.status, t.id AS known, t.ticket_type_id AS old_type,
+           t.status AS old_status, coalesce(s.name, t.name) AS name, coalesce(s.email, t.email) AS email,
+           coalesce(s.price_minor, t.price_minor, k.price_minor) AS price_minor,
+           coalesce(s.sold_at, t.sold_at, now()) AS sold_at,
+           t.id IS NOT NULL AND (t.ticket_type_id, t.status) = (s.ticket_type_id, s.status)
+               AND coalesce(s.name, t.name) IS NOT DISTINCT FROM t.name
+               AND coalesce(s.email, t.email) IS NOT DISTINCT FROM t.email
+               AND coalesce(s.price_minor, t.price_minor) = t.price_minor
+               AND coalesce(s.sold_at, t.sold_at) = t.sold_at AS same
+      FROM ticket_staging s
+      JOIN ticket_type k ON k.id = s.ticket_type_id
+      LEFT JOIN ticket t ON t.event_id = :event AND t.reference = s.reference
+""")
+COUNTS = text("""
+    SELECT count(*) FILTER (WHERE known IS NULL AND status = 'sold') AS created,
+           count(*) FILTER (WHERE known IS NOT NULL AND NOT same) AS updated,
+           count(*) FILTER (WHERE same) AS unchanged,
+           count(*) FILTER (WHERE known IS NULL AND status <> 'sold') AS skipped
+      FROM ticket_plan
+""")
+DELTAS = text("""
+    SELECT ticket_type_id AS id, sum(delta)::int AS delta FROM (
+        SELECT ticket_type_id, 1 AS delta FROM ticket_plan WHERE status = 'sold'
+        UNION ALL
+        SELECT old_type, -1 FROM ticket_plan WHERE old_status = 'sold'
+    ) moves GROUP BY ticket_type_id HAVING sum(delta) <> 0 ORDER BY ticket_type_id
+""")
+LOCK = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR UPDATE")
+FIRST_BEYOND = text("""
+    SELECT row FROM ticket_plan
+     WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)
+     ORDER BY row OFFSET :free LIMIT 1
+""")
+INSERT = text("""
+    INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
+    SELECT lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0')
+               || left(replace(gen_random_uuid()::text, '-', ''), 16),
+           :event, ticket_type_id, reference, name, email, price_minor, sold_at, status
+      FROM ticket_plan WHERE known IS NULL AND status = 'sold' ORDER BY row
+""")
+UPDATE = text("""
+    UPDATE ticket t
+       SET ticket_type_id = p.ticket_type_id, name = p.name, email = p.email, price_minor = p.price_minor,
+           sold_at = p.sold_at, status = p.status
+      FROM ticket_plan p WHERE t.id = p.known AND NOT p.same
+""")
+TOUCHED = text("""
+    SELECT ticket_type_id FROM ticket_plan WHERE NOT same UNION
+    SELECT old_type FROM ticket_plan WHERE NOT same AND old_type IS NOT NULL
+""")
+UNTALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket_type_id = ANY(:ids)")
+TALLY = text(f"""
+    INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
+    SELECT t.ticket_type_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
+           {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(each, "0") for each in FLOWS)}
+      FROM ticket t JOIN event e ON e.id = t.event_id
+     WHERE t.ticket_type_id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, day
+    ON CONFLICT (ticket_type_id, day) DO UPDATE
+       SET sold = excluded.sold, revenue_minor = excluded.revenue_minor
+""")

@@ -1,0 +1,211 @@
+"""Tables of events, ticket types and tickets.
+
+Lists that only the organiser edits as a whole (line-up, sponsors, promo codes…) are JSON columns whose shape is
+checked on the way in. Ticket types, phases and tickets are tables, because others build on them.
+"""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import (
+    CHAR,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Computed,
+    Date,
+    DateTime,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import Base, id_column
+from app.events import availability
+from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
+
+Timestamp = DateTime(timezone=True)
+CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")
+WEIGHED_SEARCH = (
+    "setweight(to_tsvector('simple', split_part(search_text, E'\\n', 1)), 'A')"
+    " || to_tsvector('simple', split_part(search_text, E'\\n', 2))"
+)
+
+
+def _list() -> Mapped[list[dict[str, Any]]]:
+    return mapped_column(JSONB, default=list, server_default=text("'[]'"))
+
+
+class Event(Base):
+    """Something that takes place. `public_from` is when the public may first see it; null means not at all."""
+
+    __tablename__ = "event"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        CheckConstraint("ends_at > starts_at", name="ends_after_start"),
+        CheckConstraint("visibility IN ('draft', 'published', 'unlisted', 'archived', 'cancelled')", name="visibility"),
+        Index("ix_event_listed", "starts_at", "id", postgresql_where=text(LISTED)),
+        Index("ix_event_listed_city", "city_key", "starts_at", "id", postgresql_where=text(LISTED)),
+        Index("ix_event_listed_category", "category", "starts_at", "id", postgresql_where=text(LISTED)),
+        Index("ix_event_listed_search", "search", postgresql_using="gin", postgresql_where=text(LISTED),
+              postgresql_with={"fastupdate": "off"}),
+        Index("ix_event_listed_running", text("tstzrange(starts_at, ends_at)"), postgresql_using="gist",
+              postgresql_where=text(LISTED)),
+        Index("ix_event_listed_place", text("point(longitude, latitude)"), postgresql_using="gist",
+              postgresql_where=text(f"{LISTED} AND latitude IS NOT NULL AND longitude IS NOT NULL")),
+        Index("ix_event_organiser", "organiser_id", "starts_at", "id"),
+    )  # fmt: skip
+
+    id: Mapped[str] = id_column()
+    organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
+    name: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str | None] = mapped_column(String(2000))
+    cover_image_url: Mapped[str | None] = mapped_column(String(2048))
+    poster_image_url: Mapped[str | None] = mapped_column(String(2048))
+    venue: Mapped[str] = mapped_column(String(200))
+    city: Mapped[str] = mapped_column(String(120))
+    city_key: Mapped[str] = mapped_column(String(240, collation="C"))
+    country: Mapped[str] = mapped_column(CHAR(2))
+    latitude: Mapped[float | None] = mapped_column(Double)
+    longitude: Mapped[float | None] = mapped_column(Double)
+    timezone: Mapped[str] = mapped_column(String(64))
+    starts_at: Mapped[datetime] = mapped_column(Timestamp)
+    ends_at: Mapped[datetime] = mapped_column(Timestamp)
+    sales_end_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    visibility: Mapped[str] = mapped_column(String(20), default=DRAFT)
+    publish_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    public_from: Mapped[datetime | None] = mapped_column(Timestamp, Computed(PUBLIC_FROM, persisted=True))
+    capacity: Mapped[int | None] = mapped_column(Integer)
+    category: Mapped[str | None] = mapped_column(String(20))
+    is_cashless: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    keywords: Mapped[list[str]] = mapped_column(ARRAY(String(80)), default=list, server_default=text("'{}'"))
+    allowed_payment_option_slugs: Mapped[list[str]] = mapped_column(
+        ARRAY(String(80)), default=list, server_default=text("'{}'")
+    )
+    promo_codes: Mapped[list[dict[str, Any]]] = _list()
+    bulk_discounts: Mapped[list[dict[str, Any]]] = _list()
+    payment_method_discounts: Mapped[list[dict[str, Any]]] = _list()
+    sponsors: Mapped[list[dict[str, Any]]] = _list()
+    stall_types: Mapped[list[dict[str, Any]]] = _list()
+    tables: Mapped[list[dict[str, Any]]] = _list()
+    lineup: Mapped[list[dict[str, Any]]] = _list()
+    promotion: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    search_text: Mapped[str] = mapped_column(Text, default="")
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(WEIGHED_SEARCH, persisted=True), deferred=True)
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
+
+    ticket_types: Mapped[list["TicketType"]] = relationship(
+        order_by="TicketType.position", lazy="selectin", passive_deletes=True
+    )
+
+
+class TicketType(Base):
+    """A kind of ticket, and how many of it are where. Only `availability` moves the counters."""
+
+    __tablename__ = "ticket_type"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        CheckConstraint("public >= 0", name="public"),
+        CheckConstraint(
+            "least(total, sold, available, invited, claimed, admitted, oversold, revoked, released) >= 0",
+            name="counters",
+        ),
+        UniqueConstraint("event_id", "name_key", deferrable=True, initially="DEFERRED"),
+        Index("ix_ticket_type_event", "event_id", "position"),
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    name: Mapped[str] = mapped_column(String(120))
+    name_key: Mapped[str] = mapped_column(String(240, collation="C"))
+    description: Mapped[str | None] = mapped_column(String(1000))
+    price_minor: Mapped[int] = mapped_column(BigInteger)
+    min_per_order: Mapped[int | None] = mapped_column(Integer)
+    max_per_order: Mapped[int | None] = mapped_column(Integer)
+    total: Mapped[int] = mapped_column(Integer)
+    sold: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    available: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    invited: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    claimed: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    admitted: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    oversold: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    revoked: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    released: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    allocated: Mapped[int] = mapped_column(Integer, Computed(availability.ALLOCATED, persisted=True))
+    public: Mapped[int] = mapped_column(Integer, Computed(availability.PUBLIC, persisted=True))
+
+    phases: Mapped[list["PricePhase"]] = relationship(
+        order_by="PricePhase.position", lazy="selectin", cascade="all, delete-orphan", passive_deletes=True
+    )
+
+    @property
+    def quantity(self) -> int:
+        """What the API calls the total."""
+        return self.total
+
+
+class PricePhase(Base):
+    """A price that holds for a time, or until so many are sold."""
+
+    __tablename__ = "price_phase"
+    __table_args__ = (Index("ix_price_phase_type", "ticket_type_id", "position"),)
+
+    id: Mapped[str] = id_column()
+    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    name: Mapped[str] = mapped_column(String(120))
+    starts_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    ends_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    price_minor: Mapped[int] = mapped_column(BigInteger)
+    quantity: Mapped[int | None] = mapped_column(Integer)
+
+
+class Ticket(Base):
+    """A ticket sold elsewhere and imported. `reference` is the seller's name for it, unique within the event."""
+
+    __tablename__ = "ticket"
+    __table_args__ = (
+        UniqueConstraint("event_id", "reference"),
+        CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
+        Index("ix_ticket_type_status", "ticket_type_id", "status"),
+        Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id"))
+    reference: Mapped[str] = mapped_column(String(120, collation="C"))
+    name: Mapped[str | None] = mapped_column(String(200))
+    email: Mapped[str | None] = mapped_column(String(254))
+    price_minor: Mapped[int] = mapped_column(BigInteger)
+    sold_at: Mapped[datetime] = mapped_column(Timestamp)
+    status: Mapped[str] = mapped_column(String(20))
+    imported_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class TicketTally(Base):
+    """What happened to a ticket type on one day of the event's time zone: the figures of a chart."""
+
+    __tablename__ = "ticket_tally"
+
+    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    sold: Mapped[int] = mapped_column(Integer, default=0)
+    allocated: Mapped[int] = mapped_column(Integer, default=0)
+    invited: Mapped[int] = mapped_column(Integer, default=0)
+    claimed: Mapped[int] = mapped_column(Integer, default=0)
+    admitted: Mapped[int] = mapped_column(Integer, default=0)
+    revoked: Mapped[int] = mapped_column(Integer, default=0)
+    released: Mapped[int] = mapped_column(Integer, default=0)
+    revenue_minor: Mapped[int] = mapped_column(BigInteger, default=0)

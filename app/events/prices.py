@@ -1,0 +1,53 @@
+"""What a ticket type costs now, and how its sale stands.
+
+Phases are asked in their order. One applies from its start to its end, and while fewer tickets of the type are sold
+than its quantity and those of the phases before it add up to: what an early phase leaves unsold, the next one has.
+Where no phase applies, the type's own price does.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+LOW_SHARE = 10
+
+
+class Phase(Protocol):
+    """A price and the conditions under which it holds: a `PricePhase`, or a row of its columns."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def starts_at(self) -> datetime | None: ...
+    @property
+    def ends_at(self) -> datetime | None: ...
+    @property
+    def price_minor(self) -> int: ...
+    @property
+    def quantity(self) -> int | None: ...
+
+
+def current_phase(phases: Sequence[Phase], *, sold: int, now: datetime) -> Phase | None:
+    """The phase that sets the price; None when the type's own price holds."""
+    places = 0
+    for phase in phases:
+        places += phase.quantity or 0
+        if _runs(phase, now) and (phase.quantity is None or sold < places):
+            return phase
+    return None
+
+
+def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_at: datetime, now: datetime) -> str:
+    """`ended`, `sold_out`, `not_started`, `low` (a tenth or less is left) or `on_sale`."""
+    if now >= sales_end_at:
+        return "ended"
+    if public <= 0:
+        return "sold_out"
+    if phases and all(phase.starts_at is not None and phase.starts_at > now for phase in phases):
+        return "not_started"
+    return "low" if public * LOW_SHARE <= total else "on_sale"
+
+
+def _runs(phase: Phase, now: datetime) -> bool:
+    started = phase.starts_at is None or phase.starts_at <= now
+    return started and (phase.ends_at is None or now < phase.ends_at)

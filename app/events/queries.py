@@ -1,0 +1,81 @@
+"""Reads of events, always through the owner; what the public reads stands in `discovery` and `public`."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, case, false, func, inspect, or_, select, true
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.errors import NotFound
+from app.events import visibility
+from app.events.filters import conditions, given
+from app.events.models import Event
+
+READS, WRITES = "analyst", "admin"
+IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
+ROW: list[Any] = [
+    Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at, Event.ends_at,
+    Event.category, Event.is_cashless, Event.publish_at,
+    func.coalesce(Event.cover_image_url, "").label("cover_image_url"),
+    case((IS_DUE, visibility.PUBLISHED), else_=Event.visibility).label("visibility"),
+    (Event.version + case((IS_DUE, 1), else_=0)).label("version"),
+]  # fmt: skip
+SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "createdAt": Event.created_at, "name": Event.name}
+
+
+def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
+    """The rule of ownership: an organiser's own events, and all for admins of that tier and above."""
+    return true() if caller.has_tier(tier) else Event.organiser_id == caller.id
+
+
+def event(caller: Caller, id: str) -> Event:
+    """One event with its ticket types. Raises NotFound, also for somebody else's."""
+    found = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def locked(session: Session, caller: Caller, id: str) -> Event:
+    """The same inside a transaction, locked, for whoever may change it."""
+    found = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def shown(found: Event, now: datetime | None = None) -> dict[str, Any]:
+    """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
+    now = now or utcnow()
+    due = visibility.is_due(found.visibility, found.publish_at, now)
+    return {
+        **{each.key: getattr(found, each.key) for each in inspect(Event).column_attrs if each.key != "search"},
+        "ticket_types": found.ticket_types,
+        "visibility": visibility.effective(found.visibility, found.publish_at, now),
+        "version": found.version + due,
+        "currency": "NAD",
+    }
+
+
+def listed(caller: Caller | None, *, mine: bool = False, **filters: Any) -> Select[Any]:
+    """Published events that match the filters; with `mine` the caller's own in every state (an admin's are all)."""
+    statement = select(*ROW)
+    state = filters.pop("visibility", None)
+    values = given(filters)
+    if values is None:
+        return statement.where(false())
+    statement = statement.where(*conditions(values)).params(values)
+    if "since" in values:
+        statement = statement.where(Event.starts_at >= values["since"])
+    if not mine or caller is None:
+        return statement.where(visibility.in_lists(), *([] if "since" in values else [Event.ends_at > func.now()]))
+    return statement.where(owned(caller, READS), *([_in_state(state)] if state else []))
+
+
+def _in_state(state: str) -> ColumnElement[bool]:
+    if state == visibility.PUBLISHED:
+        return or_(Event.visibility == state, IS_DUE)
+    return and_(Event.visibility == state, or_(Event.visibility != visibility.DRAFT, ~func.coalesce(IS_DUE, False)))

@@ -1,0 +1,96 @@
+"""Putting what was sent into an event, inside a transaction: what creating and changing share."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.accounts.errors import EmailNotVerified
+from app.core.clock import rfc3339, utcnow
+from app.core.freshness import changed
+from app.events import checks, search, ticket_types, visibility
+from app.events.errors import NotPublishable, VisibilityNotReachable
+from app.events.models import Event
+from app.events.times import instant
+from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
+
+LISTS = (
+    "keywords", "allowed_payment_option_slugs", "promo_codes", "bulk_discounts", "payment_method_discounts",
+    "sponsors", "stall_types", "tables", "lineup",
+)  # fmt: skip
+CATALOGUE = "events"
+
+
+def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], said: Mapping[str, str]) -> bool:
+    """Makes the event what `fields` say; whether anything changed. Raises what refuses it."""
+    now = utcnow()
+    sent = resolved(fields, fields.get("timezone") or event.timezone)
+    _assign(event, sent, now)
+    checks.check(event, sent, said, now)
+    session.add(event)
+    modified = session.is_modified(event)
+    if "ticket_types" in sent:
+        session.flush()
+        modified = ticket_types.put(session, event, sent["ticket_types"] or []) or modified
+    checks.check_promo_targets(event)
+    if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
+        _check_publishable(event, caller, asked={"visibility", "publish_at"} & set(sent))
+    changed(session, CATALOGUE)
+    return modified
+
+
+def resolved(value: Any, zone: str, *, stored: bool = False) -> Any:
+    """The same with every time as a UTC instant; inside stored JSON, as text."""
+    if isinstance(value, datetime):
+        moment = instant(value, zone)
+        return rfc3339(moment) if stored else moment
+    if isinstance(value, Mapping):
+        return {name: resolved(inner, zone, stored=stored or name in _STORED) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [resolved(inner, zone, stored=stored) for inner in value]
+    return value
+
+
+_STORED = frozenset({*LISTS, "promotion"})
+
+
+def settle(event: Event, now: datetime) -> None:
+    """Makes a draft whose moment has come what everybody sees it as already: published, one version on."""
+    if visibility.is_due(event.visibility, event.publish_at, now):
+        event.visibility = PUBLISHED
+        event.version += 1
+
+
+def _assign(event: Event, sent: Mapping[str, Any], now: datetime) -> None:
+    for name, value in sent.items():
+        if name == "visibility":
+            _go(event, value)
+        elif name != "ticket_types":
+            setattr(event, name, [] if value is None and name in LISTS else value)
+    event.city_key = search.key_of(event.city)
+    event.search_text = search.search_text(
+        name=event.name,
+        others=[event.city, event.venue, *(each["name"] for each in event.lineup), *event.keywords],
+    )
+
+
+def _go(event: Event, wanted: str) -> None:
+    if not visibility.reachable(event.visibility, wanted):
+        raise VisibilityNotReachable(
+            f"An event that is {event.visibility} cannot become {wanted}.",
+            visibility=event.visibility,
+            reachable=sorted(visibility.STEPS[event.visibility]),
+        )
+    event.visibility = wanted
+
+
+def _check_publishable(event: Event, caller: Caller, *, asked: set[str]) -> None:
+    if asked and not caller.email_verified:
+        raise EmailNotVerified()
+    needed = {"name": event.name, "venue": event.venue, "city": event.city, "startsAt": event.starts_at,
+              "endsAt": event.ends_at, "ticketTypes": event.ticket_types or event.capacity}  # fmt: skip
+    missing = [name for name, value in needed.items() if not value]
+    if missing:
+        raise NotPublishable("The event needs a ticket type or a capacity before it can be published.", missing=missing)

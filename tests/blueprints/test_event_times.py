@@ -1,0 +1,54 @@
+"""Naive times are in the event's time zone, also where clocks go forward or back (Europe/Berlin)."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.events import event, organiser
+from tests.http import Client, data
+
+BERLIN = {"country": "DE", "startDate": "2027-01-01T12:00:00", "endDate": "2027-12-31T12:00:00"}
+GAP, OVERLAP = "2027-03-28T02:30:00", "2027-10-31T02:30:00"
+
+
+def phase(**times: str) -> list[dict[str, Any]]:
+    return [{"name": "Day", "priceMinor": 5, "quantity": 5, "phases": [{"name": "Early", "priceMinor": 1, **times}]}]
+
+
+@pytest.mark.parametrize(
+    ("local", "utc"),
+    [
+        ("2027-03-28T01:59:59", "2027-03-28T00:59:59.000Z"),
+        (GAP, "2027-03-28T01:30:00.000Z"),
+        ("2027-03-28T03:00:00", "2027-03-28T01:00:00.000Z"),
+        (OVERLAP, "2027-10-31T00:30:00.000Z"),
+        (OVERLAP + "+01:00", "2027-10-31T01:30:00.000Z"),
+        ("2027-10-31T03:00:00", "2027-10-31T02:00:00.000Z"),
+        ("2027-07-01", "2027-07-01T21:59:59.000Z"),
+        ("2027-07-01T08:00:00.123456", "2027-07-01T06:00:00.123Z"),
+    ],
+)
+def test_the_end_of_sales_is_an_instant(client: Client, local: str, utc: str) -> None:
+    assert event(organiser(client), **BERLIN, salesEndAt=local)["salesEndAt"] == utc
+
+
+@pytest.mark.parametrize(("local", "utc"), [(GAP, "2027-03-28T01:30:00.000Z"), (OVERLAP, "2027-10-31T00:30:00.000Z")])
+def test_so_are_the_moment_of_publishing_and_the_bounds_of_a_phase(client: Client, local: str, utc: str) -> None:
+    owner = organiser(client)
+    made = event(owner, **BERLIN, capacity=5, publishAt=local, ticketTypes=phase(startsAt=local))
+    assert made["publishAt"] == utc
+    assert made["ticketTypes"][0]["phases"][0]["startsAt"] == utc
+
+
+def test_a_bare_date_is_the_start_of_its_day_and_at_an_end_the_end_of_it(client: Client) -> None:
+    made = event(organiser(client), country="DE", startDate="2027-07-01", endDate="2027-07-01")
+    assert made["startsAt"] == "2027-06-30T22:00:00.000Z" and made["endsAt"] == "2027-07-01T21:59:59.000Z"
+
+
+def test_a_new_time_zone_moves_no_instant_and_counts_for_what_is_sent_with_it(client: Client) -> None:
+    owner = organiser(client)
+    made = event(owner, **BERLIN)
+    changed = data(owner.patch(f"/api/events/{made['id']}", {"timezone": "Africa/Windhoek"}))
+    assert changed["startsAt"] == made["startsAt"]
+    body = {"timezone": "Asia/Tokyo", "startDate": "2027-01-01T12:00:00"}
+    assert data(owner.patch(f"/api/events/{made['id']}", body))["startsAt"] == "2027-01-01T03:00:00.000Z"

@@ -1,0 +1,184 @@
+"""Who sees which event: one rule on every public route, and the steps from one state to another."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core.freshness import changed as say_changed
+from app.core.transaction import transaction
+from tests.factories.accounts import account, signed_in
+from tests.factories.events import WEEKEND, changed, event, organiser, published
+from tests.http import Client, data, refusal
+
+PUBLIC_ROUTES = ("/api/events/public/{id}", "/api/events/public/{id}/ticket-inventory")
+LISTS = ("/api/events/public/discover?limit=100", "/api/events?limit=100", "/api/events/public/discover?q=seen",
+         "/api/events/public/discover?sort=relevance&q=seen", "/api/events/public/discover?city=windhoek",
+         "/api/events/public/discover?lat=-22.5&lng=17&radiusKm=90&sort=distance",
+         "/api/events/public/discover?from=2027-01-01", "/api/events/public/discover?category=music")  # fmt: skip
+SEEN = {"name": "Seen", "latitude": -22.5, "longitude": 17.0, "category": "music"}
+
+
+def in_state(owner: Client, state: str) -> dict[str, Any]:
+    """An event in that state, reached as an organiser reaches it."""
+    if state == "draft":
+        return event(owner, **SEEN, ticketTypes=[WEEKEND])
+    if state == "not due":
+        return event(owner, **SEEN, ticketTypes=[WEEKEND], publishAt=soon(hours=1))
+    if state == "due":
+        made = event(owner, **SEEN, ticketTypes=[WEEKEND], publishAt=soon(hours=1))
+        pass_time(made["id"])
+        return made
+    made = published(owner, **SEEN)
+    return made if state == "published" else changed(owner, made, visibility=state)
+
+
+def soon(**ahead: int) -> str:
+    return (datetime.now(UTC) + timedelta(**ahead)).isoformat()
+
+
+def pass_time(event_id: str) -> None:
+    """Lets the moment of publishing pass, as the clock would."""
+    with transaction() as session:
+        session.execute(text("UPDATE event SET publish_at = now() - interval '1 second' WHERE id = :id"),
+                        {"id": event_id})  # fmt: skip
+        say_changed(session, "events")
+
+
+@pytest.mark.parametrize(
+    ("state", "by_id", "listed"),
+    [
+        ("draft", 404, False),
+        ("not due", 404, False),
+        ("due", 200, True),
+        ("published", 200, True),
+        ("unlisted", 200, False),
+        ("archived", 404, False),
+        ("cancelled", 404, False),
+    ],
+)
+def test_one_rule_serves_every_public_route(client: Client, state: str, by_id: int, listed: bool) -> None:
+    made = in_state(organiser(client), state)
+    assert [client.get(route.format(**made)).status_code for route in PUBLIC_ROUTES] == [by_id] * 2
+    found = {route: [each["id"] for each in data(client.get(route))["events"]] == [made["id"]] for route in LISTS}
+    assert found == dict.fromkeys(LISTS, listed)
+
+
+STEPS = {
+    "draft": {"published", "unlisted", "cancelled"},
+    "published": {"unlisted", "archived", "cancelled"},
+    "unlisted": {"published", "archived", "cancelled"},
+    "archived": {"cancelled"},
+    "cancelled": set(),
+}
+
+
+@pytest.mark.parametrize("now", STEPS)
+@pytest.mark.parametrize("wanted", STEPS)
+def test_steps_are_those_that_are_drawn(client: Client, now: str, wanted: str) -> None:
+    owner = organiser(client)
+    made = in_state(owner, now)
+    answer = owner.patch(f"/api/events/{made['id']}", {"visibility": wanted})
+    if wanted == now or wanted in STEPS[now]:
+        assert data(answer)["visibility"] == wanted
+    else:
+        assert refusal(answer) == (409, "VISIBILITY_NOT_REACHABLE")
+        assert answer.get_json()["data"]["reachable"] == sorted(STEPS[now])
+
+
+def test_what_is_seen_is_gone_at_once_when_it_is_cancelled(client: Client) -> None:
+    owner = organiser(client)
+    made = published(owner)
+    for route in PUBLIC_ROUTES:
+        assert client.get(route.format(**made)).status_code == 200
+    assert len(data(client.get("/api/events/public/discover"))["events"]) == 1
+    changed(owner, made, visibility="cancelled")
+    for route in PUBLIC_ROUTES:
+        assert client.get(route.format(**made)).status_code == 404
+    assert data(client.get("/api/events/public/discover"))["events"] == []
+
+
+def test_a_due_draft_is_published_for_its_organiser_and_one_version_on(client: Client) -> None:
+    owner = organiser(client)
+    made = in_state(owner, "due")
+    seen = data(owner.get(f"/api/events/{made['id']}"))
+    assert (seen["visibility"], seen["version"]) == ("published", made["version"] + 1)
+    row = data(owner.get("/api/events?mine=true&visibility=published"))["events"][0]
+    assert (row["visibility"], row["version"]) == ("published", seen["version"])
+    assert data(owner.get("/api/events?mine=true&visibility=draft"))["events"] == []
+    stale = owner.with_(If_Match=f'"{made["version"]}"').patch(f"/api/events/{made['id']}", {"name": "Other"})
+    assert refusal(stale) == (412, "STALE_VERSION")
+    fresh = owner.with_(If_Match=f'"{seen["version"]}"').patch(f"/api/events/{made['id']}", {"name": "Other"})
+    assert data(fresh)["visibility"] == "published"
+    back = owner.patch(f"/api/events/{made['id']}", {"visibility": "draft"})
+    assert refusal(back) == (409, "VISIBILITY_NOT_REACHABLE")
+
+
+def test_publishing_needs_a_ticket_type_or_a_capacity(client: Client) -> None:
+    owner = organiser(client)
+    made = event(owner)
+    for change in ({"visibility": "published"}, {"visibility": "unlisted"}, {"publishAt": soon(hours=1)}):
+        answer = owner.patch(f"/api/events/{made['id']}", change)
+        assert refusal(answer) == (409, "NOT_PUBLISHABLE")
+        assert answer.get_json()["data"]["missing"] == ["ticketTypes"]
+    assert changed(owner, made, visibility="published", capacity=10)["visibility"] == "published"
+    emptied = owner.patch(f"/api/events/{made['id']}", {"capacity": None})
+    assert refusal(emptied) == (409, "NOT_PUBLISHABLE")
+
+
+def test_publishing_needs_a_verified_address(client: Client) -> None:
+    owner = organiser(client, verified=False)
+    made = event(owner, capacity=10)
+    for change in ({"visibility": "published"}, {"publishAt": soon(hours=1)}):
+        assert refusal(owner.patch(f"/api/events/{made['id']}", change)) == (403, "EMAIL_NOT_VERIFIED")
+    direct = owner.post("/api/events", {**_again(made), "visibility": "published", "capacity": 1})
+    assert refusal(direct) == (403, "EMAIL_NOT_VERIFIED")
+
+
+def _again(made: dict[str, Any]) -> dict[str, Any]:
+    return {name: made[name] for name in ("name", "startsAt", "endsAt", "venue", "city", "country")}
+
+
+def test_publish_at_contradicts_being_public_already(client: Client) -> None:
+    owner = organiser(client)
+    answer = owner.post("/api/events", {**_again(event(owner)), "capacity": 1, "visibility": "published",
+                                        "publishAt": soon(hours=1)})  # fmt: skip
+    assert answer.status_code == 422
+
+
+def test_an_admins_tier_decides_what_he_sees_and_changes(client: Client) -> None:
+    made = in_state(organiser(client), "draft")
+    path = f"/api/events/{made['id']}"
+    analyst = signed_in(client, account("admin", admin_tier="analyst"))
+    admin = signed_in(client, account("admin", admin_tier="admin"))
+    assert analyst.get(path).status_code == 200
+    assert refusal(analyst.patch(path, {"name": "Mine"})) == (403, "ROLE_NOT_ALLOWED")
+    assert data(admin.patch(path, {"name": "Ours"}))["name"] == "Ours"
+    assert [each["id"] for each in data(analyst.get("/api/events?mine=true"))["events"]] == [made["id"]]
+
+
+def test_an_organiser_who_is_an_analyst_too_changes_his_own_only(client: Client) -> None:
+    made = in_state(organiser(client), "draft")
+    both = signed_in(client, account("organiser", roles=["organiser", "admin"], admin_tier="analyst"))
+    assert both.get(f"/api/events/{made['id']}").status_code == 200
+    assert refusal(both.patch(f"/api/events/{made['id']}", {"name": "Mine"})) == (404, "NOT_FOUND")
+    assert refusal(both.delete(f"/api/events/{made['id']}")) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("method", ["get", "patch", "delete"])
+def test_somebody_elses_event_is_not_there(client: Client, method: str) -> None:
+    made = published(organiser(client))
+    options: list[Any] = [{"name": "Mine"}] if method == "patch" else []
+    other = organiser(client)
+    assert refusal(getattr(other, method)(f"/api/events/{made['id']}", *options)) == (404, "NOT_FOUND")
+    assert refusal(other.get(f"/api/events/{made['id']}/ticket-stats")) == (404, "NOT_FOUND")
+    assert refusal(getattr(other, method)("/api/events/nonsense", *options)) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("role", ["customer", "merchant"])
+def test_other_roles_are_told_so(client: Client, role: str) -> None:
+    other = signed_in(client, account(role))
+    assert refusal(other.post("/api/events", {})) == (403, "ROLE_NOT_ALLOWED")
+    assert data(other.get("/api/events?mine=true"))["events"] == []
+    assert refusal(client.get("/api/events?mine=true")) == (401, "TOKEN_MISSING")

@@ -1,0 +1,124 @@
+"""Prices by date and by quantity, and how a sale stands; shown by the public inventory and by statistics."""
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from app.core.freshness import changed as say_changed
+from app.core.transaction import transaction
+from app.events import availability
+from app.events.prices import current_phase, sale_status
+from tests.events.law import assert_law_holds
+from tests.factories.events import organiser, published
+from tests.http import Client, data
+
+NOW = datetime(2027, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def phase(
+    name: str, price: int, *, start: int | None = None, end: int | None = None, quantity: int | None = None
+) -> Any:
+    """A phase that starts and ends so many days from now."""
+    return SimpleNamespace(
+        name=name,
+        price_minor=price,
+        quantity=quantity,
+        starts_at=None if start is None else NOW + start * DAY,
+        ends_at=None if end is None else NOW + end * DAY,
+    )
+
+
+EARLY = phase("Early", 100, end=5, quantity=10)
+REGULAR = phase("Regular", 200, quantity=20)
+
+
+@pytest.mark.parametrize(
+    ("phases", "sold", "days", "name"),
+    [
+        ([], 0, 0, None),
+        ([EARLY, REGULAR], 0, 0, "Early"),
+        ([EARLY, REGULAR], 9, 0, "Early"),
+        ([EARLY, REGULAR], 10, 0, "Regular"),
+        ([EARLY, REGULAR], 3, 5, "Regular"),
+        ([EARLY, REGULAR], 29, 5, "Regular"),
+        ([EARLY, REGULAR], 30, 5, None),
+        ([phase("Later", 5, start=1)], 0, 0, None),
+        ([phase("Later", 5, start=1)], 0, 1, "Later"),
+        ([phase("Past", 5, end=0), phase("Open", 6)], 999, 0, "Open"),
+    ],
+)
+def test_the_phase_follows_from_date_and_sales(phases: list[Any], sold: int, days: int, name: str | None) -> None:
+    found = current_phase(phases, sold=sold, now=NOW + days * DAY)
+    assert (found and found.name) == name
+
+
+@pytest.mark.parametrize(
+    ("phases", "public", "ends", "status"),
+    [
+        ([], 100, 1, "on_sale"),
+        ([], 11, 1, "on_sale"),
+        ([], 10, 1, "low"),
+        ([], 1, 1, "low"),
+        ([], 0, 1, "sold_out"),
+        ([], 50, 0, "ended"),
+        ([], 0, -1, "ended"),
+        ([phase("Later", 5, start=1)], 50, 9, "not_started"),
+        ([phase("Later", 5, start=1)], 0, 9, "sold_out"),
+        ([phase("Now", 5, start=0), phase("Later", 5, start=1)], 50, 9, "on_sale"),
+        ([phase("Past", 5, end=-1)], 50, 9, "on_sale"),
+    ],
+)
+def test_the_sale_stands_so(phases: list[Any], public: int, ends: int, status: str) -> None:
+    found = sale_status(phases, public=public, total=100, sales_end_at=NOW + ends * DAY, now=NOW)
+    assert found == status
+
+
+def move(ticket_type_id: str, count: int, source: Any, target: Any) -> None:
+    with transaction() as session:
+        assert availability.move(session, ticket_type_id, count, source=source, target=target)
+        say_changed(session, "tickets")
+
+
+def test_the_inventory_shows_price_and_places_at_once(client: Client) -> None:
+    owner = organiser(client)
+    phases = [{"name": "Early", "priceMinor": 100, "quantity": 10}]
+    made = published(owner, ticketTypes=[{"name": "Day", "priceMinor": 500, "quantity": 40, "phases": phases}])
+    path, day = f"/api/events/public/{made['id']}/ticket-inventory", made["ticketTypes"][0]["id"]
+
+    def shown() -> tuple[Any, ...]:
+        found = data(client.get(path))["ticketTypes"][0]
+        return tuple(found[each] for each in ("phase", "priceMinor", "sold", "allocated", "available", "status"))
+
+    assert shown() == ("Early", 100, 0, 0, 40, "on_sale")
+    move(day, 10, "public", "sold")
+    assert shown() == (None, 500, 10, 0, 30, "on_sale")
+    move(day, 26, "public", "available")
+    assert shown() == (None, 500, 10, 26, 4, "low")
+    move(day, 4, "public", "sold")
+    assert shown() == (None, 500, 14, 26, 0, "sold_out")
+    assert_law_holds()
+
+
+def test_an_event_with_a_capacity_alone_has_an_empty_inventory(client: Client) -> None:
+    made = published(organiser(client), ticketTypes=[], capacity=5)
+    assert data(client.get(f"/api/events/public/{made['id']}/ticket-inventory"))["ticketTypes"] == []
+
+
+def test_statistics_show_what_stands_and_what_happened_today(client: Client) -> None:
+    owner = organiser(client)
+    made = published(owner)
+    weekend = made["ticketTypes"][0]["id"]
+    move(weekend, 5, "public", "available")
+    move(weekend, 2, "available", "invited")
+    with transaction() as session:
+        availability.tally(session, weekend, allocated=5, invited=2)
+        availability.tally(session, weekend, invited=1)
+    found = data(owner.get(f"/api/events/{made['id']}/ticket-stats"))
+    one = found["ticketTypes"][0]
+    assert (one["allocated"], one["invited"], one["available"], one["total"]) == (5, 2, 95, 100)
+    (today,) = found["series"]
+    assert (today["ticketTypeId"], today["allocated"], today["invited"], today["sold"]) == (weekend, 5, 3, 0)
+    assert found["timezone"] == "Africa/Windhoek" and found["totals"]["allocated"] == 5

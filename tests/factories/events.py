@@ -1,0 +1,43 @@
+"""Events for tests, made over HTTP as an organiser makes them."""
+
+from itertools import count
+from typing import Any
+
+from tests.factories.accounts import account, signed_in
+from tests.http import Client, data
+
+_numbers = count(1)
+WEEKEND = {"name": "Weekend pass", "priceMinor": 85000, "quantity": 100}
+
+
+def organiser(client: Client, **details: Any) -> Client:
+    """A client signed in as a new organiser."""
+    return signed_in(client, account("organiser", **details))
+
+
+def body(**fields: Any) -> dict[str, Any]:
+    """What creates an event: the six fields and these."""
+    return {
+        "name": f"Windhoek Lights {next(_numbers)}",
+        "startDate": "2027-06-04T18:00:00",
+        "endDate": "2027-06-06T23:00:00",
+        "venue": "River grounds",
+        "city": "Windhoek",
+        "country": "NA",
+        **fields,
+    }
+
+
+def event(owner: Client, **fields: Any) -> dict[str, Any]:
+    """An event that was created, as its organiser sees it."""
+    return data(owner.post("/api/events", body(**fields)), 201)
+
+
+def published(owner: Client, **fields: Any) -> dict[str, Any]:
+    """A published event with one ticket type, unless the fields say otherwise."""
+    return event(owner, **{"visibility": "published", "ticketTypes": [WEEKEND], **fields})
+
+
+def changed(owner: Client, made: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The event after these changes."""
+    return data(owner.patch(f"/api/events/{made['id']}", fields))
