@@ -4,6 +4,8 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.applications.routes import activation
+from app.blueprints.applications.routes import blp as applications
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
@@ -16,7 +18,7 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, events, public_events, health):
+    for blueprint in (accounts, activation, applications, diagnostics, events, public_events, health):
         api.register_blueprint(blueprint)
     app.register_blueprint(media)
     console.register(app, settings)
