@@ -20,12 +20,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.applications.states import STATES, SUBMITTED
+from app.applications.states import PURPOSES, RISKS, STATES, SUBMITTED
 from app.core.db import Base, id_column
 
 Timestamp = DateTime(timezone=True)
-PURPOSES = ("documents", "payment", "activation")
-RISKS = ("low", "medium", "high")
 PAYMENT_STATES = ("starting", "otp_required", "processing", "paid", "declined", "expired")
 UNFINISHED = ("starting", "otp_required", "processing")
 

@@ -29,6 +29,8 @@ MOVES: dict[str, frozenset[str]] = {
     WITHDRAWN: frozenset(),
     EXPIRED: frozenset(),
 }
+PURPOSES = ("documents", "payment", "activation")
+RISKS = ("low", "medium", "high")
 STATES = tuple(MOVES)
 OPEN = tuple(state for state, ways in MOVES.items() if EXPIRED in ways)
 ACCEPTED = (AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY)

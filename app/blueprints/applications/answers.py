@@ -6,9 +6,7 @@ from marshmallow import fields, pre_dump
 
 from app.applications import shown
 from app.applications.documents import KINDS
-from app.applications.models import PURPOSES, RISKS
-from app.applications.states import STATES
-from app.blueprints.accounts.schemas import SignedInData
+from app.applications.states import PURPOSES, RISKS, STATES
 from app.web.fields import Flag, Items, Moment, Object, Whole
 from app.web.schema import Schema
 
@@ -162,5 +160,20 @@ class ActivationData(AboutData):
     path = fields.String(required=True, metadata={"example": "/"})
 
 
-class ActivatedData(SignedInData):
+class Activator(Schema):
+    id = fields.String(required=True)
+    name = _word("Tuli Hamutenya", required=True)
+    email = _word("tuli@example.com", required=True)
+    roles = Items(_word("merchant"), required=True)
+    phone = _word("+264811234567")
+
+
+class ActivatedData(Schema):
+    """What a sign-in answers, and where to go."""
+
+    access_token = _word("eyJhbGciOiJSUzI1NiIs…", required=True)
+    refresh_token = _word("6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…", required=True)
+    expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+    token_type = _word("Bearer", required=True)
+    user = Object(Activator, required=True)
     path = _word("/merchants/start", required=True)

@@ -5,11 +5,11 @@ from typing import Any
 from marshmallow import ValidationError, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
-from app.applications.models import PURPOSES, RISKS
-from app.applications.states import STATES
-from app.blueprints.applications.fields import BoundedMoment, File, Id, SafePath, Website
+from app.applications.states import PURPOSES, RISKS, STATES
+from app.blueprints.applications.fields import BoundedMoment, File, Id, Website
 from app.web.credentials import NewPassword
 from app.web.fields import Choice, Email, Flag, Items, Phone, Secret, Text, Whole, problem
+from app.web.paths import SafePath
 from app.web.schema import Query, Schema
 
 PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
