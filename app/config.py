@@ -109,25 +109,36 @@ class _EnvOf(Env):
         return self._given.get(env_key, default)
 
 
-def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
-    env = _EnvOf(values)
-    development = values.get("APP_ENV", "development") != "production"
-    data_dir = Path(values.get("DATA_DIR") or "var").absolute()
+class _Reader:
+    """Reads typed values; what is wrong with one is remembered, and its default stands in."""
 
-    def take(name: str, kind: str = "str", default: Any = None, **options: Any) -> Any:
-        if not values.get(name, "").strip():
+    def __init__(self, values: Mapping[str, str], problems: list[str]) -> None:
+        self.values, self.problems, self.env = values, problems, _EnvOf(values)
+
+    def take(self, name: str, kind: str = "str", default: Any = None, **options: Any) -> Any:
+        if not self.values.get(name, "").strip():
             return default
         try:
-            return getattr(env, kind)(name, **options)
+            return getattr(self.env, kind)(name, **options)
         except EnvError as error:
-            problems.append(f"{name}: {' '.join(str(error).split())}")
+            self.problems.append(f"{name}: {' '.join(str(error).split())}")
             return default
 
-    def names(name: str, default: str = "") -> list[str]:
-        return [part.strip() for part in (take(name) or default).split(",") if part.strip()]
+    def names(self, name: str, default: str = "") -> list[str]:
+        return [part.strip() for part in (self.take(name) or default).split(",") if part.strip()]
 
-    one_of, at_least = validate.OneOf, validate.Range
+
+def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    reader = _Reader(values, problems)
+    development = values.get("APP_ENV", "development") != "production"
+    return _own(reader, development) | _outside(reader, Path(values.get("DATA_DIR") or "var").absolute())
+
+
+def _own(reader: _Reader, development: bool) -> dict[str, Any]:
+    """What concerns the service itself."""
+    take, names, one_of, at_least = reader.take, reader.names, validate.OneOf, validate.Range
     base_url = (take("PUBLIC_BASE_URL") or "http://localhost:8000").rstrip("/")
+    scale = 20.0 if development else 1.0
     return {
         "APP_ENV": take("APP_ENV", default="development", validate=one_of(("development", "production"))),
         "SECRET_KEY": take("SECRET_KEY", default=DEVELOPMENT_SECRET if development else ""),
@@ -140,28 +151,34 @@ def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
         "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
         "CORS_ORIGINS": names("CORS_ORIGINS"),
         "BOOTSTRAP_SECRET": take("BOOTSTRAP_SECRET"),
+        "VAT_PERCENT": take("VAT_PERCENT", "float", 15.0, validate=at_least(min=0, max=100)),
+        "RATE_LIMIT_SCALE": take("RATE_LIMIT_SCALE", "float", scale, validate=at_least(min=0.01)),
+        "LOG_LEVEL": take("LOG_LEVEL", default="info", validate=one_of(("debug", "info", "warning", "error"))),
+    }
+
+
+def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
+    """Where the service keeps things, and whom it talks to."""
+    take, names = reader.take, reader.names
+    modes = validate.OneOf(("mock", "live", "disabled"))
+    return {
+        "DATA_DIR": data_dir,
+        "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
         "SMTP_URL": take("SMTP_URL"),
         "MAIL_FROM": take("MAIL_FROM", default="Event Commerce <no-reply@localhost>"),
         "SMS_URL": take("SMS_URL"),
         "PUSH_URL": take("PUSH_URL"),
-        "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
-        "PAYRAIL_MODE": take("PAYRAIL_MODE", default="mock", validate=one_of(("mock", "live", "disabled"))),
+        "PAYRAIL_MODE": take("PAYRAIL_MODE", default="mock", validate=modes),
         "PAYRAIL_URL": take("PAYRAIL_URL"),
         "PAYRAIL_KEY": take("PAYRAIL_KEY"),
         "PAYRAIL_SECRET": take("PAYRAIL_SECRET"),
         "PAYRAIL_ALLOW_MOCK": take("PAYRAIL_ALLOW_MOCK", "bool", False),
-        "DATA_DIR": data_dir,
         "APPLE_CLIENT_IDS": names("APPLE_CLIENT_IDS"),
         "APPLE_JWKS_URL": take("APPLE_JWKS_URL", default="https://appleid.apple.com/auth/keys"),
         "APPLE_ISSUER": names("APPLE_ISSUER", APPLE_ISSUER),
         "GOOGLE_CLIENT_IDS": names("GOOGLE_CLIENT_IDS"),
         "GOOGLE_JWKS_URL": take("GOOGLE_JWKS_URL", default="https://www.googleapis.com/oauth2/v3/certs"),
         "GOOGLE_ISSUER": names("GOOGLE_ISSUER", GOOGLE_ISSUER),
-        "VAT_PERCENT": take("VAT_PERCENT", "float", 15.0, validate=at_least(min=0, max=100)),
-        "RATE_LIMIT_SCALE": take(
-            "RATE_LIMIT_SCALE", "float", 20.0 if development else 1.0, validate=at_least(min=0.01)
-        ),
-        "LOG_LEVEL": take("LOG_LEVEL", default="info", validate=one_of(("debug", "info", "warning", "error"))),
     }
 
 

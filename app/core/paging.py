@@ -45,7 +45,9 @@ def page_of(
     sorting = (order.column.desc(), id_column.desc()) if order.descending else (order.column, id_column)
     rows = db.session.execute(keyed.order_by(*sorting).limit(limit + 1)).mappings().all()
     shown = rows[:limit]
-    return Page(shown, limit, _after(shown[-1]) if len(rows) > limit else None, _total(statement) if with_total else None)
+    return Page(
+        shown, limit, _after(shown[-1]) if len(rows) > limit else None, _total(statement) if with_total else None
+    )
 
 
 def _total(statement: Select[Any]) -> int:

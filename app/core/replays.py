@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from sqlalchemy import CHAR, ColumnElement, DateTime, LargeBinary, SmallInteger, String, delete, func, select, text, update
+from sqlalchemy import (
+    CHAR,
+    ColumnElement,
+    DateTime,
+    LargeBinary,
+    SmallInteger,
+    String,
+    delete,
+    func,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, mapped_column

@@ -6,6 +6,7 @@ from flask import Flask
 from flask_cors import CORS
 
 from app.web import auth, errors, limits
+from app.web.cookies import SessionOfPages
 from app.web.edge import Edge
 from app.web.envelope import OrjsonProvider
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def init_app(app: Flask, settings: "Settings") -> None:
     """Puts the web layer around an application."""
     app.json = OrjsonProvider(app)
+    app.session_interface = SessionOfPages()
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     auth.init_app(app)

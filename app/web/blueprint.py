@@ -104,7 +104,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             handler = paging.paged(handler, operation.listing)
         if operation.versioned:
             handler = versions.versioned(handler, operation.method)
-        if operation.sparse and operation.given is not None:
+        if operation.sparse:
             handler = versions.sparse(handler, operation.given)
         handler = self.response(operation.status, operation.given, content_type=operation.content_type)(handler)
         if operation.idempotent:

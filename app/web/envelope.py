@@ -1,5 +1,6 @@
 """The envelope around every JSON answer: eight keys, always in this order."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -72,7 +73,19 @@ def json_response(body: Any, status: int = 200) -> Response:
 
 def as_json(value: Any) -> bytes:
     """JSON of the service: times in UTC with milliseconds, decimals as numbers."""
-    return orjson.dumps(value, default=_as_wire, option=OPTIONS)
+    try:
+        return orjson.dumps(value, default=_as_wire, option=OPTIONS)
+    except TypeError:
+        return orjson.dumps(_carried(value), default=_as_wire, option=OPTIONS)
+
+
+def _carried(value: Any) -> Any:
+    """The value with whole numbers beyond 64 bits as doubles: so PostgreSQL gives back a 1e300 in free JSON."""
+    if isinstance(value, Mapping):
+        return {name: _carried(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_carried(inner) for inner in value]
+    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
 def _as_wire(value: Any) -> Any:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import flask_smorest
-from flask import Flask
+from flask import Flask, Response
 from marshmallow import fields
 
 from app.accounts.errors import EmailNotVerified
@@ -13,10 +13,11 @@ from app.core import errors as kinds
 from app.core.errors import AppError
 from app.web import refusals
 from app.web.access import Access
+from app.web.envelope import as_json
 from app.web.examples import error_example, example_of, success_example
 from app.web.fields import Object
 from app.web.operation import Operation
-from app.web.schema import Empty, Schema
+from app.web.schema import Empty, Schema, camel
 
 BEARER: list[dict[str, list[str]]] = [{"bearerAuth": []}]
 IDEMPOTENCY_HEADER = {
@@ -65,6 +66,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     """The API: errors are ours (see app/web/errors.py), and every status is documented by its route."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
+    document: bytes | None = None
     ERROR_SCHEMA = ErrorEnvelope
 
     def _register_pagination_header(self) -> None:
@@ -72,6 +74,12 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
     def _register_error_handlers(self) -> None:
         """Nothing to register: one handler for everything stands in app/web/errors.py."""
+
+    def _openapi_json(self) -> Response:
+        """The document; it changes only with the code, so it is made once."""
+        if self.document is None:
+            self.document = as_json(self.spec.to_dict())
+        return Response(self.document, mimetype="application/json")
 
 
 def create(app: Flask) -> Api:
@@ -93,7 +101,10 @@ def create(app: Flask) -> Api:
             },
         },
     )
-    return Api(app)
+    api = Api(app)
+    for error in AppError.catalogue.values():
+        api.spec.components.example(error.code, {"value": error_example(error)})
+    return api
 
 
 @cache
@@ -124,10 +135,11 @@ def describe(handler: Callable[..., Any], operation: Operation) -> None:
     doc: dict[str, Any] = {
         "security": _security(operation.access),
         "x-access": operation.access.name,
+        "operationId": camel(handler.__name__),
         "responses": _error_responses([*_usual(operation), *operation.errors]),
     }
     if operation.content_type is None:
-        shown = success_example(operation.given or Empty)
+        shown = success_example(operation.given)
         doc["responses"][operation.status] = {"content": {"application/json": {"example": shown}}}
     if operation.tagged and operation.method == "GET":
         doc["responses"][304] = {"description": "Not modified: you have it."}
@@ -194,6 +206,7 @@ def _error_responses(found: Sequence[type[AppError]]) -> dict[int, Any]:
                 },
             },
         )
-        response["description"] += ("; " if response["description"] else "") + f"`{error.code}`: {error.message}"
-        response["content"]["application/json"]["examples"][error.code] = {"value": error_example(error)}
+        response["description"] += (" " if response["description"] else "") + f"`{error.code}`: {error.message}"
+        shown = {"$ref": f"#/components/examples/{error.code}"}
+        response["content"]["application/json"]["examples"][error.code] = shown
     return responses

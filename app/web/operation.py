@@ -11,7 +11,7 @@ from app.web.fields import Secret
 from app.web.kept import Keep
 from app.web.limits import Limit
 from app.web.paging import Listing, envelope_of, query_of
-from app.web.schema import Schema
+from app.web.schema import Empty, Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +59,13 @@ class Operation:
         return [(schema, place) for schema, place in places if schema is not None]
 
     @property
-    def given(self) -> type[Schema] | None:
-        """The schema of `data` in the answer."""
+    def given(self) -> type[Schema]:
+        """The schema of `data` in the answer. Where none is declared nothing goes out, whatever the view returns."""
         if isinstance(self.returns, Listing):
             return envelope_of(self.returns.name, self.returns.row)
-        return chosen_of(self.returns) if self.sparse and self.returns is not None else self.returns
+        if self.returns is None:
+            return Empty
+        return chosen_of(self.returns) if self.sparse else self.returns
 
 
 @cache

@@ -68,6 +68,10 @@ def reading(view: View, taken: Sequence[tuple[type[Schema], str]], *, max_bytes:
     those of the body and those of the query.
     """
     schemas = [(schema(), place) for schema, place in taken]
+    described = {"parameters": [{"in": place, "required": True, "schema": schema} for schema, place in schemas]}
+    view._apidoc = {**getattr(view, "_apidoc", {}), "arguments": described}  # type: ignore[attr-defined]
+    if not schemas and max_bytes is None:
+        return view
 
     @wraps(view)
     def read(**arguments: Any) -> Any:
@@ -83,10 +87,6 @@ def reading(view: View, taken: Sequence[tuple[type[Schema], str]], *, max_bytes:
             raise ValidationFailed(problems)
         return view(**arguments)
 
-    read._apidoc = {  # type: ignore[attr-defined]
-        **getattr(view, "_apidoc", {}),
-        "arguments": {"parameters": [{"in": place, "required": True, "schema": it} for it, place in schemas]},
-    }
     return read
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.core.errors import AppError, Conflict, NotFound, Unavailable, Unauthorised, ValidationFailed
+from app.core.errors import AppError, Conflict, NotFound, Unauthorised, Unavailable, ValidationFailed
 
 
 @pytest.mark.parametrize(("number", "code"), [(40400, "NEW_ONE"), (40477, "NOT_FOUND"), (50077, "NEW_ONE"), (0, "NEW")])

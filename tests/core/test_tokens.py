@@ -21,7 +21,12 @@ def test_a_fingerprint_is_sha256_and_tells_tokens_apart() -> None:
 def test_what_is_derived_follows_from_key_purpose_and_parts(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     made = derive("purpose", "a", 1)
     assert made == derive("purpose", "a", "1") and len(made) == 32
-    others = [derive("other", "a", 1), derive("purpose", "a", 2), derive("purpose", "a1"), derive("purpose", "", "a", 1)]
+    others = [
+        derive("other", "a", 1),
+        derive("purpose", "a", 2),
+        derive("purpose", "a1"),
+        derive("purpose", "", "a", 1),
+    ]
     monkeypatch.setitem(app.config, "SECRET_KEY", "another-key-0123456789-0123456789")
     assert len({made, derive("purpose", "a", 1), *others}) == 6
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}", derived_text("purpose"))

@@ -28,7 +28,7 @@ def split(css: str) -> tuple[str, str]:
     while depth:
         depth += {"{": 1, "}": -1}.get(css[end], 0)
         end += 1
-    inner = css[css.index("{", start) + 1: end - 1]
+    inner = css[css.index("{", start) + 1 : end - 1]
     return css[:start] + css[end:], inner
 
 
@@ -45,7 +45,7 @@ def declarations(body: str) -> Iterator[tuple[str, str]]:
 
 
 def luminance(colour: str) -> float:
-    parts = [int(colour[at: at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -75,8 +75,10 @@ def pairs(found: Rules, tokens: dict[str, str]) -> Iterator[Pair]:
 
 
 def default_text(found: Rules, tokens: dict[str, str]) -> str | None:
-    return next((resolve(style["color"], tokens) for name, style in found
-                 if name in ("html", "body") and "color" in style), None)
+    return next(
+        (resolve(style["color"], tokens) for name, style in found if name in ("html", "body") and "color" in style),
+        None,
+    )
 
 
 def resolve(value: str | None, tokens: dict[str, str]) -> str | None:
@@ -110,8 +112,11 @@ def mail_pairs() -> Iterator[tuple[str, Pair]]:
 def test_every_pair_can_be_read(all_pairs: Source) -> None:
     found = list(all_pairs())
     assert len(found) > 20
-    weak = [f"{where}: {what}: {text} on {ground} is {contrast(text, ground):.2f}"
-            for where, (what, text, ground) in found if contrast(text, ground) < ENOUGH]
+    weak = [
+        f"{where}: {what}: {text} on {ground} is {contrast(text, ground):.2f}"
+        for where, (what, text, ground) in found
+        if contrast(text, ground) < ENOUGH
+    ]
     assert weak == []
 
 

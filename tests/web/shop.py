@@ -31,10 +31,11 @@ from app.web import access
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller
 from app.web.blueprint import Blueprint
-from app.web.fields import Choice, Email, Flag, Items, Moment, Number, Object, Phone, Secret, Text, Whole
+from app.web.fields import Moment, Number, Text, Whole
 from app.web.limits import Limit, client_network
 from app.web.paging import Listing
 from app.web.schema import Query, Schema
+from tests.web.wishes import Plain, Wish
 
 metadata = MetaData()
 item = Table(
@@ -81,34 +82,11 @@ class ItemBody(Schema):
     price_minor = Whole(min=1)
 
 
-class TicketType(Schema):
-    name = Text(required=True, max=10)
-    price_minor = Whole(required=True, min=0)
-
-
-class Wish(Schema):
-    """A field of every type."""
-
-    name = Text(min=2, max=10)
-    note = Text(max=50, allow_none=True)
-    secret = Secret(min=4, max=8)
-    email = Email()
-    phone = Phone()
-    whole = Whole(min=0, max=2**53 - 1)
-    any_whole = Whole()
-    number = Number(min=0, max=10)
-    flag = Flag()
-    choice = Choice("red", "green")
-    at = Moment()
-    tags = Items(Text(max=5), max=3)
-    ticket_types = Items(Object(TicketType), min=1, max=5)
-    free = fields.Dict()
-
-
-class Plain(Schema):
-    """No money in it."""
-
-    name = Text()
+class Found(Schema):
+    id = fields.String(allow_none=True)
+    network = fields.String()
+    count = Whole()
+    size = Whole()
 
 
 class Shelf(Query):
@@ -240,11 +218,12 @@ def wish(**body: Any) -> Any:
 
 
 @blp.post("/plain", access=PUBLIC, body=Plain)
-def plain(**body: Any) -> None:
-    """Take a name."""
+def plain(**body: Any) -> Any:
+    """Take a name, and return what no schema lets out."""
+    return {"insides": body}
 
 
-@blp.post("/files", access=PUBLIC, files=Files, idempotent=True, max_bytes=4096)
+@blp.post("/files", access=PUBLIC, files=Files, returns=Found, idempotent=True, max_bytes=4096)
 def upload(title: str, file: Any) -> Any:
     """Take a file."""
     stock(1, name=title)
@@ -256,7 +235,7 @@ def limited(**body: Any) -> None:
     """Answer thirty times a minute."""
 
 
-@blp.get("/who", access=PUBLIC_OR_SIGNED_IN)
+@blp.get("/who", access=PUBLIC_OR_SIGNED_IN, returns=Found)
 def who() -> Any:
     """Say who calls, and from where."""
     caller = optional_caller()
@@ -284,7 +263,7 @@ def unsayable() -> None:
     raise Conflict(insides=object())
 
 
-@blp.get("/slow", access=PUBLIC)
+@blp.get("/slow", access=PUBLIC, returns=Found)
 def slow() -> Any:
     """Ask the database."""
     return {"count": count()}
@@ -296,9 +275,8 @@ def _by_role(name: str) -> None:
 
     view.__doc__ = f"Answer {name}."
     view.__name__ = f"for_{name.lower()}"
-    blp.get(f"/for/{name}", access=LEVELS[name])(view)
+    blp.get(f"/for/{name}", access=LEVELS[name], returns=Found)(view)
 
 
 for _name in LEVELS:
     _by_role(_name)
-

@@ -13,7 +13,7 @@ from tests.web.conftest import Served
 KEYS = ["status", "success", "statusCode", "message", "shortMessage", "timestamp", "requestId", "data"]
 BIG = b'{"name": "' + b"x" * (1024 * 1024) + b'"}'
 JSON = {"Content-Type": "application/json"}
-LEAKS = re.compile(r"(?i)traceback|file \"|hunter2|passwd|select \*|runtimeerror|sqlalchemy|psycopg|werkzeug|/work|app/")
+LEAKS = re.compile(r"(?i)traceback|file \"|hunter2|passwd|select \*|runtimeerror|sqlalchemy|psycopg|werkzeug|\.py")
 
 
 def checked(response: TestResponse) -> dict[str, Any]:
@@ -155,6 +155,12 @@ def test_an_error_gives_data_in_camel_case_and_wire_types(app: Flask) -> None:
         assert error_response(error).get_json()["data"] == {
             "availableMinor": 5, "seenAt": "2026-01-02T00:00:00.000Z", "rate": 1.5,
         }  # fmt: skip
+
+
+def test_a_number_beyond_64_bits_goes_out_as_a_double() -> None:
+    from app.web.envelope import as_json
+
+    assert as_json({"free": [{"n": 10**300, "m": 7}]}) == b'{"free":[{"n":1e+300,"m":7}]}'
 
 
 def test_an_untrusted_host_is_refused(served: Served) -> None:

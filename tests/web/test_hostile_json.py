@@ -26,8 +26,9 @@ def nested(depth: int) -> bytes:
     [
         b"{", b"}", b"{'name': 1}", b'{"name": }', b'{"name": 1,}', b"{} {}", b"\x00", b'{"name": "a\nb"}',
         b'{"whole": NaN}', b'{"whole": Infinity}', b'{"free": {"x": -Infinity}}', b'{"whole": 01}', b'{"whole": .5}',
-        b'{"whole": 1_000}', b'{"whole": 0x10}', b'{"name": "\\x41"}', b'{"name": "\xff\xfe"}', b'{"name": "\xed\xa0\x80"}',
-        b'{"name": "\xc0\x80"}', '{"name": "x"}'.encode("utf-16"), '{"name": "x"}'.encode("utf-16-le"),
+        b'{"whole": 1_000}', b'{"whole": 0x10}', b'{"name": "\\x41"}', b'{"name": "\xff\xfe"}',
+        b'{"name": "\xed\xa0\x80"}', b'{"name": "\xc0\x80"}',
+        '{"name": "x"}'.encode("utf-16"), '{"name": "x"}'.encode("utf-16-le"),
         '{"name": "x"}'.encode("utf-32"), b"\xef\xbb\xbf\xef\xbb\xbf{}", b"// no\n{}", b"undefined",
         b"[" * 100_000, b'{"a":' * 100_000, nested(21), nested(900),
     ],
@@ -96,7 +97,7 @@ def test_an_empty_body_is_an_empty_object(client: Client, body: bytes, kind: str
         data(client.open("POST", "/t/plain", data=body, headers={"Content-Type": kind} if kind else {}))
 
 
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/merge-patch+json", "APPLICATION/JSON"])
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/vnd.api+json", "APPLICATION/JSON"])
 def test_json_by_another_name_is_json(client: Client, kind: str) -> None:
     data(client.open("POST", "/t/plain", data=b'{"name": "x"}', headers={"Content-Type": kind}))
 

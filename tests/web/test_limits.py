@@ -9,6 +9,7 @@ from tests.factories.accounts import customer, signed_in
 from tests.http import Client, data, refusal
 from tests.web.conftest import Served
 
+
 def knock(client: Client, times: int, address: str = "127.0.0.1", **headers: str) -> list[TestResponse]:
     origin = {"REMOTE_ADDR": address}
     return [client.post("/t/limited", environ_overrides=origin, headers=headers) for _ in range(times)]

@@ -73,7 +73,9 @@ def cut(cuttable: Client) -> None:
     """Fills the pool with four connections, then does to them what a restart of the server does."""
     at_once(4, lambda _: Client(cuttable.flask.application.test_client()).get("/t/slow"))
     with transaction() as session:
-        session.execute(text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut me'"))
+        session.execute(
+            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut me'")
+        )
 
 
 def test_signed_in_callers_do_not_notice_a_restart(cuttable: Client) -> None:

@@ -38,7 +38,8 @@ TYPES: dict[str, tuple[list[Any], list[tuple[Any, str]]]] = {
     ),
     "phone": (
         ["+264811234567", "081 123 4567", "+49 (30) 123456"],
-        [("12", "invalid_phone"), ("call me", "invalid_phone"), ("+", "invalid_phone"), ("+2648112345678901", "invalid_phone"),
+        [("12", "invalid_phone"), ("call me", "invalid_phone"), ("+", "invalid_phone"),
+         ("+2648112345678901", "invalid_phone"),
          ("0" * 40, "invalid_phone"), ("+264 81 123 45" + " " * 20 + "67", "too_long"), (811234567, "invalid_type")],
     ),
     "at": (

@@ -1,0 +1,66 @@
+"""Pages of the documentation that are made from the code: every error, every setting."""
+
+from pathlib import Path
+
+import click
+from flask import Flask
+from flask.cli import AppGroup
+
+from app import config
+from app.core.errors import AppError
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs"
+docs = AppGroup("docs", help="The pages of docs/ that are made from the code.")
+
+ERRORS = """\
+# Errors
+
+Every error the service can answer: branch on `shortMessage`, show `message`, look the rest up here. `statusCode` is
+the HTTP status and two more digits. Made from the code by `flask docs write`.
+
+| shortMessage | statusCode | HTTP | what it says |
+|---|---|---|---|
+"""
+SETTINGS = """\
+# Settings
+
+Environment variables, read once and checked before anything starts; a wrong one stops the start with a sentence.
+Made from the code by `flask docs write`.
+
+| variable | default | meaning |
+|---|---|---|
+"""
+
+
+def register(app: Flask) -> None:
+    app.cli.add_command(docs)
+
+
+def errors_page() -> str:
+    """The table of errors, by status and number."""
+    ours = [each for each in AppError.catalogue.values() if each.__module__.startswith("app.")]
+    entries = sorted(ours, key=lambda each: each.number)
+    return ERRORS + "".join(_row(f"`{it.code}`", f"`{it.number}`", str(it.status), it.message) for it in entries)
+
+
+def settings_page() -> str:
+    """The table of settings, in the order in which the code reads them."""
+    return SETTINGS + "".join(
+        _row(f"`{name}`", default if " " in default or not default else f"`{default}`", meaning)
+        for name, default, meaning in config.table()
+    )
+
+
+PAGES = {"errors.md": errors_page, "settings.md": settings_page}
+
+
+@docs.command("write")
+def write() -> None:
+    """Write docs/errors.md and docs/settings.md."""
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page())
+        click.echo(f"docs/{name}")
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"

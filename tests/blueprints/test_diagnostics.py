@@ -1,0 +1,118 @@
+"""The intake of client reports: bounded, scrubbed, escaped, and never in the way."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core.db import db
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from tests.factories.accounts import deliver
+from tests.http import Client, data, problems, refusal
+
+PATH = "/api/diagnostics/logs"
+
+
+def kept() -> list[dict[str, Any]]:
+    with db.engine.connect() as connection:
+        rows = connection.execute(text("SELECT * FROM diagnostic_event ORDER BY id")).mappings()
+        return [dict(row) for row in rows]
+
+
+def report(client: Client, *events: Any, **more: Any) -> None:
+    assert data(client.post(PATH, {"events": list(events), **more})) == {}
+
+
+def test_events_are_kept_with_what_they_say(client: Client) -> None:
+    event = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "tries": 3, "ok": False}
+    response = client.post(PATH, {"client": "gate 2.4", "events": [event, {}]}, headers={"X-Request-Id": "request-01"})
+    assert data(response) == {}
+    first, second = kept()
+    assert (first["client"], first["level"], first["message"]) == ("gate 2.4", "error", "The map did not load")
+    assert first["event"] == event and first["request_id"] == "request-01"
+    assert (second["level"], second["message"], second["event"]) == ("info", "", {})
+
+
+def test_secrets_are_masked_wherever_they_stand(client: Client) -> None:
+    token = "q7Zr0mJ9n2Xw5Lk8Vb3Tc6Yd1Fh4Gs_Pa-Ue0Ri9Ko2"
+    report(
+        client,
+        {
+            "password": "canary",
+            "message": f"Bearer {token} failed",
+            "deep": {"refreshToken": "canary", "list": [token]},
+        },
+        {"message": "password=canary", "headers": {"Authorization": "canary", "Cookie": "canary"}, "code": "canary"},
+    )
+    everything = str(kept())
+    assert "canary" not in everything and token not in everything and "[masked]" in everything
+
+
+@pytest.mark.parametrize("character", ["\x00", "\n", "\r", "\x1b", "\x85", "\u202e", "\u2066", "\u200b", "\x7f"])
+def test_control_characters_are_escaped_and_never_refused(client: Client, character: str) -> None:
+    report(client, {"message": f"a{character}b", f"na{character}me": [f"x{character}"]})
+    (row,) = kept()
+    escape = f"\\u{ord(character):04x}"
+    assert row["message"] == f"a{escape}b"
+    assert row["event"] == {"message": f"a{escape}b", f"na{escape}me": [f"x{escape}"]}
+
+
+def test_odd_values_are_kept_as_they_can_be(client: Client) -> None:
+    deep: Any = "x"
+    for _ in range(15):
+        deep = {"in": deep}
+    report(client, {"level": {"a": 1}, "message": ["b"], "big": 1e300, "deep": deep, "long": "word " * 1000})
+    (row,) = kept()
+    assert float(row["event"]["big"]) == 1e300 and len(row["event"]["long"]) == 2000
+    assert "[deeper]" in str(row["event"]["deep"])
+
+
+def test_numbers_beyond_64_bits_do_not_break_it(client: Client) -> None:
+    raw = '{"events": [{"n": ' + "9" * 300 + "}]}"
+    data(client.open("POST", PATH, data=raw, headers={"Content-Type": "application/json"}))
+    assert len(kept()) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, {"events": "required"}),
+        ({"events": []}, {"events": "too_short"}),
+        ({"events": [{}] * 101}, {"events": "too_long"}),
+        (
+            {"events": ["x", 7, None]},
+            {"events[0]": "invalid_type", "events[1]": "invalid_type", "events[2]": "required"},
+        ),
+        ({"events": [{}], "client": "x" * 41}, {"client": "too_long"}),
+        ({"events": {}}, {"events": "invalid_type"}),
+        ({"event": [{}]}, {"events": "required", "event": "unknown_field"}),
+    ],
+)
+def test_what_does_not_fit_is_422_and_nothing_is_kept(
+    client: Client, body: dict[str, Any], expected: dict[str, str]
+) -> None:
+    assert problems(client.post(PATH, body)) == expected and kept() == []
+
+
+def test_a_report_has_a_size(client: Client) -> None:
+    assert refusal(client.post(PATH, {"events": [{"m": "x" * 262_144}]})) == (413, "PAYLOAD_TOO_LARGE")
+    report(client, {"m": "x" * 250_000})
+
+
+def test_sixty_a_minute_and_no_more(client: Client) -> None:
+    for _ in range(60):
+        report(client, {})
+    assert refusal(client.post(PATH, {"events": [{}]})) == (429, "RATE_LIMITED")
+    assert len(kept()) == 60
+
+
+def test_reports_are_forgotten_after_thirty_days(client: Client) -> None:
+    report(client, {"message": "old"}, {"message": "new"})
+    with transaction() as session:
+        session.execute(text(
+            "UPDATE diagnostic_event SET received_at = now() - interval '30 days 1 minute' WHERE message = 'old'"
+        ))  # fmt: skip
+        enqueue("diagnostics.sweep")
+    deliver()
+    assert [row["message"] for row in kept()] == ["new"]

@@ -1,0 +1,75 @@
+"""Thousands of requests made from the document: nothing is a 5xx, nothing undocumented, nothing of another shape."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.core.db import db
+from tests.factories.accounts import account, sign_in
+from tests.http import Client
+from tests.settings import app_for
+
+CHECKS = [
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+EXPECTED = {"PROVIDER_NOT_CONFIGURED"}
+EXAMPLES = 20
+PARTS = 6
+
+
+@pytest.fixture
+def fuzzed(app: Flask) -> Iterator[Flask]:
+    """The application with limits that let a flood through."""
+    ours = app.extensions["settings"]
+    flooded = app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, RATE_LIMIT_SCALE="100000")
+    with flooded.app_context():
+        yield flooded
+        db.session.remove()
+        db.engine.dispose()
+
+
+@pytest.fixture
+def token(fuzzed: Flask) -> str:
+    who = account("admin", roles=["admin", "customer"])
+    return str(sign_in(Client(fuzzed.test_client()), who.email)["accessToken"])
+
+
+@pytest.mark.parametrize("kind", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nothing_breaks_an_operation(fuzzed: Flask, token: str, part: int, kind: GenerationMode) -> None:
+    """The operations in six parts, so that several workers share them."""
+    found = schemathesis.openapi.from_wsgi("/openapi.json", fuzzed).get_all_operations()
+    for operation in list(found)[part::PARTS]:
+        _flood(operation.ok(), kind, token)
+
+
+def _flood(operation: Any, kind: GenerationMode, token: str) -> None:
+    """Requests that keep to the document, or that do not, with a token and without."""
+
+    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=kind), signed_in=st.booleans())
+    def send(case: Any, signed_in: bool) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if signed_in else {}
+        response = case.call(headers=headers)
+        case.validate_response(response, checks=CHECKS)
+        assert response.status_code < 500 or response.json()["shortMessage"] in EXPECTED, response.text
+
+    with suppress(Unsatisfiable):  # An operation without parameters cannot be called wrongly.
+        send()

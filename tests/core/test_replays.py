@@ -1,0 +1,76 @@
+"""Kept answers, at the level of the row."""
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.core.db import db
+from app.core.replays import Answer, IdempotencyKey, OtherBody, Place, claim, forget, keep
+from app.core.transaction import transaction
+
+ANSWER = Answer(201, "application/json", b'{"accessToken":"canary"}')
+
+
+def place(asked: bytes = b"body", key: str = "key-12345", forever: bool = False) -> Place:
+    return Place("caller", "POST /x", key, asked, forever)
+
+
+@pytest.fixture
+def kept(app: Flask) -> Place:
+    with transaction() as session:
+        assert claim(session, place()) is None
+        keep(session, place(), ANSWER)
+    return place()
+
+
+def test_the_first_is_told_so_and_the_second_gets_its_answer(kept: Place) -> None:
+    with transaction() as session:
+        assert claim(session, kept) == ANSWER
+
+
+def test_another_body_is_told_apart(kept: Place) -> None:
+    with pytest.raises(OtherBody), transaction() as session:
+        claim(session, place(b"other"))
+
+
+def test_a_forgotten_key_is_free(kept: Place) -> None:
+    with transaction() as session:
+        forget(session, kept)
+        assert claim(session, place(b"other")) is None
+
+
+def test_neither_body_nor_answer_can_be_read_in_the_table(kept: Place) -> None:
+    row = db.session.scalars(select(IdempotencyKey)).one()
+    assert row.body and b"canary" not in row.body and len(row.fingerprint) == 64
+
+
+@pytest.mark.parametrize("change", [lambda row: row.body[:-1] + b"x", lambda row: b"\0" * 40])
+def test_an_answer_that_was_tampered_with_is_not_given(kept: Place, change: Callable[[IdempotencyKey], bytes]) -> None:
+    from cryptography.exceptions import InvalidTag
+
+    with transaction() as session:
+        row = session.scalars(select(IdempotencyKey)).one()
+        row.body = change(row)
+    with pytest.raises(InvalidTag), transaction() as session:
+        claim(session, kept)
+
+
+def test_an_answer_moved_to_another_key_is_not_given(kept: Place) -> None:
+    from cryptography.exceptions import InvalidTag
+
+    other = place(key="another-key")
+    with transaction() as session:
+        claim(session, other)
+        body = session.scalars(select(IdempotencyKey.body).where(IdempotencyKey.key == kept.key)).one()
+        keep(session, other, ANSWER)
+        session.scalars(select(IdempotencyKey).where(IdempotencyKey.key == other.key)).one().body = body
+    with pytest.raises(InvalidTag), transaction() as session:
+        claim(session, other)
+
+
+def test_for_ever_has_no_end(app: Flask) -> None:
+    with transaction() as session:
+        claim(session, place(forever=True))
+    assert db.session.scalars(select(IdempotencyKey)).one().expires_at is None

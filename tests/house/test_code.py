@@ -1,0 +1,73 @@
+"""How the code is written."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.sources import FOLDERS, ROOT, calls, files, name, trees
+
+LINES, LENGTH = 300, 40
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|pytest\.mark\.(skip\b|xfail)|pytest\.(skip|xfail)\(")
+
+
+def test_imports_go_downwards_only() -> None:
+    """The contracts stand in setup.cfg."""
+    linter = Path(sys.executable).with_name("lint-imports")
+    run = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr
+
+
+@pytest.mark.parametrize("suffix", [".py", ".html", ".css", ".js"])
+def test_no_file_is_longer_than_three_hundred_lines(suffix: str) -> None:
+    sizes = {name(path): len(path.read_text().splitlines()) for path in files(*FOLDERS, suffix=suffix)}
+    assert {path: size for path, size in sizes.items() if size > LINES} == {}
+
+
+def test_no_function_is_longer_than_forty_lines() -> None:
+    long = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in trees(*FOLDERS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= LENGTH
+    ]
+    assert long == []
+
+
+def test_the_program_commits_in_one_place() -> None:
+    found = [path for path, tree in trees("app") for called, _ in calls(tree) if called == "commit"]
+    assert found == ["app/core/transaction.py"]
+
+
+def test_nothing_is_left_unfinished_or_passed_over() -> None:
+    own = name(Path(__file__))
+    found = [name(path) for path in files(*FOLDERS) if UNFINISHED.search(path.read_text()) and name(path) != own]
+    assert found == []
+
+
+def test_a_test_that_cannot_run_somewhere_says_why() -> None:
+    for path, tree in trees("tests"):
+        for called, call in calls(tree):
+            if called == "skipif":
+                assert any(keyword.arg == "reason" for keyword in call.keywords), f"{path}:{call.lineno}"
+
+
+def test_the_program_prints_nothing() -> None:
+    found = [
+        f"{path}:{call.lineno}" for path, tree in trees("app") for called, call in calls(tree) if called == "print"
+    ]
+    assert found == []
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [path for path, tree in trees("app", "tests") if tree.body and not ast.get_docstring(tree)]
+    assert silent == []
+
+
+def test_no_name_says_nothing() -> None:
+    empty = re.compile(r"(?i)^(utils?|helpers?|common|misc|managers?|base|tools?)(\.py)?$")
+    found = [name(path) for path in files(*FOLDERS) if any(map(empty.match, path.relative_to(ROOT).parts))]
+    assert found == []

@@ -1,0 +1,44 @@
+"""Every piece of work that is enqueued has a job that does it."""
+
+import ast
+
+from app.core import jobs
+from tests.house.sources import calls, trees
+
+ENQUEUE = {"enqueue", "enqueue_many"}
+
+
+def test_every_kind_of_work_has_its_job() -> None:
+    seen = 0
+    for path, tree in trees("app"):
+        for called, call in calls(tree):
+            if called not in ENQUEUE or path.startswith("app/core/outbox/"):
+                continue
+            kind = call.args[0]
+            assert isinstance(kind, ast.Constant), f"{path}:{call.lineno}: name the job by a literal"
+            jobs.find(kind.value)
+            seen += 1
+    assert seen > 5
+
+
+def test_every_job_is_named_after_where_it_stands() -> None:
+    jobs.discover()
+    for kind, job in jobs._registry.items():
+        if job.call.__module__.startswith("app."):
+            assert kind.split(".")[0] in job.call.__module__ or kind == "idempotency.sweep", kind
+
+
+def test_every_job_is_enqueued_or_recurs() -> None:
+    enqueued = {
+        call.args[0].value
+        for path, tree in trees("app")
+        for called, call in calls(tree)
+        if called in ENQUEUE and call.args and isinstance(call.args[0], ast.Constant)
+    }
+    jobs.discover()
+    idle = [
+        kind
+        for kind, job in jobs._registry.items()
+        if job.call.__module__.startswith("app.") and not job.every and kind not in enqueued
+    ]
+    assert idle == []

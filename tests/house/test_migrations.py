@@ -1,0 +1,72 @@
+"""Migrations: one head, the same tables as the models, and a way back."""
+
+from collections.abc import Iterator
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from flask import Flask
+from flask_migrate import downgrade, upgrade
+from sqlalchemy import text
+
+from app.core.db import Base, db
+from app.core.jobs import discover
+from tests import stores
+from tests.house.sources import ROOT, files
+from tests.settings import app_for
+
+FOLDER = str(ROOT / "migrations")
+
+
+@pytest.fixture
+def scratch(application: Flask, worker: str) -> Iterator[Flask]:
+    """An application on a clone that a test may break."""
+    url = stores.database_of(f"{worker}_scratch")
+    app = app_for(database_url=url, redis_url=application.extensions["settings"].REDIS_URL)
+    with app.app_context():
+        yield app
+        db.session.remove()
+        db.engine.dispose()
+    stores.drop(url)
+
+
+def tables() -> set[str]:
+    with db.engine.connect() as connection:
+        return set(connection.scalars(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")))
+
+
+def differences() -> list[object]:
+    discover()
+    with db.engine.connect() as connection:
+        found: list[object] = compare_metadata(
+            MigrationContext.configure(connection, opts={"compare_type": True}), Base.metadata
+        )
+        return found
+
+
+def test_there_is_one_head() -> None:
+    assert len(ScriptDirectory(FOLDER).get_heads()) == 1
+
+
+def test_the_models_are_what_the_migrations_make(scratch: Flask) -> None:
+    assert differences() == []
+
+
+def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
+    before = tables()
+    downgrade(directory=FOLDER, revision="base")
+    assert tables() <= {"alembic_version"}
+    with db.engine.connect() as connection:
+        left = connection.scalars(text(
+            "SELECT typname FROM pg_type JOIN pg_namespace n ON n.oid = typnamespace "
+            "WHERE nspname = 'public' AND typtype = 'e'"
+        ))  # fmt: skip
+        assert list(left) == [], "enums of the tables that are gone"
+    upgrade(directory=FOLDER)
+    assert tables() == before and differences() == []
+
+
+def test_each_migration_says_what_it_does() -> None:
+    for path in files("migrations/versions"):
+        assert path.read_text().startswith('"""'), path.name

@@ -1,0 +1,34 @@
+"""Templates: nothing inline, nothing from elsewhere, everything escaped."""
+
+import re
+
+import pytest
+
+from tests.house.sources import files, name
+
+PAGES = [path for path in files("app/templates", suffix=".html") if "email" not in path.parts]
+RULES = {
+    "an inline script": r"<script(?![^>]*\ssrc=)",
+    "an inline style": r"<style|\sstyle\s*=",
+    "an inline handler": r"\son[a-z]+\s*=",
+    "a script in an address": r"javascript:",
+    "something from elsewhere": r"""(?:src|href|action|poster|srcset)\s*=\s*["']?\s*(?:https?:)?//""",
+    "text that is not escaped": r"\|\s*safe\b|autoescape\s+false|Markup\(",
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_page_has(rule: str) -> None:
+    broken = [name(path) for path in PAGES if re.search(f"(?i){RULES[rule]}", path.read_text())]
+    assert broken == [], rule
+
+
+def test_stylesheets_and_scripts_draw_on_nothing_outside() -> None:
+    for suffix in (".css", ".js"):
+        for path in files("app/static", suffix=suffix):
+            assert not re.search(r"(?i)@import|url\(\s*['\"]?(?:https?:)?//|https?://", path.read_text()), name(path)
+
+
+def test_mails_load_nothing() -> None:
+    for path in files("app/templates/email", suffix=".html"):
+        assert not re.search(r"(?i)<script|<img|<link\b|@import|url\(", path.read_text()), name(path)
