@@ -40,6 +40,7 @@ def fee(token: str) -> dict[str, Any]:
     due = due_at(application.scheduled_for, application.decided_at)
     return {
         **_about(found),
+        "application_status": application.status,
         **told,
         "amount_minor": application.amount_minor,
         "currency": "NAD",

@@ -15,8 +15,8 @@ CODE = "123456"
 
 
 def body(**fields: Any) -> dict[str, Any]:
-    """What applies for a food stall with a fee of N$ 2 500."""
-    return {
+    """What applies for a food stall with a fee of N$ 2 500; a field that is None is left out."""
+    given = {
         "amountMinor": 250000,
         "destination": "payrail",
         "mode": "now",
@@ -28,6 +28,7 @@ def body(**fields: Any) -> dict[str, Any]:
         "stallType": "Food",
         **fields,
     }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def applied(client: Client, owner: Client | None = None, **fields: Any) -> dict[str, Any]:

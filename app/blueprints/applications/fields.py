@@ -9,6 +9,7 @@ from flask_smorest.fields import Upload
 from app.core.ids import is_id
 from app.web.fields import Coded, Length, Moment, Secret, Text, problem
 
+
 class Id(Secret):
     """An object id."""
 

@@ -1,4 +1,4 @@
-"""Pages for people: the start page, a new password, the way to a stall, the API's documentation, and in development the mailbox."""
+"""Pages for people: start, a new password, the way to a stall, the API's documentation; in development the mailbox."""
 
 from flask import Flask
 

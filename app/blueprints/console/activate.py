@@ -24,9 +24,14 @@ blueprint = Pages("activate", __name__, url_prefix="/activate")
 offer_fresh_links(blueprint, PURPOSE)
 
 
+class ExistingSchema(Query):
+    password = Secret(required=True, max=128)
+    message = Text(max=1000)
+    path = SafePath(load_default="/")
+
+
 class ActivationSchema(Query):
     name = Text(required=True, min=2, max=80)
-    email = Email()
     password = NewPassword(required=True)
     message = Text(max=1000)
     path = SafePath(load_default="/")
@@ -36,17 +41,12 @@ class AddressedSchema(ActivationSchema):
     email = Email(required=True)
 
 
-class ExistingSchema(ActivationSchema):
-    name = Text(min=2, max=80)
-    password = Secret(required=True, max=128)
-
-
 NAME = Input("name", "Your name", autocomplete="name",
              says={"required": "Enter your name.", "too_short": "Enter your whole name.",
                    "too_long": "Shorten your name to 80 characters."})  # fmt: skip
 ADDRESS = Input("email", "Your e-mail address", hint="You will sign in with it.", type="email", autocomplete="username",
                 inputmode="email", says={"required": "Enter your e-mail address.",
-                                         "invalid_email": "Enter an e-mail address like name@example.com."})  # fmt: skip
+                                         "invalid_email": "Enter an address like name@example.com."})  # fmt: skip
 NEW = Input(
     "password",
     "Choose a password",
@@ -86,8 +86,8 @@ def activate(token: str) -> ResponseReturnValue:
     form = _form(found).typed()
     try:
         limits.spend(TRYING_CODES, ACTIVATING)
-        body = form.checked()
-        done = actions.activate(token=token, message=body.pop("message", ""), name=body.pop("name", found["name"]), **body)
+        body = {"message": "", "name": found["name"], **form.checked()}
+        done = actions.activate(token=token, **body)
     except REFUSALS as error:
         return _page(token, found, form.refused(error))
     except LinkUsed:

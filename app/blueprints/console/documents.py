@@ -11,6 +11,7 @@ from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, Do
 from app.blueprints.console.forms import Form, Input, form_page
 from app.blueprints.console.page import Pages
 from app.blueprints.console.way import explained, offer_fresh_links
+from app.core.dates import day
 from app.core.errors import AppError, ValidationFailed
 from app.web import limits
 from app.web.fields import Text
@@ -75,6 +76,7 @@ def _page(token: str, found: dict[str, Any], error: AppError | None = None) -> R
         contact=found["contact_email"],
         onward=waypoints.payment_path(found["id"]) if found["submitted_at"] else None,
         kept="kept" in request.args,
+        until=day(found["expires_at"]),
     )
 
 
@@ -87,8 +89,8 @@ def _input(row: dict[str, Any]) -> Input:
         type="file",
         says={
             "required": f"Choose a file: {label.lower()}.",
-            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Take a photo of it instead, or make it smaller.",
-            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: this file cannot be read as a PDF, JPEG or PNG. Choose another one.",
+            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Choose a smaller one, or a photo.",
+            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: it cannot be read as a PDF, JPEG or PNG. Choose another file.",
         },
     )
 
@@ -97,5 +99,4 @@ def _at_fields(error: AppError) -> ValidationFailed:
     """The refusal with what is wrong at the field it concerns."""
     kinds = [each["kind"] for each in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
     code = "required" if "missing" in error.data else error.code
-    problems = ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])
-    return problems
+    return ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])

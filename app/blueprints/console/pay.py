@@ -10,6 +10,7 @@ from app.applications.errors import NothingDue
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages
 from app.blueprints.console.way import explained, offer_fresh_links
+from app.blueprints.console.words import span
 from app.core.errors import Unavailable
 from app.web import limits
 from app.web.fields import Phone, Secret
@@ -92,7 +93,8 @@ def confirm(token: str) -> ResponseReturnValue:
 
 
 def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
-    return form_page(PAGE, form, found=found, token=token, contact=found["contact_email"])
+    minutes = span(found.get("expires_in", 0))
+    return form_page(PAGE, form, found=found, token=token, minutes=minutes, contact=found["contact_email"])
 
 
 def _wallet(found: dict[str, Any]) -> Form:
