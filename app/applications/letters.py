@@ -67,7 +67,7 @@ def to_applicant(template: str, told: Told, *, key: str, path: str = "/") -> Mes
         amount_due=application.payment_due,
         due=day(due, zone) if due else "",
         paid_at=moment(paid_at, zone) if paid_at else "",
-        wallet=f"•••• {told.payment.msisdn[-4:]}" if told.payment else "",
+        wallet=f"••••\u00a0{told.payment.msisdn[-4:]}" if told.payment else "",
         email=application.email,
         home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
     )

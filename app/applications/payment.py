@@ -66,7 +66,7 @@ def told(application: Application, found: Standing | None) -> dict[str, Any]:
     said: dict[str, Any] = {
         "status": found.status,
         "payment_id": found.row.id,
-        "wallet": f"•••• {found.row.msisdn[-4:]}",
+        "wallet": f"••••\u00a0{found.row.msisdn[-4:]}",
     }
     if found.status == "otp_required":
         said |= {"expires_in": found.seconds, "tries_left": TRIES - found.row.tries}

@@ -6,7 +6,7 @@ from app.accounts.queries import by_email, by_id
 from app.applications import links, payment, queries, states
 from app.applications.links import Opened
 from app.applications.shown import document_rows, due_at
-from app.core.dates import moment
+from app.core.dates import day
 from app.core.money import spoken
 
 
@@ -46,7 +46,7 @@ def fee(token: str) -> dict[str, Any]:
         "currency": "NAD",
         "amount": spoken(application.amount_minor),
         "due_at": due,
-        "due": due and moment(due, found.around.timezone),
+        "due": due and day(due, found.around.timezone),
         "payrail_msisdn": masked(application.payrail_msisdn),
         "paid_at": application.paid_at,
         "version": f"{application.version}.{told['status']}",
@@ -107,4 +107,4 @@ def steps(found: Opened) -> list[dict[str, str]]:
 
 def masked(msisdn: str | None) -> str | None:
     """A wallet's number as its owner recognises it: its last four digits."""
-    return msisdn and f"•••• {msisdn[-4:]}"
+    return msisdn and f"••••\u00a0{msisdn[-4:]}"
