@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.models import Account, OrganiserProfile
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
-from app.applications.states import DECLINED, EXPIRED, READY, WITHDRAWN
+from app.applications.states import ACCEPTED, DECLINED, EXPIRED, READY, WITHDRAWN
 from app.core.db import db
 from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
@@ -92,6 +92,8 @@ def renewed(session: OrmSession, application: Application, purpose: str, *, show
 
 def due(application: Application) -> list[str]:
     """The purposes for which the application needs a link now."""
+    if application.status not in ACCEPTED:
+        return []
     if application.status == READY:
         return [ACTIVATION]
     wanted = {DOCUMENTS: application.documents_due, PAYMENT: application.payment_due}

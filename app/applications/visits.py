@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.accounts.queries import by_email, by_id
-from app.applications import links, payment, queries, states
+from app.applications import links, payment, queries
 from app.applications.links import Opened
 from app.applications.shown import document_rows, due_at
 from app.core.dates import day
@@ -92,7 +92,7 @@ def steps(found: Opened) -> list[dict[str, str]]:
         "payment": application.amount_minor > 0,
         "activation": True,
     }
-    open_now = links.due(application) if application.status in states.ACCEPTED else []
+    open_now = links.due(application)
     done = {
         "documents": application.documents_submitted_at is not None,
         "payment": application.paid_at is not None,

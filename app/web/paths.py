@@ -43,5 +43,5 @@ def _stays_here(text: str) -> bool:
         and "//" not in text
         and "\\" not in text
         and text.isprintable()
-        and not re.search(r"[:@\s]", path)
+        and not re.search(r"[:@]", path)
     )

@@ -47,8 +47,8 @@ def request_link(*, token: str, purpose: str) -> list[str]:
     """
     with transaction() as session:
         application = links.behind(token, purpose, session=session).application
-        wanted = links.due(application) if application.status not in links.OVER and application.email else []
-        if application.decision is None or not wanted:
+        wanted = links.due(application) if application.email else []
+        if not wanted:
             return []
         _spend(session, application)
         post("application_link", application, *(links.renewed(session, application, each) for each in wanted))

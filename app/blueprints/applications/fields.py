@@ -49,7 +49,8 @@ class Website(Text):
         url = text if "://" in text else f"https://{text}"
         try:
             parts = urlsplit(url)
-            good = parts.scheme in ("http", "https") and parts.hostname and not parts.username and " " not in url
+            named = "." in (parts.hostname or "") and parts.port != 0 and not parts.username
+            good = parts.scheme in ("http", "https") and named and " " not in url
         except ValueError:
             good = False
         if not good:
