@@ -52,9 +52,9 @@ class Opened:
 
 def behind(token: str, purpose: str, *, session: OrmSession | None = None) -> Opened:
     """What a token leads to, dead or alive; locked when a session is given. Raises NotFound."""
-    statement = _asked(token, purpose)
     if session is not None:
-        statement = statement.with_for_update(of=Application).execution_options(populate_existing=True)
+        _lock(session, token)
+    statement = _asked(token, purpose).execution_options(populate_existing=True)
     row = (session or db.session).execute(statement).first()
     if row is None:
         raise NotFound("This link is not one of ours; copy the whole address from the mail.")
@@ -123,6 +123,19 @@ def joined(statement: Any) -> Select[Any]:
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Application.organiser_id)
     )
     return whole
+
+
+def _lock(session: OrmSession, token: str) -> None:
+    """Locks the application alone, in a statement of its own.
+
+    Who has waited for a lock sees the locked row as it is now, but rows joined to it as they were before the wait.
+    """
+    session.execute(
+        select(Application.id)
+        .join(ApplicationLink, ApplicationLink.application_id == Application.id)
+        .where(ApplicationLink.token_hash == fingerprint(token))
+        .with_for_update(of=Application)
+    )
 
 
 def _asked(token: str, purpose: str) -> Select[Any]:

@@ -20,13 +20,15 @@ log = structlog.get_logger(__name__)
 def settle(payment_id: str, outcome: Outcome) -> StallPayment:
     """The payment after this outcome. That it was paid counts whenever it is heard; all else only while it runs."""
     with transaction() as session:
-        application, row = session.execute(
-            select(Application, StallPayment)
+        application = session.scalars(
+            select(Application)
             .join(StallPayment, StallPayment.application_id == Application.id)
             .where(StallPayment.id == payment_id)
-            .with_for_update()
+            .with_for_update(of=Application)
             .execution_options(populate_existing=True)
         ).one()
+        # The application first, as everywhere: two orders of locking would wait for each other.
+        row = session.get_one(StallPayment, payment_id, with_for_update=True, populate_existing=True)
         if outcome is Outcome.PAID and row.status != "paid":
             _paid(session, application, row)
         elif row.status == "processing":
