@@ -13,12 +13,20 @@ BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
 
 
 def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = "/nonexistent", **more: str) -> Settings:
-    return load({
-        "APP_ENV": "development", "SECRET_KEY": SECRET_KEY, "DATABASE_URL": database_url,
-        "REDIS_URL": redis_url, "DATA_DIR": str(data_dir), "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
-        "RATE_LIMIT_SCALE": "1", "DATABASE_POOL": "20", "PUBLIC_BASE_URL": "http://localhost:8000",
-        **more,
-    })
+    return load(
+        {
+            "APP_ENV": "development",
+            "SECRET_KEY": SECRET_KEY,
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "DATA_DIR": str(data_dir),
+            "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
+            "RATE_LIMIT_SCALE": "1",
+            "DATABASE_POOL": "20",
+            "PUBLIC_BASE_URL": "http://localhost:8000",
+            **more,
+        }
+    )
 
 
 def app_for(**options: Any) -> Flask:

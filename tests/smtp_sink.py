@@ -91,7 +91,12 @@ class _Handler:
         self.sink = sink
 
     async def handle_MAIL(  # noqa: N802
-        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str],
+        self,
+        server: SMTP,
+        session: Session,
+        envelope: Envelope,
+        address: str,
+        options: list[str],
     ) -> str:
         self.sink.commands.append("MAIL")
         if self.sink.plans and self.sink.plans[0].drop_at_mail:
@@ -103,7 +108,12 @@ class _Handler:
         return self._planned("mail") or "250 OK"
 
     async def handle_RCPT(  # noqa: N802
-        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str],
+        self,
+        server: SMTP,
+        session: Session,
+        envelope: Envelope,
+        address: str,
+        options: list[str],
     ) -> str:
         self.sink.commands.append("RCPT")
         envelope.rcpt_tos.append(address)
@@ -127,20 +137,26 @@ class _Handler:
 
 @contextmanager
 def running(
-    *, tls: ssl.SSLContext | None = None, starttls: bool = False, login: tuple[str, str] | None = None,
+    *,
+    tls: ssl.SSLContext | None = None,
+    starttls: bool = False,
+    login: tuple[str, str] | None = None,
     utf8: bool = True,
 ) -> Iterator[Sink]:
     """A sink on a free port of this machine, in a thread of its own."""
     sink = Sink(scheme="smtps" if tls and not starttls else "smtp", login=login)
     options: dict[str, Any] = {"enable_SMTPUTF8": utf8}
     if login:
-        options |= {"authenticator": lambda server, session, envelope, mechanism, data:
-                    sink.allows(session, mechanism, data), "auth_require_tls": False}
+        options |= {
+            "authenticator": lambda server, session, envelope, mechanism, data: sink.allows(session, mechanism, data),
+            "auth_require_tls": False,
+        }
     if starttls:
         options |= {"tls_context": tls, "require_starttls": True}
     loop = asyncio.new_event_loop()
-    serve = loop.create_server(lambda: _Server(sink, loop=loop, **options), "127.0.0.1", 0,
-                               ssl=None if starttls else tls)
+    serve = loop.create_server(
+        lambda: _Server(sink, loop=loop, **options), "127.0.0.1", 0, ssl=None if starttls else tls
+    )
     server = loop.run_until_complete(serve)
     sink.port = server.sockets[0].getsockname()[1]
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -171,6 +187,9 @@ def _received(server: SMTP, envelope: Envelope) -> Received:
     content = envelope.original_content or b""
     assert server.transport
     return Received(
-        sender=envelope.mail_from or "", recipients=list(envelope.rcpt_tos), content=content,
-        options=list(envelope.mail_options), tls=server.transport.get_extra_info("ssl_object") is not None,
+        sender=envelope.mail_from or "",
+        recipients=list(envelope.rcpt_tos),
+        content=content,
+        options=list(envelope.mail_options),
+        tls=server.transport.get_extra_info("ssl_object") is not None,
     )

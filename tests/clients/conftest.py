@@ -21,8 +21,13 @@ def sink() -> Iterator[Sink]:
 def mailing(app: Flask, sink: Sink, tmp_path: Path) -> Iterator[None]:
     """The application sends through the sink and keeps its mailbox in a folder of the test."""
     before = app.extensions["settings"]
-    configure(app, SMTP_URL=sink.url, DATA_DIR=tmp_path, MAIL_FROM="Event Commerce <no-reply@events.example>",
-              PUBLIC_BASE_URL="https://events.example")
+    configure(
+        app,
+        SMTP_URL=sink.url,
+        DATA_DIR=tmp_path,
+        MAIL_FROM="Event Commerce <no-reply@events.example>",
+        PUBLIC_BASE_URL="https://events.example",
+    )
     yield
     smtp.hang_up()
     app.extensions["settings"] = before

@@ -114,8 +114,15 @@ class IdentityProvider:
         """A token that was issued just now, and no two alike. A claim that is None is left out."""
         now = int(self.clock())
         said = {
-            "iss": ISSUERS[self.name][0], "aud": self.audience, "iat": now, "exp": now + 3600,
-            "jti": uuid.uuid4().hex, "sub": sub, "email": email, "email_verified": email_verified, **claims,
+            "iss": ISSUERS[self.name][0],
+            "aud": self.audience,
+            "iat": now,
+            "exp": now + 3600,
+            "jti": uuid.uuid4().hex,
+            "sub": sub,
+            "email": email,
+            "email_verified": email_verified,
+            **claims,
         }
         return self.sign({name: value for name, value in said.items() if value is not None})
 

@@ -13,10 +13,16 @@ def configure(app: Flask, **settings: Any) -> None:
 
 
 def mail(**fields: Any) -> Message:
-    return Message(**{
-        "to": "ndapewa@kitchen.example", "subject": "Your code is 123 456", "text": "123 456\n",
-        "html": "<p>123 456</p>", "message_id": message_id("code:1"), **fields,
-    })
+    return Message(
+        **{
+            "to": "ndapewa@kitchen.example",
+            "subject": "Your code is 123 456",
+            "text": "123 456\n",
+            "html": "<p>123 456</p>",
+            "message_id": message_id("code:1"),
+            **fields,
+        }
+    )
 
 
 def no_fence() -> None:

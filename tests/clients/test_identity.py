@@ -46,9 +46,7 @@ def reason(verifier: IdentityVerifier, token: str, **options: Any) -> str:
 # What is believed
 
 
-def test_a_good_token_says_who_it_is(
-    verifier: IdentityVerifier, google: IdentityProvider, clock: Clock
-) -> None:
+def test_a_good_token_says_who_it_is(verifier: IdentityVerifier, google: IdentityProvider, clock: Clock) -> None:
     token = google.token(sub="1174", email="Ada@Example.TEST", name=" Ada  Lovelace ")
 
     identity = verifier.verify(token)
@@ -65,9 +63,7 @@ def test_google_goes_by_two_names(verifier: IdentityVerifier, google: IdentityPr
     assert verifier.verify(google.token(iss=issuer)).subject == "subject-1"
 
 
-def test_apple_is_not_google(
-    verifier: IdentityVerifier, google: IdentityProvider, apple: IdentityProvider
-) -> None:
+def test_apple_is_not_google(verifier: IdentityVerifier, google: IdentityProvider, apple: IdentityProvider) -> None:
     assert IdentityVerifier(apple.provider()).verify(apple.token()).provider == "apple"
     assert reason(verifier, apple.token()) == "unknown_key"
     assert reason(verifier, google.token(iss="https://appleid.apple.com")) == "issuer"
@@ -112,9 +108,7 @@ def test_an_address_that_cannot_be_kept_is_none_and_not_verified(
     assert (identity.email, identity.email_verified) == (None, False)
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"), [(None, None), ("  ", None), (["x"], None), ("A\0da\nL\ud800", "A da L")]
-)
+@pytest.mark.parametrize(("said", "kept"), [(None, None), ("  ", None), (["x"], None), ("A\0da\nL\ud800", "A da L")])
 def test_a_name_is_fit_for_the_database(
     verifier: IdentityVerifier, google: IdentityProvider, said: Any, kept: str | None
 ) -> None:
@@ -132,18 +126,14 @@ def test_the_nonce_counts_when_one_is_given(verifier: IdentityVerifier, google: 
     assert reason(verifier, google.token(nonce=1), nonce="1") == "nonce"
 
 
-def test_clocks_may_differ_by_half_a_minute(
-    verifier: IdentityVerifier, google: IdentityProvider, clock: Clock
-) -> None:
+def test_clocks_may_differ_by_half_a_minute(verifier: IdentityVerifier, google: IdentityProvider, clock: Clock) -> None:
     now = clock.now
 
     for claims in ({"exp": now - 29}, {"iat": now + 30}, {"nbf": now + 30}, {"iat": now - 600}):
         assert verifier.verify(google.token(**claims)).subject == "subject-1"
 
 
-def test_a_token_ages_by_the_clock(
-    verifier: IdentityVerifier, google: IdentityProvider, clock: Clock
-) -> None:
+def test_a_token_ages_by_the_clock(verifier: IdentityVerifier, google: IdentityProvider, clock: Clock) -> None:
     token = google.token()
     brief = google.token(exp=clock.now + MINUTE)
 

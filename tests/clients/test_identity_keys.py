@@ -127,9 +127,7 @@ def test_a_thousand_unknown_keys_cost_one_fetch(
     assert google.fetches - before == 1
 
 
-def test_kept_keys_survive_an_outage(
-    verifier: IdentityVerifier, google: IdentityProvider, clock: Clock
-) -> None:
+def test_kept_keys_survive_an_outage(verifier: IdentityVerifier, google: IdentityProvider, clock: Clock) -> None:
     verifier.verify(google.token())
     google.down()
 
@@ -179,8 +177,15 @@ def test_a_new_key_during_an_outage_is_not_the_tokens_fault_either(
 
 
 UNUSABLE = [
-    "a shared secret", "a short key", "a key for encryption", "a key for RS512", "another curve",
-    "no modulus", "modulus a number", "kid a list", "not an object",
+    "a shared secret",
+    "a short key",
+    "a key for encryption",
+    "a key for RS512",
+    "another curve",
+    "no modulus",
+    "modulus a number",
+    "kid a list",
+    "not an object",
 ]
 
 
@@ -223,9 +228,7 @@ def test_a_set_of_unusable_keys_is_an_outage(google: IdentityProvider, clock: Cl
     [b"", b"<html>", b"[]", b"null", b'{"keys": 1}', b'{"keys": []}', b"\xff", DEEP, b"{"],
     ids=["empty", "html", "list", "null", "keys a number", "no keys", "not text", "too deep", "cut short"],
 )
-def test_an_answer_that_is_no_key_set_is_an_outage(
-    google: IdentityProvider, clock: Clock, body: bytes
-) -> None:
+def test_an_answer_that_is_no_key_set_is_an_outage(google: IdentityProvider, clock: Clock, body: bytes) -> None:
     keys = KeyCache(google.jwks_url, clock=clock)
     keys.find(google.kid)
     google.publish_instead(body)
@@ -275,9 +278,7 @@ def silent_or_dripping(drip: bytes) -> Iterator[str]:
         server.join()
 
 
-@pytest.mark.parametrize(
-    "drip", [b"", b"HTTP/1.1 200 OK\r\n\r\n ", b"H"], ids=["silent", "slow body", "slow header"]
-)
+@pytest.mark.parametrize("drip", [b"", b"HTTP/1.1 200 OK\r\n\r\n ", b"H"], ids=["silent", "slow body", "slow header"])
 def test_a_provider_that_never_finishes_costs_no_more_than_the_timeout(drip: bytes) -> None:
     with silent_or_dripping(drip) as url:
         started = time.monotonic()

@@ -31,7 +31,8 @@ RECOVERABLE = ("password_changed", "sessions_ended", "login_throttled", "role_ad
 @pytest.fixture(autouse=True)
 def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = replace(
-        app.extensions["settings"], PUBLIC_BASE_URL="https://events.example",
+        app.extensions["settings"],
+        PUBLIC_BASE_URL="https://events.example",
         MAIL_FROM="Event Commerce <no-reply@events.example>",
     )
     monkeypatch.setitem(app.extensions, "settings", ours)
@@ -107,9 +108,16 @@ def test_a_text_is_not_escaped() -> None:
     assert "role Bo & Co's <best>." in written("role_added", role="Bo & Co's <best>").text
 
 
-@pytest.mark.parametrize("name", [
-    "Win at https://evil.example", "www.evil.example", "evil.example", "you@evil.example", "x" * 61,
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Win at https://evil.example",
+        "www.evil.example",
+        "evil.example",
+        "you@evil.example",
+        "x" * 61,
+    ],
+)
 def test_a_name_that_advertises_is_left_out(name: str) -> None:
     mail = written(name=name)
     assert name not in mail.text + mail.html

@@ -74,22 +74,25 @@ def test_attachments_follow_the_alternatives(sink: Sink) -> None:
     assert (file.get_filename(), file.get_content()) == ("Rechnung Ä.pdf", b"%PDF-1")
 
 
-@pytest.mark.parametrize("fields", [
-    {"subject": "Hello\r\nBcc: all@evil.example"},
-    {"subject": "Hello\nBcc: all@evil.example"},
-    {"subject": "Hello\u2028Bcc: all@evil.example"},
-    {"sender_name": "Lights\r\nBcc: all@evil.example"},
-    {"reply_to": "a@b.example\r\nBcc: all@evil.example"},
-    {"to": "a@b.example\r\nBcc: all@evil.example"},
-    {"to": "a@b.example, all@evil.example"},
-    {"to": "a@b.example> SIZE=1"},
-    {"to": "nobody"},
-    {"message_id": "<a@b>\r\nBcc: all@evil.example"},
-    {"headers": {"X-Note": "x\r\nBcc: all@evil.example"}},
-    {"headers": {"X-Note\r\nBcc": "all@evil.example"}},
-    {"headers": {"To": "all@evil.example"}},
-    {"headers": {"Content-Type": "text/html"}},
-])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subject": "Hello\r\nBcc: all@evil.example"},
+        {"subject": "Hello\nBcc: all@evil.example"},
+        {"subject": "Hello\u2028Bcc: all@evil.example"},
+        {"sender_name": "Lights\r\nBcc: all@evil.example"},
+        {"reply_to": "a@b.example\r\nBcc: all@evil.example"},
+        {"to": "a@b.example\r\nBcc: all@evil.example"},
+        {"to": "a@b.example, all@evil.example"},
+        {"to": "a@b.example> SIZE=1"},
+        {"to": "nobody"},
+        {"message_id": "<a@b>\r\nBcc: all@evil.example"},
+        {"headers": {"X-Note": "x\r\nBcc: all@evil.example"}},
+        {"headers": {"X-Note\r\nBcc": "all@evil.example"}},
+        {"headers": {"To": "all@evil.example"}},
+        {"headers": {"Content-Type": "text/html"}},
+    ],
+)
 def test_nobody_can_break_out_of_a_header(sink: Sink, fields: dict[str, Any]) -> None:
     with pytest.raises(Permanent):
         send(mail(**fields), fence=no_fence)

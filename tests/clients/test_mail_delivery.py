@@ -59,11 +59,18 @@ def test_a_connection_from_before_a_fork_is_not_shared(sink: Sink, monkeypatch: 
 
 
 @pytest.mark.parametrize("step", ["mail", "rcpt", "data", "final"])
-@pytest.mark.parametrize(("reply", "outcome"), [
-    ("550 5.1.1 no such person", Permanent), ("451 4.3.0 later", Transient),
-])
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("550 5.1.1 no such person", Permanent),
+        ("451 4.3.0 later", Transient),
+    ],
+)
 def test_a_refusal_is_final_or_not_as_the_server_says(
-    sink: Sink, step: str, reply: str, outcome: type[Exception],
+    sink: Sink,
+    step: str,
+    reply: str,
+    outcome: type[Exception],
 ) -> None:
     sink.next(**{step: reply})
     with pytest.raises(outcome, match=reply[:9]):
@@ -81,7 +88,8 @@ def test_a_server_that_hangs_up_after_the_final_dot_leaves_it_open(sink: Sink) -
 
 
 def test_a_server_that_falls_silent_after_the_final_dot_leaves_it_open(
-    sink: Sink, monkeypatch: pytest.MonkeyPatch,
+    sink: Sink,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(smtp_connection, "COMMAND_SECONDS", 0.3)
     sink.next(seconds=1.5)

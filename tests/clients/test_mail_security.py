@@ -27,9 +27,14 @@ def certificate(tmp_path: Path) -> Path:
     now = datetime.datetime.now(datetime.UTC)
     names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1)).add_extension(names, critical=False)
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(names, critical=False)
         .sign(key, hashes.SHA256())
     )
     path = tmp_path / "localhost.pem"
@@ -53,7 +58,10 @@ def deliver(app: Flask, url: str) -> None:
 
 @pytest.mark.parametrize("starttls", [True, False])
 def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
-    app: Flask, certificate: Path, tls: ssl.SSLContext, starttls: bool,
+    app: Flask,
+    certificate: Path,
+    tls: ssl.SSLContext,
+    starttls: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
@@ -64,7 +72,9 @@ def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
 
 @pytest.mark.parametrize("starttls", [True, False])
 def test_a_server_with_an_unknown_certificate_gets_nothing(
-    app: Flask, tls: ssl.SSLContext, starttls: bool,
+    app: Flask,
+    tls: ssl.SSLContext,
+    starttls: bool,
 ) -> None:
     with running(tls=tls, starttls=starttls) as sink, pytest.raises(Transient, match="(?i)certificate"):
         deliver(app, sink.url + ("?starttls=1" if starttls else ""))

@@ -19,8 +19,13 @@ WORKER = [sys.executable, "-m", "flask", "--app", "wsgi", "worker"]
 
 def test_relay_and_worker_start_do_recurring_work_and_stop_when_told(app: Flask, tmp_path: Path) -> None:
     settings = app.extensions["settings"]
-    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
-                   "DATA_DIR": str(tmp_path), "APP_ENV": "development"}
+    environment = {
+        **os.environ,
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "DATA_DIR": str(tmp_path),
+        "APP_ENV": "development",
+    }
     running = [subprocess.Popen(argv, env=environment) for argv in (RELAY, WORKER)]
     try:
         wait_for_housekeeping(30)

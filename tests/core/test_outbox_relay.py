@@ -66,10 +66,15 @@ def test_bells_that_redis_forgot_are_rung_again(app: Flask) -> None:
     assert ring_due(bell()) == 1
 
 
-@pytest.mark.parametrize(("kind", "fenced", "state"), [
-    ("core.once", False, "ready"), ("core.once", True, "uncertain"), ("core.surely", True, "ready"),
-    ("core.local", False, "ready"),
-])
+@pytest.mark.parametrize(
+    ("kind", "fenced", "state"),
+    [
+        ("core.once", False, "ready"),
+        ("core.once", True, "uncertain"),
+        ("core.surely", True, "ready"),
+        ("core.local", False, "ready"),
+    ],
+)
 def test_a_row_whose_holder_is_gone(app: Flask, kind: str, fenced: bool, state: str) -> None:
     with transaction():
         enqueue(kind, does="x")

@@ -46,21 +46,24 @@ def row(outbox_id: int | None) -> Outbox:
 ONCE, SURELY, LOCAL = "core.once", "core.surely", "core.local"
 
 
-@pytest.mark.parametrize(("kind", "what", "state"), [
-    (ONCE, lambda run: None, "done"),
-    (ONCE, fails(Permanent("no such address")), "dead"),
-    (ONCE, fails(Permanent("550"), fenced=True), "dead"),
-    (ONCE, fails(Transient("451")), "ready"),
-    (ONCE, fails(Transient("451"), fenced=True), "ready"),
-    (ONCE, fails(ValueError("early")), "ready"),
-    (ONCE, fails(ValueError("late"), fenced=True), "uncertain"),
-    (ONCE, fails(Ambiguous("no answer"), fenced=True), "uncertain"),
-    (ONCE, fails(Ambiguous("no answer")), "uncertain"),
-    (SURELY, fails(ValueError("late"), fenced=True), "ready"),
-    (SURELY, fails(Ambiguous("no answer"), fenced=True), "ready"),
-    (LOCAL, fails(ValueError("early")), "ready"),
-    (LOCAL, lambda run: None, "dead"),
-])
+@pytest.mark.parametrize(
+    ("kind", "what", "state"),
+    [
+        (ONCE, lambda run: None, "done"),
+        (ONCE, fails(Permanent("no such address")), "dead"),
+        (ONCE, fails(Permanent("550"), fenced=True), "dead"),
+        (ONCE, fails(Transient("451")), "ready"),
+        (ONCE, fails(Transient("451"), fenced=True), "ready"),
+        (ONCE, fails(ValueError("early")), "ready"),
+        (ONCE, fails(ValueError("late"), fenced=True), "uncertain"),
+        (ONCE, fails(Ambiguous("no answer"), fenced=True), "uncertain"),
+        (ONCE, fails(Ambiguous("no answer")), "uncertain"),
+        (SURELY, fails(ValueError("late"), fenced=True), "ready"),
+        (SURELY, fails(Ambiguous("no answer"), fenced=True), "ready"),
+        (LOCAL, fails(ValueError("early")), "ready"),
+        (LOCAL, lambda run: None, "dead"),
+    ],
+)
 def test_the_end_of_a_try(app: Flask, kind: str, what: Callable[[Run], None], state: str) -> None:
     assert after(kind, what).state == state
 

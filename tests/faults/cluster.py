@@ -62,7 +62,8 @@ class Sink:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            [PYTHON, "-m", "tests.faults.sink", str(self.port), str(self.log), str(self.hold)])
+            [PYTHON, "-m", "tests.faults.sink", str(self.port), str(self.log), str(self.hold)]
+        )
         wait_until(self._answers, 20)
 
     def kill(self) -> None:
@@ -85,8 +86,19 @@ class PrivateRedis:
         self.folder, self.url = folder, f"unix://{folder}/redis.sock?db=0"
         program = find_redis(Account(), spare=folder)
         assert program, "these tests need a real redis-server"
-        self.argv = [str(program), "--port", "0", "--unixsocket", f"{folder}/redis.sock", "--save", "",
-                     "--appendonly", "no", "--dir", str(folder)]
+        self.argv = [
+            str(program),
+            "--port",
+            "0",
+            "--unixsocket",
+            f"{folder}/redis.sock",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            str(folder),
+        ]
         self.client = Redis.from_url(self.url)
         self.start()
 
@@ -114,13 +126,30 @@ class Cluster:
 
     def start(self, pace: Pace, *options: str, workers: int = 4, relays: int = 1) -> None:
         settings = self.app.extensions["settings"]
-        environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": self.redis.url,
-                       "SECRET_KEY": settings.SECRET_KEY, "DATA_DIR": str(self.folder), "LOG_LEVEL": "warning",
-                       "PGAPPNAME": NAME}
+        environment = {
+            **os.environ,
+            "DATABASE_URL": settings.DATABASE_URL,
+            "REDIS_URL": self.redis.url,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "DATA_DIR": str(self.folder),
+            "LOG_LEVEL": "warning",
+            "PGAPPNAME": NAME,
+        }
         self.pids.unlink(missing_ok=True)
         self.nursery = subprocess.Popen(
-            [PYTHON, "-m", "tests.faults.process", str(self.pids), json.dumps(asdict(pace)), str(workers),
-             str(relays), *options], env=environment, stderr=(self.folder / "log").open("ab"))
+            [
+                PYTHON,
+                "-m",
+                "tests.faults.process",
+                str(self.pids),
+                json.dumps(asdict(pace)),
+                str(workers),
+                str(relays),
+                *options,
+            ],
+            env=environment,
+            stderr=(self.folder / "log").open("ab"),
+        )
         wait_until(lambda: len(self.running("")) == workers + relays, 30)
 
     def running(self, role: str) -> list[int]:

@@ -26,7 +26,8 @@ class Noting:
 async def serve(port: int, path: str, hold: float) -> None:
     noting = Noting(path, hold)
     server = await asyncio.get_running_loop().create_server(
-        lambda: SMTP(noting, hostname="sink.localhost"), "127.0.0.1", port, reuse_address=True)
+        lambda: SMTP(noting, hostname="sink.localhost"), "127.0.0.1", port, reuse_address=True
+    )
     await server.serve_forever()
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -28,13 +28,19 @@ def register(base: str, email: str) -> int:
 
 def test_without_redis_a_code_arrives_within_thirty_seconds(open_folder: Path) -> None:
     with everything(open_folder) as service:
-        for pid in below(service.pid):
-            if b"redis-server" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
+        kill_below(service.pid, b"redis-server", signal.SIGKILL)
         assert register(service.base, "ndapewa@example.com") == 201
         wait_until(lambda: bool(call(f"{service.base}/dev/mail.json?to=ndapewa@example.com")[1]), 30)
         status, report = call(f"{service.base}/ready")
         assert status == 200 and report["data"]["redis"] == "down", service.log.read_text()[-2000:]
+
+
+def kill_below(parent: int, program: bytes, number: int) -> None:
+    """Sends a signal to every descendant that runs `program`."""
+    for pid in below(parent):
+        with suppress(OSError):
+            if program in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, number)
 
 
 class Stores:
@@ -50,9 +56,7 @@ class Stores:
 
     def crash(self) -> None:
         """PostgreSQL stops at once, with nothing written out; then everything of this process goes."""
-        for pid in below(self.process.pid):
-            if b"postgres\0-D" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGQUIT)
+        kill_below(self.process.pid, b"postgres\0-D", signal.SIGQUIT)
         self.stop()
 
     def stop(self) -> None:

@@ -20,8 +20,10 @@ from tests.faults.storm import Storm, continued, stopped
 
 __all__ = ["jobs"]
 
-pytestmark = [pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
-              pytest.mark.xdist_group("outbox_faults")]
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
+    pytest.mark.xdist_group("outbox_faults"),
+]
 
 SEEDS = range(1, 1 + int(os.environ.get("FAULT_SEEDS", "1")))
 FAST = Pace(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
@@ -52,8 +54,12 @@ def the_row(kind: str) -> Outbox:
 def holder() -> list[int]:
     """The process that tried last."""
     with db.engine.connect() as connection:
-        last = select(OutboxAttempt.worker).order_by(OutboxAttempt.started.desc()).join(
-            Outbox, Outbox.id == OutboxAttempt.outbox_id).where(Outbox.kind == "faults.mail_once")
+        last = (
+            select(OutboxAttempt.worker)
+            .order_by(OutboxAttempt.started.desc())
+            .join(Outbox, Outbox.id == OutboxAttempt.outbox_id)
+            .where(Outbox.kind == "faults.mail_once")
+        )
         return [int(str(connection.execute(last.limit(1)).scalar()).rpartition(":")[2])]
 
 

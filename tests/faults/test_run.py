@@ -52,5 +52,5 @@ def test_a_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
         assert call(f"{service.base}/api/auth/login", body)[1]["data"]["user"]["name"] == "Frieda Amupolo"
         secrets = re.findall(r"Bootstrap secret\s+(\S+)", service.log.read_text())
         assert len(set(secrets)) == 1
-    assert service.seconds < 15, "five seconds on a quiet machine; others run beside this test"
+    assert service.seconds < 40, "five seconds on a quiet machine; half the suite runs beside this test"
     assert str(folder) not in subprocess.run(["ps", "axww"], capture_output=True, text=True).stdout
