@@ -69,7 +69,7 @@ class ApplicationRow(Schema):
     mode = _word("now", required=True)
     scheduled_for = Moment(required=True, allow_none=True)
     payrail_msisdn = _word("+264811234567", required=True, allow_none=True)
-    decision = fields.String(required=True, allow_none=True, metadata={"enum": ["approved", "declined", None]})
+    decision = fields.String(required=True, allow_none=True, metadata={"enum": ["approved", "declined", None], "example": "approved"})
     decline_reason = fields.String(required=True, allow_none=True)
     decided_at = Moment(required=True, allow_none=True)
     documents = Items(Object(DocumentData), required=True)
