@@ -16,9 +16,11 @@ PATH = "/api/merchant-activation"
 ELSEWHERE = [
     "//evil.example", "///evil.example", "////evil.example", "/\\evil.example", "\\evil.example", "\\\\evil.example",
     "https://evil.example", "https:evil.example", "http:/evil.example", "javascript:alert(1)", "data:text/html,x",
-    "evil.example", "", " /ok", "/ok ", "/%2fevil.example", "%2f%2fevil.example", "/%5cevil.example", "/%09/evil.example",
+    "evil.example", "", " /ok", "/ok ", "/%2fevil.example", "%2f%2fevil.example", "/%5cevil.example",
+    "/%09/evil.example",
     "/\t/evil.example", "/\n/evil.example", "/%0d%0aLocation:evil", "/%252fevil.example", "/ok//evil.example",
-    "/@evil.example", "//user@evil.example", "/user:pw@evil.example", "/ok?next=//evil.example", "/\u2028/evil.example",
+    "/@evil.example", "//user@evil.example", "/user:pw@evil.example", "/ok?next=//evil.example",
+    "/\u2028/evil.example",
     "/／evil.example", "/" + "x" * 512, "/ok\x00", "?next=/ok", "#/ok", "./ok", "../ok",
 ]  # fmt: skip
 
