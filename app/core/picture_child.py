@@ -9,7 +9,7 @@ import json
 import sys
 
 MEGABYTE = 1024 * 1024
-MEMORY = 768 * MEGABYTE
+MEMORY, MEMORY_FOR_WEBP = 512 * MEGABYTE, 1280 * MEGABYTE
 CPU_SECONDS = 10
 FORMATS = ("JPEG", "PNG", "WEBP")
 
@@ -21,7 +21,17 @@ def limit() -> None:
 
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY_FOR_WEBP))
+    except (ImportError, ValueError, OSError):
+        pass
+
+
+def allow_for_webp() -> None:
+    """Lets WebP have what its encoder needs for 40 megapixels with transparency: more than twice the others' need."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_FOR_WEBP, MEMORY_FOR_WEBP))
     except (ImportError, ValueError, OSError):
         pass
 
@@ -38,6 +48,8 @@ def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
     kind, (width, height) = str(picture.format), picture.size
     if width * height > max_pixels or max(width, height) > max_side:
         return {"error": "size", "width": width, "height": height}, b""
+    if kind == "WEBP":
+        allow_for_webp()
     picture.seek(0)
     picture.load()
     picture = ImageOps.exif_transpose(picture)

@@ -38,9 +38,6 @@ SORTS = ("startsAt", "relevance", "distance")
 CANDIDATES: Any = literal_column("1000", Integer)
 WIRE = ("id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless")
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
-NOW = bindparam("now", type_=DateTime(timezone=True))
-ROWS = bindparam("rows", type_=Integer)
-SINCE = bindparam("since", type_=DateTime(timezone=True))
 STARTS_AT = func.to_char(
     func.timezone(literal_column("'UTC'"), Event.starts_at), literal_column('\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\'')
 )
@@ -63,6 +60,33 @@ class Found:
     after: tuple[Any, str] | None
 
 
+@dataclass(frozen=True)
+class Window:
+    """Where a page starts: at `since`, after a cursor's key, or with what is running; `upcoming`: at one place only."""
+
+    since: bool
+    after: bool
+    upcoming: bool = True
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Times as parameters. Opaque ones stand in a subquery, which keeps PostgreSQL from planning for their values:
+    one plan serves every moment, and planning would cost four times what the page does."""
+
+    opaque: bool
+
+    def __call__(self, name: str) -> ColumnElement[Any]:
+        return self._hidden(bindparam(name, type_=DateTime(timezone=True)))
+
+    def after(self) -> Any:
+        """The key of the last row of the page before."""
+        return tuple_(self("after_key"), self._hidden(bindparam("after_id", type_=String)))
+
+    def _hidden(self, parameter: ColumnElement[Any]) -> ColumnElement[Any]:
+        return select(parameter).scalar_subquery() if self.opaque else parameter
+
+
 def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **filters: Any) -> Found:
     """A page of what the public finds: events that are coming or running, or those that start from `since` on."""
     values = given(filters)
@@ -70,11 +94,12 @@ def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **f
         return Found([], None)
     sort = "startsAt" if sort == "relevance" and "q" not in values else sort
     names = frozenset(values)
-    values |= {"now": utcnow(), "rows": limit + 1}
+    values["now"] = utcnow()
     if after is not None:
         values["after_key"], values["after_id"] = after
+    text = statement(names, sort, limit + 1, _window(sort, values))
     # How common the words are decides the plan, so a search is planned afresh each time.
-    rows = fetch_rows(statement(names, sort, after is not None), values, prepare=False if "q" in values else None)
+    rows = fetch_rows(text, values, prepare=False if "q" in names else None)
     events = [dict(zip(WIRE, row, strict=False)) for row in rows[:limit]]
     # Times are kept to the millisecond, so the start that is shown is the start that sorts; other keys stand last.
     key = WIRE.index("startsAt") if sort == "startsAt" else -1
@@ -94,17 +119,34 @@ def suggestions(q: str) -> list[str]:
     return search.near(words, rows)
 
 
-@lru_cache(maxsize=512)
-def statement(names: frozenset[str], sort: str, goes_on: bool) -> str:
-    """The SQL for a page with these filters, in this order, from the start or after a key."""
+def _window(sort: str, values: dict[str, Any]) -> Window:
+    """Where a page starts. By start date the later of `since` and the cursor's key counts, so that the index is
+    entered at one place."""
+    start, key = values.get("since"), values.get("after_key")
+    if sort != "startsAt":
+        return Window(since=start is not None, after=key is not None)
+    if key is not None and key >= (start or values["now"]):
+        return Window(since=False, after=True, upcoming=False)
+    return Window(since=start is not None, after=key is not None and start is None)
+
+
+@lru_cache(maxsize=1024)
+def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> str:
+    """The SQL for so many rows with these filters, in this order, from there.
+
+    The number of rows stands in the text: as a parameter it would keep PostgreSQL from making one plan for all.
+    """
+    most = literal_column(str(rows), Integer)
+    moments = Moments(opaque="q" not in names)
     if sort == "startsAt":
-        return compiled(_by_start(names, goes_on))
-    candidates = _nearest(names) if sort == "distance" else _soonest(names)
+        return compiled(_by_start(names, most, window, moments))
+    candidates = _nearest(names, window) if sort == "distance" else _soonest(names, window, moments)
     key = candidates.c.sort_key
     page = select(candidates)
-    if goes_on:
-        page = page.where(tuple_(key, candidates.c.id) > tuple_(_after(Double()), bindparam("after_id", type_=String)))
-    return compiled(page.order_by(key, candidates.c.id).limit(ROWS))
+    if window.after:
+        last = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
+        page = page.where(tuple_(key, candidates.c.id) > last)
+    return compiled(page.order_by(key, candidates.c.id).limit(most))
 
 
 def compiled(query: Any) -> str:
@@ -112,46 +154,53 @@ def compiled(query: Any) -> str:
     return str(query.compile(dialect=DIALECT))
 
 
-def _by_start(names: frozenset[str], goes_on: bool) -> Select[Any]:
-    branches = [each.add_columns(Event.starts_at) for each in _branches(names)]
-    if goes_on:
-        key = tuple_(_after(DateTime(timezone=True)), bindparam("after_id", type_=String))
-        branches = [each.where(tuple_(Event.starts_at, Event.id) > key) for each in branches]
-    merged = _merged([each.order_by(Event.starts_at, Event.id).limit(ROWS) for each in branches])
+def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments) -> Select[Any]:
+    base = select(*SUMMARY, Event.starts_at).where(in_lists(), *conditions(names))
+    after = moments.after()
+    if not window.upcoming:
+        only = base.where(tuple_(Event.starts_at, Event.id) > after)
+        merged = only.order_by(Event.starts_at, Event.id).limit(most).subquery()
+    elif window.since:
+        merged = (
+            base.where(Event.starts_at >= moments("since")).order_by(Event.starts_at, Event.id).limit(most).subquery()
+        )
+    else:
+        merged = _running_and_coming(base, most, moments, after if window.after else None)
     shown = [each for each in merged.c if each.key != "starts_at"]
-    return select(*shown).order_by(merged.c.starts_at, merged.c.id).limit(ROWS)
+    return select(*shown).order_by(merged.c.starts_at, merged.c.id).limit(most)
 
 
-def _soonest(names: frozenset[str]) -> Subquery:
+def _soonest(names: frozenset[str], window: Window, moments: Moments) -> Subquery:
     """The soonest matches with their rank, the best one lowest."""
     rank = (-func.ts_rank(Event.search, MATCHES)).cast(Double).label("sort_key")
-    branches = [each.add_columns(rank) for each in _branches(names)]
-    return _merged([each.order_by(Event.starts_at, Event.id).limit(CANDIDATES) for each in branches])
+    base = select(*SUMMARY, rank, Event.starts_at).where(in_lists(), *conditions(names))
+    if window.since:
+        base = base.where(Event.starts_at >= moments("since"))
+        merged = base.order_by(Event.starts_at, Event.id).limit(CANDIDATES).subquery()
+    else:
+        merged = _running_and_coming(base, CANDIDATES, moments, None)
+    return select(*(each for each in merged.c if each.key != "starts_at")).subquery()
 
 
-def _nearest(names: frozenset[str]) -> Subquery:
-    query = select(*SUMMARY, DISTANCE_KM.label("sort_key")).where(in_lists(), *conditions(names), *_window(names))
+def _running_and_coming(base: Select[Any], most: Any, moments: Moments, after: Any) -> Subquery:
+    """What is running comes from the index of periods, all of it; what is coming from that of starts."""
+    period = func.tstzrange(Event.starts_at, Event.ends_at)
+    running = base.where(period.op("@>")(moments("now"))).cte("running").prefix_with("MATERIALIZED")
+    now = select(running)
+    if after is not None:
+        now = now.where(tuple_(running.c.starts_at, running.c.id) > after)
+    coming = base.where(Event.starts_at > moments("now"))
+    return union_all(
+        now.order_by(running.c.starts_at, running.c.id).limit(most),
+        coming.order_by(Event.starts_at, Event.id).limit(most),
+    ).subquery()
+
+
+def _nearest(names: frozenset[str], window: Window) -> Subquery:
+    moments = Moments(opaque=False)
+    period = Event.starts_at >= moments("since") if window.since else Event.ends_at > moments("now")
+    query = select(*SUMMARY, DISTANCE_KM.label("sort_key")).where(in_lists(), *conditions(names), period)
     return query.order_by(NEARNESS).limit(CANDIDATES).subquery()
-
-
-def _branches(names: frozenset[str]) -> list[Select[Any]]:
-    base = select(*SUMMARY).where(in_lists(), *conditions(names))
-    if "since" in names:
-        return [base.where(Event.starts_at >= SINCE)]
-    running = func.tstzrange(Event.starts_at, Event.ends_at).op("@>")(NOW)
-    return [base.where(Event.starts_at < NOW, running), base.where(Event.starts_at >= NOW)]
-
-
-def _window(names: frozenset[str]) -> list[ColumnElement[bool]]:
-    return [Event.starts_at >= SINCE if "since" in names else Event.ends_at > NOW]
-
-
-def _merged(branches: list[Select[Any]]) -> Subquery:
-    return branches[0].subquery() if len(branches) == 1 else union_all(*branches).subquery()
-
-
-def _after(kind: Any) -> ColumnElement[Any]:
-    return bindparam("after_key", type_=kind)
 
 
 _CANDIDATES = f"SELECT name, search_text FROM event WHERE {IN_LISTS} AND starts_at >= %(now)s"

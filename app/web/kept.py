@@ -20,7 +20,8 @@ from app.core import freshness
 from app.web.envelope import spliced_response
 
 View = Callable[..., Any]
-ENTRIES = 2048
+# Few, so that pages which nobody asks for twice leave the processor its caches.
+ENTRIES = 256
 CACHE_CONTROL = "no-cache"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import marshmallow
 from flask import Request, request
-from marshmallow import missing
+from marshmallow import fields, missing
 from webargs.core import is_json
 from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
@@ -37,6 +37,12 @@ class Parser(FlaskParser):
         if not is_json(req.mimetype):
             raise UnsupportedMedia("Send the body as application/json.")
         return strict_json(raw, unique_keys=carries_money(schema))
+
+    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> Any:
+        """A plain mapping where no parameter may repeat: asking the multidict for what is absent costs more."""
+        if any(isinstance(field, fields.List) for field in schema.load_fields.values()):
+            return super().load_querystring(req, schema)
+        return req.args.to_dict()
 
     def load_multipart(self, req: Request, schema: marshmallow.Schema) -> Any:
         if req.mimetype != "multipart/form-data" and (req.content_length or whole_body(req)):

@@ -92,6 +92,12 @@ def test_forty_megapixels_are_taken_in_every_format() -> None:
         assert made.width * made.height == 40_000_000
 
 
+def test_forty_transparent_megapixels_fit_into_the_childs_memory() -> None:
+    out = io.BytesIO()
+    Image.new("RGBA", (8000, 5000), (200, 30, 30, 90)).save(out, "WEBP")
+    assert images.rewritten(out.getvalue()).width == 8000
+
+
 def gif() -> bytes:
     return picture("GIF")
 

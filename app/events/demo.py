@@ -1,0 +1,113 @@
+"""Demo events with a story: two organisers' seasons, with tickets that have sold over the last weeks.
+
+    seed(account_id, LIGHTS)
+
+Seeding twice changes nothing: an event is known by its organiser and its name.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account
+from app.core.clock import utcnow
+from app.core.db import db
+from app.events.actions import create_event
+from app.events.actions.import_tickets import import_tickets
+from app.events.importing.reading import SoldTicket
+from app.events.models import Event
+
+NAMES = ("Frieda Amupolo", "Petrus Shilongo", "Zoë Großmann", "Tjizembua Kauaria", "Johanna Beukes",
+         "Elago Nghipandulwa")  # fmt: skip
+WINDHOEK = {"city": "Windhoek", "country": "NA", "latitude": -22.5609, "longitude": 17.0658}
+SWAKOPMUND = {"city": "Swakopmund", "country": "NA", "latitude": -22.6784, "longitude": 14.5266}
+Story = Sequence[Mapping[str, Any]]
+
+LIGHTS: Story = (
+    {
+        **WINDHOEK, "name": "Windhoek Lights", "venue": "River grounds", "days": 20, "length": 3, "category": "music",
+        "description": "Three nights of music and light by the river, with food from all over the country.",
+        "capacity": 5000, "is_cashless": True, "keywords": ["kwaito", "reggae", "lights"], "visibility": "published",
+        "ticket_types": [
+            {"name": "Weekend pass", "price_minor": 85000, "quantity": 2000, "max_per_order": 10, "sold": 340,
+             "phases": [{"name": "Early bird", "price_minor": 65000, "quantity": 300}]},
+            {"name": "Day ticket Saturday", "price_minor": 45000, "quantity": 1500, "sold": 190},
+            {"name": "Camping add-on", "price_minor": 12000, "quantity": 120, "sold": 111},
+        ],
+        "promo_codes": [{"code": "STUDENT", "percentOff": 15, "maxUses": 200}],
+        "bulk_discounts": [{"minQuantity": 10, "percentOff": 5}],
+        "lineup": [{"name": "Ees", "stage": "River stage"}, {"name": "Gazza", "stage": "River stage"},
+                   {"name": "Elemotho", "stage": "Camelthorn stage"},
+                   {"name": "Shishani", "stage": "Camelthorn stage"}],
+        "sponsors": [{"name": "Kalahari Coffee", "tier": "gold"}, {"name": "Namib Brews", "tier": "silver"}],
+        "stall_types": [{"name": "Food stall", "feeMinor": 150000, "quantity": 40},
+                        {"name": "Craft stall", "feeMinor": 60000, "quantity": 30}],
+        "tables": [{"name": "Front row", "seats": 8, "priceMinor": 800000, "quantity": 10}],
+    },
+    {
+        **WINDHOEK, "name": "Katutura Food Weekend", "venue": "Oshetu market", "days": -1, "length": 3,
+        "category": "food", "description": "Kapana, fat cakes and oshikundu, all weekend long.",
+        "visibility": "published",
+        "ticket_types": [{"name": "Entry", "price_minor": 5000, "quantity": 800, "sold": 420}],
+    },
+    {
+        **WINDHOEK, "name": "Lights rehearsal", "venue": "River grounds", "days": 18, "length": 1,
+        "capacity": 200, "category": "community", "visibility": "unlisted",
+    },
+    {
+        **WINDHOEK, "name": "Windhoek Lights, winter edition", "venue": "River grounds", "days": 200, "length": 2,
+        "category": "music", "capacity": 2500, "visibility": "draft",
+    },
+)  # fmt: skip
+JAZZ: Story = (
+    {
+        **SWAKOPMUND, "name": "Swakop Jazz Days", "venue": "Old station hall", "days": 60, "length": 2,
+        "category": "music", "keywords": ["jazz"], "visibility": "published", "is_cashless": False,
+        "ticket_types": [{"name": "Both days", "price_minor": 60000, "quantity": 400, "sold": 75}],
+        "lineup": [{"name": "Tate Buti"}, {"name": "Lize Ehlers"}],
+    },
+)  # fmt: skip
+
+
+def seed(organiser_id: str, story: Story = LIGHTS) -> int:
+    """How many events had to be made for this organiser."""
+    known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
+    missing = [each for each in story if each["name"] not in known]
+    for each in missing:
+        _make(_caller(organiser_id), dict(each))
+    return len(missing)
+
+
+def _make(caller: Caller, told: dict[str, Any]) -> None:
+    start = datetime.combine(utcnow().date() + timedelta(days=told.pop("days")), time(17))
+    end = start + timedelta(days=told.pop("length") - 1, hours=6)
+    types = [dict(each) for each in told.pop("ticket_types", [])]
+    sold = {each["name"]: each.pop("sold", 0) for each in types}
+    event = create_event(caller=caller, said={}, starts_at=start, ends_at=end, ticket_types=types, **told)
+    tickets = list(_sold(sold, {each["name"]: each["price_minor"] for each in types}))
+    import_tickets(event_id=event.id, tickets=tickets, create_types=False, allow_oversell=False, dry_run=False)
+
+
+def _sold(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:
+    """Tickets sold over the last three weeks, more of them lately."""
+    chance, row = random.Random(2026), 1
+    for name, count in counts.items():
+        for number in range(count):
+            row += 1
+            ago = timedelta(days=21 * (1 - chance.random() ** 0.5))
+            buyer = chance.choice(NAMES)
+            email = f"fan{chance.randrange(400)}@example.com"
+            reference = f"DEMO-{name[:3].upper()}-{number + 1:04}"
+            yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - ago, "sold")
+
+
+def _caller(account_id: str) -> Caller:
+    found = db.session.get_one(Account, account_id)
+    return Caller(
+        id=found.id, session_id="", email=found.email, name=found.name, phone=None, email_verified=True,
+        roles=frozenset(found.roles), tier=None, title=None, version=found.version,
+    )  # fmt: skip
