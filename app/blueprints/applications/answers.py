@@ -11,6 +11,7 @@ from app.web.fields import Flag, Items, Moment, Object, Whole
 from app.web.schema import Schema
 
 STATUS = {"enum": list(STATES), "example": "awaiting_documents"}
+DECISION = {"enum": ["approved", "declined", None], "example": "approved"}
 REFERENCE = {"example": "MA-7K2Q9XRD"}
 
 
@@ -69,7 +70,7 @@ class ApplicationRow(Schema):
     mode = _word("now", required=True)
     scheduled_for = Moment(required=True, allow_none=True)
     payrail_msisdn = _word("+264811234567", required=True, allow_none=True)
-    decision = fields.String(required=True, allow_none=True, metadata={"enum": ["approved", "declined", None], "example": "approved"})
+    decision = fields.String(required=True, allow_none=True, metadata=DECISION)
     decline_reason = fields.String(required=True, allow_none=True)
     decided_at = Moment(required=True, allow_none=True)
     documents = Items(Object(DocumentData), required=True)
