@@ -4,6 +4,8 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.applications.routes import activation
+from app.blueprints.applications.routes import blp as applications
 from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
@@ -19,6 +21,18 @@ from app.web import openapi
 def register(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
     api = openapi.create(app)
-    for blueprint in (accounts, diagnostics, events, public_events, media, health, invitations, merchants, crew):
+    for blueprint in (
+        accounts,
+        activation,
+        applications,
+        crew,
+        diagnostics,
+        events,
+        health,
+        invitations,
+        media,
+        merchants,
+        public_events,
+    ):
         api.register_blueprint(blueprint)
     console.register(app, settings)

@@ -108,6 +108,11 @@ class Text(Coded, fields.String):
             raise problem("invalid_characters", "Control characters are not allowed.")
         return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
+    def _validate(self, value: Any) -> None:
+        """A text that a subclass cleared needs no checking."""
+        if value is not None:
+            super()._validate(value)
+
 
 class Secret(Coded, fields.String):
     """A password, code or token: taken exactly as sent."""

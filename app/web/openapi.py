@@ -152,6 +152,8 @@ def describe(handler: Callable[..., Any], operation: Operation) -> None:
                 "required": _needs_body(schema),
                 "content": {"application/json": {"example": example_of(schema)}},
             }
+        elif place == "multipart":
+            doc["requestBody"] = {"required": _needs_body(schema)}
 
 
 def _needs_body(schema: type[Schema]) -> bool:

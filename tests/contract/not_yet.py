@@ -2,16 +2,6 @@
 
 NOT_YET = frozenset(
     {
-        "GET /api/merchant-activation/{token}",
-        "POST /api/merchant-activation/{token}",
-        "GET /api/merchant-applications",
-        "POST /api/merchant-applications",
-        "PATCH /api/merchant-applications/{id}",
-        "GET /api/merchant-applications/docs/{token}",
-        "POST /api/merchant-applications/docs/{token}",
-        "GET /api/merchant-applications/pay/{token}",
-        "POST /api/merchant-applications/pay/{token}",
-        "POST /api/merchant-applications/pay/{token}/payrail/verify-otp",
         "GET /api/merchants/me/payout-requests",
         "POST /api/merchants/me/payout-requests",
         "POST /api/merchants/me/payout-requests/{id}/cancel",

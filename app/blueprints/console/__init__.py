@@ -1,8 +1,8 @@
-"""Pages for people: the start page, a new password, the API's documentation, and in development the mailbox."""
+"""Pages for people: start, a new password, the way to a stall, the API's documentation; in development the mailbox."""
 
 from flask import Flask
 
-from app.blueprints.console import csrf, dev_mail, docs, merchant_invite, pages, reset
+from app.blueprints.console import activate, csrf, dev_mail, docs, documents, merchant_invite, pages, pay, reset
 from app.config import Settings
 
 
@@ -10,8 +10,8 @@ def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.register_blueprint(pages.blueprint)
-    app.register_blueprint(reset.blueprint)
-    app.register_blueprint(merchant_invite.blueprint)
+    for each in (reset, documents, pay, activate, merchant_invite):
+        app.register_blueprint(each.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)

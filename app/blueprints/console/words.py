@@ -8,6 +8,7 @@ SENTENCES = {
     "DATABASE_UNAVAILABLE": "A part of the service is away for a moment. What you sent may not have been kept.",
     "BUSY": "Others are changing the same thing right now.",
     "INTERNAL_ERROR": "The fault is ours, and it has been noted. Try again in a few minutes.",
+    "OTP_WRONG": "This is not the code. Take the newest message on your phone.",
     "RESET_TOKEN_INVALID": "The password was changed elsewhere at the same moment. Ask for a new code.",
 }
 

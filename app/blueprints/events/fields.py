@@ -29,11 +29,6 @@ class ImageUrl(Text):
             raise problem("invalid_url", "Must be an https address, or the url that an upload answered.")
         return url or None
 
-    def _validate(self, value: Any) -> None:
-        """An address that was cleared needs no checking."""
-        if value is not None:
-            super()._validate(value)
-
 
 class Link(Text):
     """The address of a page: http or https, or a path of the same site."""
@@ -47,11 +42,6 @@ class Link(Text):
         if url and not path and not _is_address(url, ("https", "http")):
             raise problem("invalid_url", "Must be an http or https address.")
         return url or None
-
-    def _validate(self, value: Any) -> None:
-        """An address that was cleared needs no checking."""
-        if value is not None:
-            super()._validate(value)
 
 
 class Zone(Text):

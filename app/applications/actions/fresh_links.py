@@ -1,0 +1,63 @@
+"""Fresh links: from the deciders, who see them, and from the applicant, who gets them by mail alone."""
+
+from datetime import timedelta
+from typing import Any
+
+from app.accounts.caller import Caller
+from app.applications import links, scope
+from app.applications.errors import NothingDue
+from app.applications.models import Application
+from app.applications.progress import post
+from app.applications.queries import locked
+from app.core import throttle
+from app.core.db import ReadOrWriteSession
+from app.core.errors import Throttled
+from app.core.throttle import Rule
+from app.core.transaction import transaction
+
+GAP = Rule("application-link-gap", 1, timedelta(seconds=60))
+PER_DAY = Rule("application-links-a-day", 5, timedelta(days=1))
+
+
+def send_link(caller: Caller, id: str, *, purpose: str) -> dict[str, Any]:
+    """A fresh link in place of the old one, mailed if there is an address, and shown to the decider.
+
+    Raises NotFound, NothingDue.
+    """
+    with transaction() as session:
+        application = locked(session, caller, id, scope.decidable(caller))
+        if purpose not in links.due(application):
+            raise NothingDue(status=application.status, due=links.due(application))
+        link = links.renewed(session, application, purpose, shown=True)
+        post("application_link", application, link)
+        session.flush()
+        session.refresh(link, ["expires_at"])
+        return {
+            "purpose": purpose,
+            "url": links.address(link),
+            "expires_at": link.expires_at,
+            "mailed_to": application.email,
+        }
+
+
+def request_link(*, token: str, purpose: str) -> list[str]:
+    """Mails fresh links for whatever is due to the address of the application; the purposes, none when it has none.
+
+    Any token that was ever given out may ask, dead or alive. Raises NotFound, Throttled.
+    """
+    with transaction() as session:
+        application = links.behind(token, purpose, session=session).application
+        wanted = links.due(application) if application.email else []
+        if not wanted:
+            return []
+        _spend(session, application)
+        post("application_link", application, *(links.renewed(session, application, each) for each in wanted))
+        return wanted
+
+
+def _spend(session: ReadOrWriteSession, application: Application) -> None:
+    for rule in (GAP, PER_DAY):
+        standing = throttle.hit(session, rule, application.id)
+        if standing.exceeded:
+            raise Throttled("A link was mailed already; look for it, also among unwanted mail.",
+                            retry_after=standing.seconds)  # fmt: skip

@@ -1,0 +1,98 @@
+"""Applying for a stall."""
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.accounts.caller import Caller
+from app.accounts.models import MerchantProfile
+from app.applications import invited
+from app.applications.errors import ApplicationsClosed
+from app.applications.models import Application
+from app.core.clock import utcnow
+from app.core.db import db
+from app.core.errors import NotFound, ValidationFailed
+from app.core.transaction import transaction
+from app.events.models import Event
+from app.events.times import instant
+from app.invitations.actions.links import use_link
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+HOME = "Africa/Windhoek"
+LONGEST_WAIT_DAYS = 90
+
+
+def submit(
+    *, caller: Caller | None, event_id: str | None = None, invite_slug: str | None = None, **given: Any
+) -> Application:
+    """A new application; a signed-in merchant's contact comes from his account where none is given.
+
+    Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, and InviteExpired,
+    InviteWithdrawn or InviteUsed for an invitation that no longer stands.
+    """
+    terms = invited.terms_of(invite_slug) if invite_slug else None
+    if terms is not None:
+        event_id = _agreed(event_id, terms.event_id)
+        given["stall_type"] = given.get("stall_type") or terms.stall_type
+        given["amount_minor"] = given["amount_minor"] if terms.fee_minor is None else terms.fee_minor
+    event = _event(event_id, secret=terms is not None) if event_id else None
+    given["scheduled_for"] = _when(given, event.timezone if event else HOME)
+    about = {**given, **_contact(caller, given)} if caller and "merchant" in caller.roles else given
+    with transaction() as session:
+        if terms is not None:
+            use_link(session, terms.link_id)
+        made = Application(reference=_reference(), event_id=event_id, invite_slug=invite_slug, **about)
+        made.organiser_id = event.organiser_id if event else None
+        session.add(made)
+        session.flush()
+    return made
+
+
+def _agreed(event_id: str | None, invited_to: str) -> str:
+    if event_id not in (None, invited_to):
+        raise ValidationFailed.of("eventId", "unexpected_value", "The invitation is for another event; leave it out.")
+    return invited_to
+
+
+def _event(event_id: str, *, secret: bool) -> Any:
+    """The event, if it may be applied for: a public one, or any when an invitation names it."""
+    columns = select(Event.organiser_id, Event.timezone, Event.ends_at <= func.now(), Event.visibility)
+    seen = [] if secret else [Event.public_from <= func.now()]
+    found = db.session.execute(columns.where(Event.id == event_id, *seen)).first()
+    if found is None:
+        raise NotFound()
+    if found[2] or found.visibility in ("cancelled", "archived"):
+        raise ApplicationsClosed()
+    return found
+
+
+def _when(given: dict[str, Any], zone: str) -> datetime | None:
+    """The instant of a scheduled payment. Raises ValidationFailed when it is missing, past or too far off."""
+    if given["mode"] == "now":
+        return None
+    if given.get("scheduled_for") is None:
+        raise ValidationFailed.of("scheduledFor", "required", "Say when, or choose the mode now.")
+    when = instant(given["scheduled_for"], zone)
+    if when <= utcnow():
+        raise ValidationFailed.of("scheduledFor", "too_small", "Must be in the future.")
+    if (when - utcnow()).days >= LONGEST_WAIT_DAYS:
+        raise ValidationFailed.of("scheduledFor", "too_large", f"Must be within {LONGEST_WAIT_DAYS} days.")
+    return when
+
+
+def _contact(caller: Caller, given: dict[str, Any]) -> dict[str, Any]:
+    profile = db.session.get(MerchantProfile, caller.id)
+    known = {
+        "contact_name": caller.name,
+        "email": caller.email,
+        "phone": caller.phone,
+        "business_name": profile.business_name if profile else None,
+    }
+    return {"account_id": caller.id, **{name: given.get(name) or value for name, value in known.items()}}
+
+
+def _reference() -> str:
+    """Short enough for the telephone: 30^8 of them, none with letters that look alike."""
+    return "MA-" + "".join(secrets.choice(ALPHABET) for _ in range(8))

@@ -1,0 +1,73 @@
+"""Errors of applications, their links, documents and payments."""
+
+from app.core.errors import Conflict, Gone, TooLarge, Unprocessable, UnsupportedMedia
+
+
+class AlreadyDecided(Conflict):
+    number, code = 40946, "ALREADY_DECIDED"
+    message = "This application was decided otherwise already; read it again."
+
+
+class DocumentsMissing(Conflict):
+    number, code = 40947, "DOCUMENTS_MISSING"
+    message = "Required documents are missing; data.missing names them."
+
+
+class DocumentsClosed(Conflict):
+    number, code = 40948, "DOCUMENTS_CLOSED"
+    message = "The documents have been handed in already; ask the organiser if one must be replaced."
+
+
+class NothingDue(Conflict):
+    number, code = 40949, "NOTHING_DUE"
+    message = "Nothing of that kind is due for this application now; data.status says where it stands."
+
+
+class PaymentExpired(Conflict):
+    number, code = 40950, "PAYMENT_EXPIRED"
+    message = "The time for the code is over, or it was wrong five times; nothing was charged. Start the payment again."
+
+
+class PaymentNotStarted(Conflict):
+    number, code = 40951, "PAYMENT_NOT_STARTED"
+    message = "No payment has been started; start one, and a code goes to the wallet's number."
+
+
+class PaymentDeclined(Conflict):
+    number, code = 40952, "PAYMENT_DECLINED"
+    message = "The wallet declined the payment; nothing was charged. Check its balance, or pay from another wallet."
+
+
+class ApplicationsClosed(Conflict):
+    number, code = 40953, "APPLICATIONS_CLOSED"
+    message = "This event is over, so it takes no applications any more."
+
+
+class NotWithdrawable(Conflict):
+    number, code = 40954, "NOT_WITHDRAWABLE"
+    message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."
+
+
+class LinkExpired(Gone):
+    number, code = 41045, "LINK_EXPIRED"
+    message = "This link has had its time, or a newer one has replaced it; ask for a fresh one."
+
+
+class LinkUsed(Gone):
+    number, code = 41046, "LINK_USED"
+    message = "This link has done its work already; sign in instead."
+
+
+class DocumentTooLarge(TooLarge):
+    number, code = 41345, "DOCUMENT_TOO_LARGE"
+    message = "A document may have 10 MiB at most; data.kind says which one is larger."
+
+
+class DocumentKindUnsupported(UnsupportedMedia):
+    number, code = 41545, "DOCUMENT_TYPE_UNSUPPORTED"
+    message = "A document must be a PDF, JPEG or PNG file, whatever its name says; data.kind says which one is not."
+
+
+class OtpWrong(Unprocessable):
+    number, code = 42245, "OTP_WRONG"
+    message = "This is not the code; data.triesLeft says how often it may still be tried."

@@ -1,0 +1,170 @@
+"""Tables of applications: the application, its links, its documents, and the payments of its stall fee."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    CHAR,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.applications.states import PURPOSES, RISKS, STATES, SUBMITTED
+from app.core.db import Base, id_column
+
+Timestamp = DateTime(timezone=True)
+PAYMENT_STATES = ("starting", "otp_required", "processing", "paid", "declined", "expired")
+UNFINISHED = ("starting", "otp_required", "processing")
+
+
+def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
+
+
+def _lists(scope: str, where: str) -> tuple[Index, ...]:
+    """What keeps a page of the list at the same cost for whoever reads it, in each order."""
+    first = [scope] if scope else []
+    called = f"ix_merchant_application_{scope or 'all'}"
+    only: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
+    return (
+        Index(f"{called}_created", *first, "created_at", "id", **only),
+        Index(f"{called}_updated", *first, "updated_at", "id", **only),
+        Index(f"{called}_amount", *first, "amount_minor", "id", **only),
+        Index(f"{called}_status", *first, "status", "created_at", "id", **only),
+    )
+
+
+class Application(Base):
+    """Somebody who wants a stall. The organiser is the event's, written here so that his list needs no join."""
+
+    __tablename__ = "merchant_application"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        _one_of("status", STATES),
+        _one_of("decision", ("approved", "declined")),
+        _one_of("risk_level", RISKS),
+        CheckConstraint("amount_minor >= 0", name="amount"),
+        *_lists("", ""),
+        *_lists("organiser_id", "organiser_id IS NOT NULL"),
+        *_lists("event_id", "event_id IS NOT NULL"),
+        *_lists("account_id", "account_id IS NOT NULL"),
+    )
+
+    id: Mapped[str] = id_column()
+    reference: Mapped[str] = mapped_column(String(12, collation="C"), unique=True)
+    status: Mapped[str] = mapped_column(String(20), default=SUBMITTED)
+    account_id: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    event_id: Mapped[str | None] = mapped_column(ForeignKey("event.id"))
+    organiser_id: Mapped[str | None] = mapped_column(ForeignKey("account.id"))
+    invite_slug: Mapped[str | None] = mapped_column(String(80))
+    business_name: Mapped[str | None] = mapped_column(String(200))
+    contact_name: Mapped[str | None] = mapped_column(String(120))
+    email: Mapped[str | None] = mapped_column(String(254))
+    phone: Mapped[str | None] = mapped_column(String(20))
+    stall_type: Mapped[str | None] = mapped_column(String(120))
+    products: Mapped[str | None] = mapped_column(String(1000))
+    description: Mapped[str | None] = mapped_column(String(2000))
+    website: Mapped[str | None] = mapped_column(String(300))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    destination: Mapped[str] = mapped_column(String(20))
+    mode: Mapped[str] = mapped_column(String(20))
+    scheduled_for: Mapped[datetime | None] = mapped_column(Timestamp)
+    payrail_msisdn: Mapped[str | None] = mapped_column(String(20))
+    decision: Mapped[str | None] = mapped_column(String(20))
+    decline_reason: Mapped[str | None] = mapped_column(String(1000))
+    reviewer_notes: Mapped[str | None] = mapped_column(String(2000))
+    risk_level: Mapped[str | None] = mapped_column(String(10))
+    decided_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    decided_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    documents_required: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list, server_default=text("'{}'"))
+    documents_submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    activated_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    activation_message: Mapped[str | None] = mapped_column(String(1000))
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
+
+    @property
+    def documents_due(self) -> bool:
+        return bool(self.documents_required) and self.documents_submitted_at is None
+
+    @property
+    def payment_due(self) -> bool:
+        return self.amount_minor > 0 and self.paid_at is None
+
+
+class ApplicationLink(Base):
+    """A link of one purpose. The token is a keyed hash of this row, so only its fingerprint stands here.
+
+    `shown` says that a decider has seen the token, so that following it proves nothing about the mailbox.
+    """
+
+    __tablename__ = "application_link"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        _one_of("purpose", PURPOSES),
+        Index("uq_application_link_living", "application_id", "purpose", unique=True,
+              postgresql_where=text("replaced_at IS NULL")),
+    )  # fmt: skip
+
+    id: Mapped[str] = id_column()
+    token_hash: Mapped[str] = mapped_column(CHAR(64), unique=True)
+    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"))
+    purpose: Mapped[str] = mapped_column(String(20))
+    shown: Mapped[bool] = mapped_column(Boolean, default=False)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp)
+    used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    replaced_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class ApplicationDocument(Base):
+    """A file of one kind; a later one takes its place. Its bytes are private and stand in the storage."""
+
+    __tablename__ = "application_document"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (UniqueConstraint("application_id", "kind"),)
+
+    id: Mapped[str] = id_column()
+    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(40))
+    file_name: Mapped[str] = mapped_column(String(200))
+    content_type: Mapped[str] = mapped_column(String(40))
+    size: Mapped[int] = mapped_column(Integer)
+    stored_as: Mapped[str] = mapped_column(String(120))
+    uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StallPayment(Base):
+    """One try to pay a stall fee. At most one of each application counts; its id is the reference at the rail."""
+
+    __tablename__ = "stall_payment"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        _one_of("status", PAYMENT_STATES),
+        Index("uq_stall_payment_counting", "application_id", unique=True,
+              postgresql_where=text("status IN ('starting', 'otp_required', 'processing', 'paid')")),
+        Index("ix_stall_payment_application", "application_id", "created_at"),
+    )  # fmt: skip
+
+    id: Mapped[str] = id_column()
+    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    msisdn: Mapped[str] = mapped_column(String(20))
+    status: Mapped[str] = mapped_column(String(20))
+    tries: Mapped[int] = mapped_column(Integer, default=0)
+    expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

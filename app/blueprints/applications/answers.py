@@ -1,0 +1,180 @@
+"""What the operations on merchant applications give."""
+
+from typing import Any
+
+from marshmallow import fields, pre_dump
+
+from app.applications import shown
+from app.applications.documents import KINDS
+from app.applications.states import PURPOSES, RISKS, STATES
+from app.web.fields import Flag, Items, Moment, Object, Whole
+from app.web.schema import Schema
+
+STATUS = {"enum": list(STATES), "example": "awaiting_documents"}
+DECISION = {"enum": ["approved", "declined", None], "example": "approved"}
+REFERENCE = {"example": "MA-7K2Q9XRD"}
+
+
+def _word(example: str, **options: Any) -> fields.String:
+    return fields.String(metadata={"example": example}, **options)
+
+
+class DocumentData(Schema):
+    kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "identity"})
+    label = _word("Identity document", required=True)
+    required = Flag(required=True)
+    status = fields.String(required=True, metadata={"enum": ["missing", "uploaded"], "example": "uploaded"})
+    file_name = _word("id-card.pdf")
+    content_type = _word("application/pdf")
+    bytes = Whole(metadata={"example": 182044})
+    uploaded_at = Moment()
+    url = fields.String(metadata={"example": "https://…", "description": "for deciders; lives five minutes"})
+    url_expires_at = Moment()
+
+
+class Requirement(Schema):
+    code = _word("PAYMENT_DUE", required=True)
+    kind = fields.String(metadata={"enum": list(KINDS), "example": "identity", "description": "of DOCUMENT_MISSING"})
+    message = _word("The stall fee has to be paid.", required=True)
+
+
+class FeeData(Schema):
+    amount_minor = Whole(required=True, metadata={"example": 250000})
+    currency = _word("NAD", required=True)
+    status = _word("due", required=True)
+    payment_id = fields.String(allow_none=True)
+    due_at = Moment(allow_none=True)
+    paid_at = Moment(allow_none=True)
+
+
+class ApplicationRow(Schema):
+    """An application as its applicant and its deciders see it; notes and risk only the latter."""
+
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE)
+    version = Whole(required=True)
+    status = fields.String(required=True, metadata=STATUS)
+    event_id = fields.String(required=True, allow_none=True)
+    event_name = _word("Windhoek Lights", required=True, allow_none=True)
+    invite_slug = fields.String(required=True, allow_none=True)
+    business_name = _word("Kapana Corner", required=True, allow_none=True)
+    contact_name = _word("Tuli Hamutenya", required=True, allow_none=True)
+    email = _word("tuli@example.com", required=True, allow_none=True)
+    phone = _word("+264811234567", required=True, allow_none=True)
+    stall_type = _word("Food", required=True, allow_none=True)
+    products = fields.String(required=True, allow_none=True)
+    description = fields.String(required=True, allow_none=True)
+    website = fields.String(required=True, allow_none=True)
+    amount_minor = Whole(required=True, metadata={"example": 250000})
+    destination = _word("payrail", required=True)
+    mode = _word("now", required=True)
+    scheduled_for = Moment(required=True, allow_none=True)
+    payrail_msisdn = _word("+264811234567", required=True, allow_none=True)
+    decision = fields.String(required=True, allow_none=True, metadata=DECISION)
+    decline_reason = fields.String(required=True, allow_none=True)
+    decided_at = Moment(required=True, allow_none=True)
+    documents = Items(Object(DocumentData), required=True)
+    documents_submitted_at = Moment(required=True, allow_none=True)
+    payment = Object(FeeData, required=True)
+    requirements = Items(Object(Requirement), required=True)
+    activated_at = Moment(required=True, allow_none=True)
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+    reviewer_notes = fields.String(allow_none=True, metadata={"description": "deciders only"})
+    risk_level = fields.String(allow_none=True, metadata={"enum": [*RISKS, None], "example": "low"})
+    decided_by = fields.String(allow_none=True, metadata={"description": "deciders only"})
+    activation_message = fields.String(allow_none=True, metadata={"description": "deciders only"})
+
+    @pre_dump
+    def told(self, row: Any, **_: Any) -> Any:
+        return shown.application(row) if "is_decider" in row else row
+
+
+class Submitted(Schema):
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE)
+    status = fields.String(required=True, metadata={**STATUS, "example": "submitted"})
+    amount_minor = Whole(required=True, metadata={"example": 250000})
+    version = Whole(required=True)
+
+
+class ApplicationLinkData(Schema):
+    purpose = fields.String(required=True, metadata={"enum": list(PURPOSES), "example": "documents"})
+    url = _word("https://events.example/documents/kQ3v…", required=True)
+    expires_at = Moment(required=True)
+    mailed_to = _word("tuli@example.com", required=True, allow_none=True)
+
+
+class Step(Schema):
+    step = fields.String(required=True, metadata={"enum": list(PURPOSES), "example": "documents"})
+    state = fields.String(required=True, metadata={"enum": ["done", "now", "later"], "example": "now"})
+
+
+class AboutData(Schema):
+    """What the holder of any link is told."""
+
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE)
+    status = fields.String(required=True, metadata=STATUS)
+    business_name = _word("Kapana Corner", required=True, allow_none=True)
+    event_name = _word("Windhoek Lights", required=True, allow_none=True)
+    organiser_name = _word("Windhoek Lights", required=True, allow_none=True)
+    contact_email = _word("nangula@windhoek-lights.example", required=True, allow_none=True)
+    expires_at = Moment(required=True)
+    steps = Items(Object(Step), required=True)
+
+
+class DocumentsData(AboutData):
+    documents = Items(Object(DocumentData), required=True)
+    submitted_at = Moment(required=True, allow_none=True)
+
+
+class PaymentData(AboutData):
+    amount_minor = Whole(required=True, metadata={"example": 250000})
+    currency = _word("NAD", required=True)
+    status = fields.String(
+        required=True,
+        metadata={"enum": ["not_required", "due", "starting", "otp_required", "processing", "paid"], "example": "due"},
+    )
+    due_at = Moment(required=True, allow_none=True)
+    paid_at = Moment(required=True, allow_none=True)
+    payrail_msisdn = fields.String(required=True, allow_none=True, metadata={"description": "its last four digits"})
+    payment_id = fields.String()
+    expires_in = Whole(metadata={"description": "seconds for the code"})
+    tries_left = Whole()
+    last_failure = fields.String(metadata={"enum": ["expired", "declined"], "example": "expired"})
+
+
+class StartedData(Schema):
+    payment_id = fields.String(required=True)
+    status = fields.String(
+        required=True, metadata={"enum": ["otp_required", "processing", "paid"], "example": "otp_required"}
+    )
+    expires_in = Whole(metadata={"example": 300, "description": "seconds for the code"})
+    tries_left = Whole(metadata={"example": 5})
+
+
+class ActivationData(AboutData):
+    email = _word("tuli@example.com", required=True, allow_none=True)
+    name = _word("Tuli Hamutenya", required=True, allow_none=True)
+    existing_account = Flag(required=True)
+    path = fields.String(required=True, metadata={"example": "/"})
+
+
+class Activator(Schema):
+    id = fields.String(required=True)
+    name = _word("Tuli Hamutenya", required=True)
+    email = _word("tuli@example.com", required=True)
+    roles = Items(_word("merchant"), required=True)
+    phone = _word("+264811234567")
+
+
+class ActivatedData(Schema):
+    """What a sign-in answers, and where to go."""
+
+    access_token = _word("eyJhbGciOiJSUzI1NiIs…", required=True)
+    refresh_token = _word("6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…", required=True)
+    expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+    token_type = _word("Bearer", required=True)
+    user = Object(Activator, required=True)
+    path = _word("/merchants/start", required=True)

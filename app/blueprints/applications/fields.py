@@ -1,0 +1,65 @@
+"""Fields that only applications have: when to pay, a file and a website."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask_smorest.fields import Upload
+
+from app.core.ids import is_id
+from app.web.fields import Coded, Length, Moment, Secret, Text, problem
+
+
+class Id(Secret):
+    """An object id."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(length=24, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not is_id(text):
+            raise problem("invalid_id", "Must be an id: 24 lower-case hex digits.")
+        return text
+
+
+class BoundedMoment(Moment):
+    """A time whose text has a length of its own."""
+
+    def __init__(self, *, min: int, max: int, **kwargs: Any) -> None:
+        super().__init__(metadata={"minLength": min, "maxLength": max, **kwargs.pop("metadata", {})}, **kwargs)
+        self.length = Length(min=min, max=max)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        if isinstance(value, str):
+            self.length(value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class Website(Text):
+    """An http or https address; one without a scheme gets https."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max=300, metadata={"example": "https://kapana-corner.example"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not text:
+            return None
+        url = text if "://" in text else f"https://{text}"
+        try:
+            parts = urlsplit(url)
+            named = "." in (parts.hostname or "") and parts.port != 0 and not parts.username
+            good = parts.scheme in ("http", "https") and named and " " not in url
+        except ValueError:
+            good = False
+        if not good:
+            raise problem("invalid_url", "Must be a web address, like https://kapana-corner.example.")
+        return url
+
+
+class File(Coded, Upload):  # type: ignore[misc]
+    """A file of a multipart body."""
+
+    def __init__(self, description: str, **kwargs: Any) -> None:
+        super().__init__(metadata={"description": description, "rare": True}, **kwargs)

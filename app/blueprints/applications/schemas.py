@@ -1,0 +1,126 @@
+"""What the operations on merchant applications take (specification 4.3 with 4.0-P and 4.0-D)."""
+
+from typing import Any
+
+from marshmallow import ValidationError, validate, validates_schema
+
+from app.applications.documents import KINDS, LABELS
+from app.applications.states import PURPOSES, RISKS, STATES
+from app.blueprints.applications.fields import BoundedMoment, File, Id, Website
+from app.web.credentials import NewPassword
+from app.web.fields import Choice, Email, Flag, Items, Phone, Secret, Text, Whole, problem
+from app.web.paths import SafePath
+from app.web.schema import Query, Schema
+
+PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
+MOST_MINOR = 10**12
+
+
+class ApplicationBody(Schema):
+    """How the stall fee is to be paid, and who applies for what."""
+
+    amount_minor = Whole(required=True, min=0, max=MOST_MINOR, metadata={"example": 250000, "description": "NAD cents"})
+    destination = Choice("payrail", "bank", required=True)
+    mode = Choice("now", "schedule", required=True)
+    scheduled_for = BoundedMoment(
+        min=8, max=40, metadata={"description": "with the mode schedule: when, within 90 days"}
+    )
+    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet that pays"})
+    idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
+    event_id = Id()
+    invite_slug = Text(min=1, max=80, metadata={"rare": True, "description": "of an invitation"})
+    business_name = Text(min=2, max=200, metadata={"example": "Kapana Corner"})
+    contact_name = Text(min=2, max=120, metadata={"example": "Tuli Hamutenya"})
+    email = Email()
+    phone = Phone(min=4, max=32)
+    stall_type = Text(max=120, metadata={"example": "Food"})
+    products = Text(max=1000, metadata={"example": "Kapana, fat cakes, oshikundu"})
+    description = Text(max=2000, metadata={"example": "A charcoal grill under a canvas roof, three people."})
+    website = Website()
+
+
+class DecisionBody(Schema):
+    decision = Choice("approved", "declined", required=True)
+    decline_reason = Text(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
+    reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
+    risk_level = Choice(*RISKS, metadata={"description": "never shown to the applicant"})
+    documents_required = Items(
+        Choice(*KINDS),
+        max=len(KINDS),
+        metadata={"description": "which documents; [] waives them; by default those that the stall type needs"},
+    )
+
+
+class LinkBody(Schema):
+    purpose = Choice(*PURPOSES, required=True)
+
+
+class PayBody(Schema):
+    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet; by default that of the application"})
+
+
+class OtpBody(Schema):
+    """The code from the wallet, as `code` or as `otp`."""
+
+    code = Secret(min=4, max=12, metadata={"example": "123456"})
+    otp = Secret(min=4, max=12, metadata={"rare": True, "description": "another name for code"})
+
+    @validates_schema
+    def one_of_both(self, data: dict[str, Any], **_: Any) -> None:
+        if "code" not in data and "otp" not in data:
+            raise ValidationError({"code": problem("required", "This field is required.").messages})
+        if "code" in data and "otp" in data and data["code"] != data["otp"]:
+            raise ValidationError({"otp": problem("unexpected_value", "Send one of code and otp.").messages})
+
+
+class Filters(Query):
+    """Filters of the list. Those on notes and risk count only for those who may read them."""
+
+    decision = Choice("approved", "declined")
+    decline_reason = Text(max=1000, metadata={"description": "words in the reason"})
+    reviewer_notes = Text(max=2000, metadata={"description": "words in the notes"})
+    risk_level = Choice(*RISKS)
+    status = Choice(*STATES)
+    event_id = Id()
+    q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, address, reference"})
+
+
+class Multipart(Schema):
+    """The fields of a multipart body: values arrive as text."""
+
+    from_text = True
+
+
+Documents: Any = Multipart.from_dict(
+    {
+        **{kind: File(f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most") for kind in KINDS},
+        "submit": Flag(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
+    },
+    name="DocumentsBody",
+)
+for kind in KINDS:
+    Documents._declared_fields[kind].data_key = kind
+
+
+class ActivationQuery(Query):
+    """Looking consumes nothing, so nothing of this is needed; `path` is checked and given back."""
+
+    name = Text(min=2, max=80, metadata={"rare": True})
+    password = Secret(min=8, max=128, metadata={"rare": True, "description": "ignored: never put it in an address"})
+    confirm_password = Secret(min=8, max=128, metadata={"rare": True, "description": "ignored"})
+    message = Text(metadata={"rare": True})
+    path = SafePath(metadata={"rare": True})
+
+
+class ActivationBody(Schema):
+    name = Text(required=True, min=2, max=80, metadata={"example": "Tuli Hamutenya"})
+    password = NewPassword(required=True, metadata={**PASSWORD, "description": "of the account, if there is one"})
+    confirm_password = NewPassword(required=True, metadata=PASSWORD)
+    message = Text(required=True, validate=[validate.Length(max=1000)], metadata={"example": "See you at gate B."})
+    path = SafePath(required=True)
+    email = Email(metadata={"rare": True, "description": "only where the application names none"})
+
+    @validates_schema
+    def passwords_agree(self, data: dict[str, Any], **_: Any) -> None:
+        if data.get("password") != data.get("confirm_password"):
+            raise ValidationError({"confirmPassword": problem("mismatch", "The two passwords differ.").messages})

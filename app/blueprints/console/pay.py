@@ -1,0 +1,119 @@
+"""Paying the stall fee: from which wallet, then the code, then the receipt."""
+
+from typing import Any
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.applications import actions, visits
+from app.applications.errors import NothingDue
+from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
+from app.blueprints.console.page import Pages
+from app.blueprints.console.way import explained, offer_fresh_links
+from app.blueprints.console.words import span
+from app.core.errors import Unavailable
+from app.web import limits
+from app.web.fields import Phone, Secret
+from app.web.rates import TRYING_CODES
+from app.web.schema import Query
+
+PURPOSE, PAGE = "payment", "console/pay.html"
+# The page counts with the operations it stands for.
+STARTING = "/api/merchant-applications/pay/<token>"
+TRYING = f"{STARTING}/payrail/verify-otp"
+blueprint = Pages("pay", __name__, url_prefix="/pay")
+offer_fresh_links(blueprint, PURPOSE)
+
+
+class WalletSchema(Query):
+    payrail_msisdn = Phone(min=8, max=20)
+
+
+class CodeSchema(Query):
+    code = Secret(required=True, min=4, max=12)
+
+
+PHONE = "Enter a telephone number like 081 123 4567."
+CODE = Form(
+    CodeSchema,
+    Input(
+        "code",
+        "Code from your phone",
+        hint="Spaces do not matter.",
+        type="code",
+        autocomplete="one-time-code",
+        inputmode="numeric",
+        says={
+            "required": "Enter the code from your phone.",
+            "too_short": "Enter all digits of the code.",
+            "too_long": "This is longer than the code; enter its digits alone.",
+        },
+        about=("OTP_WRONG",),
+    ),
+)
+
+
+@blueprint.get("/<token>")
+@explained(PURPOSE)
+def start(token: str) -> Response:
+    """What is to be paid, and how far it is."""
+    found = visits.fee(token)
+    coded = found["status"] == "otp_required" and "wallet" not in request.args
+    return _page(token, found, CODE.blank() if coded else _wallet(found).blank())
+
+
+@blueprint.post("/<token>")
+@explained(PURPOSE)
+def send_code(token: str) -> ResponseReturnValue:
+    """Has a code sent to the wallet."""
+    form = _wallet(visits.fee(token)).typed()
+    try:
+        limits.spend(TRYING_CODES, STARTING)
+        actions.start_payment(token=token, **form.checked())
+    except NothingDue:
+        pass
+    except (*REFUSALS, Unavailable) as error:
+        return _page(token, visits.fee(token), form.refused(error))
+    return redirect(url_for("pay.start", token=token), 303)
+
+
+@blueprint.post("/<token>/code")
+@explained(PURPOSE)
+def confirm(token: str) -> ResponseReturnValue:
+    """Pays when the code is right."""
+    form = CODE.typed()
+    try:
+        limits.spend(TRYING_CODES, TRYING)
+        actions.verify_otp(token=token, **form.checked())
+    except (*REFUSALS, Unavailable) as error:
+        found = visits.fee(token)
+        running = found["status"] == "otp_required"
+        return _page(token, found, (form if running else _wallet(found).blank()).refused(error))
+    return redirect(url_for("pay.start", token=token), 303)
+
+
+def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
+    minutes = span(found.get("expires_in", 0))
+    return form_page(PAGE, form, found=found, token=token, minutes=minutes, contact=found["contact_email"])
+
+
+def _wallet(found: dict[str, Any]) -> Form:
+    """The question for the wallet; where the application names one, it may stay empty."""
+    known = found["payrail_msisdn"]
+    return Form(
+        WalletSchema,
+        Input(
+            "payrailMsisdn",
+            "Number of your mobile wallet",
+            hint=f"Leave it empty to pay from {known}." if known else "The number your wallet is registered with.",
+            type="tel",
+            autocomplete="tel",
+            says={
+                "required": "Enter the number of your wallet.",
+                "invalid_phone": PHONE,
+                "too_short": PHONE,
+                "too_long": PHONE,
+            },
+            about=("PAYMENT_DECLINED",),
+        ),
+    )

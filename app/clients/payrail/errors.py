@@ -1,0 +1,19 @@
+"""What a rail that cannot be used says."""
+
+from app.config import SettingsError
+from app.core.errors import Unavailable
+
+
+class PayrailDisabled(Unavailable):
+    number, code = 50345, "PAYRAIL_DISABLED"
+    message = "Payments are switched off here; nothing was charged. The organiser can tell you how to pay instead."
+
+
+class PayrailUnavailable(Unavailable):
+    number, code = 50346, "PAYRAIL_UNAVAILABLE"
+    message = "The payment rail does not answer right now; nothing was charged. Try again in a moment."
+
+
+class LiveRailMissing(Unavailable, SettingsError):
+    number, code = 50347, "PAYRAIL_LIVE_MISSING"
+    message = "PAYRAIL_MODE=live: this version has no client for the live rail; set mock or disabled."

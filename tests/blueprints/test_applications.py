@@ -1,0 +1,242 @@
+"""Applying and deciding over HTTP, and the whole way to the stall."""
+
+import pytest
+from sqlalchemy import text
+
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from tests.factories.accounts import account, deliver, mails_to, sign_in, signed_in
+from tests.factories.applications import (
+    EMAIL,
+    LIST,
+    PATH,
+    activation,
+    applied,
+    approved,
+    body,
+    decided,
+    handed_in,
+    link,
+    paid,
+)
+from tests.factories.events import event, organiser, published
+from tests.http import Client, data, problems, refusal
+
+
+def test_the_whole_way_from_the_form_to_the_stall(client: Client) -> None:
+    owner = organiser(client)
+    made = applied(client, owner)
+    assert made["status"] == "submitted" and made["reference"].startswith("MA-")
+    assert decided(owner, made)["status"] == "awaiting_documents"
+    assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your stall is approved"
+
+    assert handed_in(client, link("documents"))["status"] == "awaiting_payment"
+    assert paid(client, link("pay"))["status"] == "paid"
+    row = data(owner.get(f"{LIST}/{made['id']}"))
+    assert row["status"] == "ready"
+    assert [each["code"] for each in row["requirements"]] == ["ACTIVATION_DUE"]
+
+    token = link("activate")
+    about = data(client.get(f"/api/merchant-activation/{token}"))
+    assert (about["email"], about["existingAccount"]) == (EMAIL, False)
+    done = data(client.post(f"/api/merchant-activation/{token}", activation()))
+    assert done["path"] == PATH and done["user"]["roles"] == ["merchant"]
+    assert sign_in(client, EMAIL, "charcoal and a canvas roof")["user"]["email"] == EMAIL
+    assert refusal(client.get(f"/api/merchant-activation/{token}")) == (410, "LINK_USED")
+    assert data(owner.get(f"{LIST}/{made['id']}"))["activationMessage"] == "See you at gate B."
+    assert [" ".join(mail["subject"].split()) for mail in mails_to(EMAIL)] == [
+        "Windhoek Lights: welcome",
+        "Windhoek Lights: activate your account",
+        "Windhoek Lights: receipt for N$ 2 500.00",
+        "Windhoek Lights: your documents are in",
+        "Windhoek Lights: your stall is approved",
+    ]
+
+
+def test_an_application_without_any_contact_is_taken(client: Client) -> None:
+    made = data(client.post(LIST, {"amountMinor": 0, "destination": "bank", "mode": "now"}), 201)
+    assert set(made) >= {"id", "reference", "status"}
+    admin = signed_in(client, account("admin"))
+    codes = [each["code"] for each in data(admin.get(f"{LIST}/{made['id']}"))["requirements"]]
+    assert codes == ["DECISION_PENDING", "NO_CONTACT"]
+
+
+def test_a_signed_in_merchant_applies_as_himself(client: Client) -> None:
+    who = account("merchant", name="Maria ǃGaroës", phone="+264811111111")
+    merchant = signed_in(client, who)
+    made = data(merchant.post(LIST, {"amountMinor": 100, "destination": "payrail", "mode": "now"}), 201)
+    row = data(merchant.get(f"{LIST}/{made['id']}"))
+    assert (row["contactName"], row["email"], row["phone"]) == (who.name, who.email, who.phone)
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        ({"amountMinor": -1}, {"amountMinor": "too_small"}),
+        ({"amountMinor": 1.5}, {"amountMinor": "invalid_type"}),
+        ({"amountMinor": "100"}, {"amountMinor": "invalid_type"}),
+        ({"amountMinor": True}, {"amountMinor": "invalid_type"}),
+        ({"amountMinor": 2**53}, {"amountMinor": "too_large"}),
+        ({"destination": "cash"}, {"destination": "unknown_value"}),
+        ({"mode": "schedule"}, {"scheduledFor": "required"}),
+        ({"mode": "schedule", "scheduledFor": "2020-01-01"}, {"scheduledFor": "too_small"}),
+        ({"mode": "schedule", "scheduledFor": "2099-01-01"}, {"scheduledFor": "too_large"}),
+        ({"mode": "schedule", "scheduledFor": "soon"}, {"scheduledFor": "too_short"}),
+        ({"payrailMsisdn": "12"}, {"payrailMsisdn": "invalid_phone"}),
+        ({"website": "javascript:alert(1)"}, {"website": "invalid_url"}),
+        ({"eventId": "x" * 24}, {"eventId": "invalid_id"}),
+        ({"inviteSlug": "nobody-knows-it"}, {"inviteSlug": "unknown_value"}),
+        ({"riskLevel": "low"}, {"riskLevel": "unknown_field"}),
+    ],
+)
+def test_what_is_wrong_is_named(client: Client, fields: dict[str, object], found: dict[str, str]) -> None:
+    assert problems(client.post(LIST, body(**fields))) == found
+
+
+def test_an_empty_website_is_none(client: Client) -> None:
+    assert data(client.post(LIST, body(website="")), 201)["status"] == "submitted"
+
+
+def test_only_public_events_that_are_not_over_take_applications(client: Client) -> None:
+    owner = organiser(client)
+    draft = event(owner)
+    assert refusal(client.post(LIST, body(eventId=draft["id"]))) == (404, "NOT_FOUND")
+    assert refusal(client.post(LIST, body(eventId="0" * 24))) == (404, "NOT_FOUND")
+    over = published(owner, startDate="2020-01-01T10:00:00", endDate="2020-01-02T10:00:00")
+    assert refusal(client.post(LIST, body(eventId=over["id"]))) == (409, "APPLICATIONS_CLOSED")
+
+
+def test_a_repeated_key_makes_one_application(client: Client) -> None:
+    keyed = body(idempotencyKey="the-same-key")
+    first, again = client.post(LIST, keyed), client.post(LIST, keyed)
+    assert data(first, 201) == data(again, 201) and again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_everybody_sees_what_is_his_and_nothing_else(client: Client) -> None:
+    owner, other = organiser(client), organiser(client)
+    merchant, stranger = (signed_in(client, account("merchant")) for _ in range(2))
+    mine = published(owner)
+    made = data(merchant.post(LIST, body(eventId=mine["id"], email=None)), 201)
+    free = data(client.post(LIST, body()), 201)
+    admin, analyst = (signed_in(client, account("admin", admin_tier=tier)) for tier in ("support", "analyst"))
+    for who, ids in ((owner, {made["id"]}), (other, set()), (merchant, {made["id"]}), (stranger, set()),
+                     (admin, {made["id"], free["id"]}), (analyst, {made["id"], free["id"]})):  # fmt: skip
+        assert {row["id"] for row in data(who.get(LIST))["applications"]} == ids
+    for who in (other, stranger):
+        assert refusal(who.get(f"{LIST}/{made['id']}")) == (404, "NOT_FOUND")
+    decision = {"decision": "approved"}
+    assert refusal(other.patch(f"{LIST}/{made['id']}", decision)) == (404, "NOT_FOUND")
+    assert refusal(owner.patch(f"{LIST}/{free['id']}", decision)) == (404, "NOT_FOUND")
+    assert refusal(merchant.patch(f"{LIST}/{made['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(analyst.patch(f"{LIST}/{made['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(client.patch(f"{LIST}/{made['id']}", decision)) == (401, "TOKEN_MISSING")
+    assert data(admin.patch(f"{LIST}/{free['id']}", decision))["decision"] == "approved"
+
+
+def test_notes_and_risk_never_reach_the_applicant(client: Client) -> None:
+    owner, merchant = organiser(client), signed_in(client, account("merchant", email=EMAIL))
+    made = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
+    notes = {"reviewerNotes": "owes us money since Gobabis", "riskLevel": "high"}
+    row = decided(owner, made, "declined", declineReason="The grounds are full.\nTry next year.", **notes)
+    assert (row["reviewerNotes"], row["riskLevel"]) == ("owes us money since Gobabis", "high")
+    for answer in (merchant.get(LIST), merchant.get(f"{LIST}/{made['id']}")):
+        text = answer.get_data(as_text=True)
+        assert "Gobabis" not in text and "riskLevel" not in text and "reviewerNotes" not in text
+        assert "The grounds are full." in text
+    for oracle in ("riskLevel=high", "reviewerNotes=Gobabis"):
+        assert data(merchant.get(f"{LIST}?{oracle}"))["applications"] == []
+        assert len(data(owner.get(f"{LIST}?{oracle}"))["applications"]) == 1
+    mail = mails_to(EMAIL)[0]
+    assert "The grounds are full." in mail["text"] and "Try next year." in mail["html"]
+    assert "Gobabis" not in mail["text"] + mail["html"]
+
+
+def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
+    owner = organiser(client)
+    event_id = published(owner)["id"]
+    made = [
+        applied(client, eventId=event_id, amountMinor=number, businessName=f"Stall {number}") for number in range(5)
+    ]
+    decided(owner, made[2], "declined", declineReason="full")
+    rows = data(owner.get(f"{LIST}?decision=declined"))["applications"]
+    assert [row["id"] for row in rows] == [made[2]["id"]]
+    assert [row["amountMinor"] for row in data(owner.get(f"{LIST}?sort=-amountMinor&q=stall"))["applications"]] == [
+        4, 3, 2, 1, 0,
+    ]  # fmt: skip
+    assert len(data(owner.get(f"{LIST}?status=submitted&eventId={event_id}"))["applications"]) == 4
+    seen, cursor = [], ""
+    while True:
+        page = data(owner.get(f"{LIST}?limit=2&sort=createdAt&withTotal=true{cursor}"))
+        seen += [row["id"] for row in page["applications"]]
+        assert page["pagination"]["total"] == 5
+        if page["pagination"]["nextCursor"] is None:
+            break
+        cursor = f"&cursor={page['pagination']['nextCursor']}"
+    assert seen == [each["id"] for each in made]
+
+
+def test_deciding_twice_the_same_way_changes_nothing(client: Client) -> None:
+    owner = organiser(client)
+    made = applied(client, owner)
+    first = decided(owner, made)
+    assert decided(owner, made)["version"] == first["version"]
+    assert len(mails_to(EMAIL)) == 1
+    other = owner.patch(f"{LIST}/{made['id']}", {"decision": "declined"})
+    assert refusal(other) == (409, "ALREADY_DECIDED")
+
+
+def test_a_decision_on_an_old_version_is_stale(client: Client) -> None:
+    owner = organiser(client)
+    made = applied(client, owner)
+    tag = owner.get(f"{LIST}/{made['id']}").headers["ETag"]
+    decided(owner.with_(If_Match=tag), made)
+    stale = owner.with_(If_Match=tag).patch(f"{LIST}/{made['id']}", {"decision": "declined"})
+    assert refusal(stale) == (412, "STALE_VERSION")
+    assert owner.with_(If_None_Match='"99"').get(f"{LIST}/{made['id']}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("stall", "wanted"), [("Food", 4), ("Kapana and grill", 4), ("Crafts", 3), (None, 3), ("Barber", 3)]
+)
+def test_food_stalls_need_one_document_more(client: Client, stall: str | None, wanted: int) -> None:
+    owner = organiser(client)
+    row = approved(client, owner, stallType=stall)
+    assert len([each for each in row["documents"] if each["required"]]) == wanted
+
+
+def test_the_deciders_may_choose_documents_or_waive_them(client: Client) -> None:
+    owner = organiser(client)
+    row = approved(client, owner, documentsRequired=["tax_clearance"])
+    assert [each["kind"] for each in row["documents"]] == ["tax_clearance"]
+    assert approved(client, owner, documentsRequired=[])["status"] == "awaiting_payment"
+    assert approved(client, owner, documentsRequired=[], amountMinor=0)["status"] == "ready"
+    unknown = applied(client, owner)
+    answer = owner.patch(f"{LIST}/{unknown['id']}", {"decision": "approved", "documentsRequired": ["diary"]})
+    assert problems(answer) == {"documentsRequired[0]": "unknown_value"}
+
+
+def test_a_merchant_takes_his_application_back(client: Client) -> None:
+    owner, merchant = organiser(client), signed_in(client, account("merchant", email=EMAIL))
+    made = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
+    decided(owner, made)
+    token = link("documents")
+    stranger = signed_in(client, account("merchant"))
+    assert refusal(stranger.post(f"{LIST}/{made['id']}/withdraw")) == (404, "NOT_FOUND")
+    for _ in range(2):
+        assert data(merchant.post(f"{LIST}/{made['id']}/withdraw"))["status"] == "withdrawn"
+    assert refusal(client.get(f"{LIST}/docs/{token}")) == (410, "LINK_EXPIRED")
+    assert refusal(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "documents"})) == (409, "NOTHING_DUE")
+
+
+def test_applications_end_with_their_event(client: Client) -> None:
+    owner = organiser(client)
+    made = applied(client, owner)
+    with transaction() as session:
+        session.execute(
+            text("UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day'")
+        )
+        enqueue("applications.expire")
+    deliver()
+    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "expired"
+    late = owner.patch(f"{LIST}/{made['id']}", {"decision": "approved"})
+    assert refusal(late) == (409, "APPLICATION_STATE")

@@ -1,0 +1,82 @@
+"""The mock rail: the same numbers always do the same, and every process sees the same rail."""
+
+import time
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail import Charge, Outcome, rail
+from app.clients.payrail.disabled import DisabledRail
+from app.clients.payrail.errors import LiveRailMissing, PayrailDisabled
+from app.clients.payrail.mock import CODE, MockRail
+from app.config import SettingsError
+from app.core.transaction import TransactionOpen, transaction
+from tests.settings import app_for
+
+RAIL = MockRail(late=0.2, known_after=timedelta(seconds=0.5))
+
+
+def started(number: str, reference: str = "a-payment") -> Outcome:
+    return RAIL.start_charge(
+        Charge(reference=reference, amount_minor=250000, msisdn=f"+26481123{number}", description="Stall fee")
+    )
+
+
+def test_a_wallet_pays_with_the_code_once_and_for_all(app: Flask) -> None:
+    assert started("4567") is Outcome.CODE_SENT
+    assert RAIL.confirm_charge("a-payment", "000000") is Outcome.WRONG_CODE
+    assert RAIL.confirm_charge("a-payment", CODE) is Outcome.PAID
+    assert RAIL.confirm_charge("a-payment", "000000") is Outcome.PAID
+    assert started("4567") is Outcome.PAID
+    assert MockRail().charge_status("a-payment") is Outcome.PAID
+
+
+@pytest.mark.parametrize(
+    ("number", "outcome"), [("0001", Outcome.DECLINED), ("0004", Outcome.PAID), ("0005", Outcome.WRONG_CODE)]
+)
+def test_documented_numbers_do_what_is_documented(app: Flask, number: str, outcome: Outcome) -> None:
+    assert started(number) is Outcome.CODE_SENT
+    assert RAIL.confirm_charge("a-payment", CODE) is outcome
+
+
+def test_0002_commits_and_is_known_as_paid_only_later(app: Flask) -> None:
+    started("0002")
+    assert RAIL.confirm_charge("a-payment", CODE) is Outcome.UNKNOWN
+    assert RAIL.charge_status("a-payment") is Outcome.UNKNOWN
+    time.sleep(0.6)
+    assert RAIL.charge_status("a-payment") is Outcome.PAID
+    assert MockRail().known_after == timedelta(seconds=30)
+
+
+def test_0003_answers_late(app: Flask) -> None:
+    begun = time.monotonic()
+    assert started("0003") is Outcome.CODE_SENT
+    assert time.monotonic() - begun >= 0.2 and MockRail().late == 5
+
+
+def test_nobody_calls_it_inside_a_transaction(app: Flask) -> None:
+    with pytest.raises(TransactionOpen), transaction():
+        started("4567")
+
+
+def test_an_unknown_reference_is_no_payment(app: Flask) -> None:
+    assert RAIL.confirm_charge("nothing", CODE) is Outcome.DECLINED
+    assert RAIL.charge_status("nothing") is Outcome.DECLINED
+
+
+def test_a_disabled_rail_refuses(app: Flask) -> None:
+    with pytest.raises(PayrailDisabled):
+        DisabledRail().check()
+    assert DisabledRail().charge_status("a-payment") is Outcome.UNKNOWN
+
+
+def test_the_live_rail_is_refused_by_name_when_it_is_used(app: Flask) -> None:
+    settings = app.extensions["settings"]
+    live = app_for(
+        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, PAYRAIL_MODE="live",
+        PAYRAIL_URL="http://127.0.0.1:1", PAYRAIL_KEY="key", PAYRAIL_SECRET="secret",
+    )  # fmt: skip
+    with live.app_context(), pytest.raises(LiveRailMissing) as refused:
+        rail()
+    assert isinstance(refused.value, SettingsError) and "PAYRAIL_MODE=live" in str(refused.value)

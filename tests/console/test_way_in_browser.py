@@ -1,0 +1,128 @@
+"""The whole way to a stall in a real browser, and the ways that fail; pictures are kept of every state."""
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, expect
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from tests.console.browser import Seen, seen
+from tests.factories.accounts import customer, sign_in
+from tests.factories.applications import CODE, EMAIL, PDF, applied, approved, decided, link, ready
+from tests.factories.events import organiser
+from tests.http import Client
+
+SERIES = "way-to-a-stall"
+PASSWORD = "charcoal and a canvas roof"
+KINDS = ("identity", "business_registration", "tax_clearance", "food_safety")
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Path:
+    (tmp_path / "scan.pdf").write_bytes(PDF)
+    (tmp_path / "huge.pdf").write_bytes(PDF + b"0" * (11 * 1024 * 1024))
+    (tmp_path / "letter.pdf").write_text("Dear organiser, this is no PDF.")
+    return tmp_path
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_the_whole_way(client: Client, address: str, chromium: Browser, papers: Path, scripts: bool) -> None:
+    owner = organiser(client)
+    decided(owner, applied(client, owner))
+    with seen(chromium, SERIES, scripts=scripts) as eyes:
+        page = eyes.page
+        page.goto(f"{address}/documents/{link('documents')}")
+        eyes.look("documents")
+        page.set_input_files("#identity", papers / "scan.pdf")
+        page.get_by_role("button", name="Send the documents").click()
+        eyes.look("documents-missing")
+        _choose(eyes, papers / "scan.pdf", KINDS[1:])
+        page.get_by_role("button", name="Send the documents").click()
+        eyes.look("documents-done")
+        page.get_by_role("link", name="Pay the stall fee").click()
+        eyes.look("pay")
+        page.get_by_role("button", name="Send me a code").click()
+        eyes.look("pay-code")
+        page.get_by_label("Code from your phone").fill(CODE)
+        page.get_by_role("button", name="Pay N$").click()
+        eyes.look("pay-done")
+        page.goto(f"{address}/activate/{link('activate')}")
+        eyes.look("activate")
+        page.get_by_label("Choose a password").fill("short")
+        page.get_by_role("button", name="Activate and finish").click()
+        eyes.look("activate-wrong")
+        page.get_by_label("Choose a password").fill(PASSWORD)
+        page.get_by_role("button", name="Activate and finish").click()
+        eyes.look("activate-done")
+    assert sign_in(client, EMAIL, PASSWORD)["user"]["roles"] == ["merchant"]
+
+
+def test_documents_that_are_none(client: Client, address: str, chromium: Browser, papers: Path) -> None:
+    approved(client, organiser(client))
+    with seen(chromium, SERIES) as eyes:
+        eyes.page.goto(f"{address}/documents/{link('documents')}")
+        eyes.page.set_input_files("#identity", papers / "huge.pdf")
+        eyes.page.get_by_role("button", name="Send the documents").click()
+        eyes.look("documents-too-large")
+        eyes.page.set_input_files("#tax_clearance", papers / "letter.pdf")
+        eyes.page.get_by_role("button", name="Send the documents").click()
+        eyes.look("documents-no-pdf")
+        expect(eyes.page.locator("#summary")).to_be_focused()
+        eyes.page.set_input_files("#identity", papers / "scan.pdf")
+        eyes.page.get_by_role("button", name="Keep these, send later").click()
+        eyes.look("documents-kept")
+
+
+def test_codes_and_wallets_that_do_not_work(client: Client, address: str, chromium: Browser) -> None:
+    approved(client, organiser(client), documentsRequired=[])
+    with seen(chromium, SERIES) as eyes:
+        page = eyes.page
+        page.goto(f"{address}/pay/{link('pay')}")
+        page.get_by_role("button", name="Send me a code").click()
+        for number in range(5):
+            page.get_by_label("Code from your phone").fill("000000")
+            page.get_by_role("button", name="Pay N$").click()
+            if number == 0:
+                eyes.look("pay-code-wrong")
+        eyes.look("pay-code-spent")
+        page.get_by_label("Number of your mobile wallet").fill("081 123 0001")
+        page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Code from your phone").fill(CODE)
+        page.get_by_role("button", name="Pay N$").click()
+        eyes.look("pay-declined")
+        page.get_by_label("Number of your mobile wallet").fill("081 123 0002")
+        page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Code from your phone").fill(CODE)
+        page.get_by_role("button", name="Pay N$").click()
+        eyes.look("pay-waiting")
+
+
+def test_dead_links(app: Flask, client: Client, address: str, chromium: Browser) -> None:
+    token = ready(client, organiser(client))
+    customer(email=EMAIL)
+    with seen(chromium, SERIES) as eyes:
+        page = eyes.page
+        page.goto(f"{address}/activate/{token}")
+        eyes.look("activate-existing")
+        with transaction() as session:
+            session.execute(text("UPDATE application_link SET expires_at = now() - interval '1 day'"))
+        page.goto(f"{address}/activate/{token}")
+        eyes.look("link-expired")
+        page.get_by_role("button", name="Mail me a fresh link").click()
+        eyes.look("link-sent")
+        page.goto(f"{address}/activate/{token}")
+        page.get_by_role("button", name="Mail me a fresh link").click()
+        eyes.look("link-too-soon")
+        with transaction() as session:
+            session.execute(text("UPDATE application_link SET used_at = now()"))
+        page.goto(f"{address}/activate/{token}")
+        eyes.look("link-used")
+        page.goto(f"{address}/activate/cut-off")
+        eyes.look("link-unknown")
+
+
+def _choose(eyes: Seen, paper: Path, kinds: tuple[str, ...]) -> None:
+    for kind in kinds:
+        eyes.page.set_input_files(f"#{kind}", paper)

@@ -1,0 +1,45 @@
+"""Documents: the same bytes for the same content, every letter there, and nothing of a user's text obeyed."""
+
+import re
+from pathlib import Path
+
+from app.core.pdf import Sheet
+
+NAME = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва"
+
+
+def sheet(name: str = NAME, facts: int = 1) -> bytes:
+    with Sheet(title="Receipt", number="MA-7K2Q9XRD", when="Fri 4 December 2026", foot="Payment 1") as made:
+        made.parties(["Windhoek Lights"], [name])
+        made.facts([("For", name)] * facts)
+        made.total("Paid", "N$\u00a02\u202f500.00")
+    return made.data
+
+
+def test_the_same_content_is_the_same_bytes() -> None:
+    assert sheet() == sheet()
+    assert sheet() != sheet("Kapana Corner")
+
+
+def test_the_font_is_embedded_and_the_title_tagged() -> None:
+    data = sheet()
+    assert data.startswith(b"%PDF-1.") and data.rstrip().endswith(b"%%EOF")
+    assert data.count(b"/FontFile2") == 2 and b"/DisplayDocTitle true" in data
+    assert b"/Lang" in data
+
+
+def test_markup_in_a_name_is_text(tmp_path: Path) -> None:
+    canary = tmp_path / "canary.png"
+    hostile = [f'<img src="{canary}"/>', "<font color=[[[1]]]>", "</para><b>", "&lt;&#0;", "<a href='file:///etc'>x"]
+    for name in hostile:
+        assert sheet(name).startswith(b"%PDF-1.")
+
+
+def test_a_long_document_counts_its_pages() -> None:
+    streams = re.findall(rb"/Type /Page\b", sheet(facts=80))
+    assert len(streams) > 2
+
+
+def test_a_sign_the_font_does_not_have_is_a_box_and_no_error() -> None:
+    assert sheet("Kapana 🔥\x00\u202e Corner").startswith(b"%PDF-1.")
+    assert sheet("🔥") == sheet("🍖")

@@ -1,0 +1,96 @@
+"""Applications for tests, made over HTTP as people make them."""
+
+import re
+from typing import Any
+
+from tests.factories.accounts import mails_to
+from tests.factories.events import published
+from tests.http import Client, data
+
+LIST = "/api/merchant-applications"
+EMAIL = "tuli@kapana-corner.example"
+PATH = "/merchants/start"
+PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n"
+CODE = "123456"
+
+
+def body(**fields: Any) -> dict[str, Any]:
+    """What applies for a food stall with a fee of N$ 2 500; a field that is None is left out."""
+    given = {
+        "amountMinor": 250000,
+        "destination": "payrail",
+        "mode": "now",
+        "payrailMsisdn": "+264811234567",
+        "businessName": "Kapana Corner",
+        "contactName": "Tuli Hamutenya",
+        "email": EMAIL,
+        "phone": "+264811234567",
+        "stallType": "Food",
+        **fields,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def applied(client: Client, owner: Client | None = None, **fields: Any) -> dict[str, Any]:
+    """An application to a fresh event of this organiser."""
+    if owner is not None and "eventId" not in fields:
+        fields["eventId"] = published(owner, name="Windhoek Lights")["id"]
+    return data(client.post(LIST, body(**fields)), 201)
+
+
+def decided(owner: Client, made: dict[str, Any], decision: str = "approved", **fields: Any) -> dict[str, Any]:
+    return data(owner.patch(f"{LIST}/{made['id']}", {"decision": decision, **fields}))
+
+
+def approved(client: Client, owner: Client, **fields: Any) -> dict[str, Any]:
+    """An application that was approved; `documentsRequired` goes into the decision, all else into the application."""
+    wanted = {name: fields.pop(name) for name in ("documentsRequired",) if name in fields}
+    return decided(owner, applied(client, owner, **fields), **wanted)
+
+
+def link(page: str, email: str = EMAIL) -> str:
+    """The token of the newest link to a page that was mailed to an address."""
+    for mail in mails_to(email):
+        found = re.search(rf"/{page}/([\w-]+)", mail["text"])
+        if found:
+            return found[1]
+    raise AssertionError(f"no mail to {email} links to /{page}")
+
+
+def upload(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:
+    """The answer to documents of these kinds, all with the same content."""
+    from io import BytesIO
+
+    files = {kind: (BytesIO(content), f"{kind}.pdf") for kind in kinds}
+    return client.post(f"{LIST}/docs/{token}", data={**files, **form}, content_type="multipart/form-data")
+
+
+def handed_in(client: Client, token: str) -> dict[str, Any]:
+    """All four documents, handed in."""
+    kinds = ("identity", "business_registration", "tax_clearance", "food_safety")
+    return data(upload(client, token, *kinds, submit="true"))
+
+
+def paid(client: Client, token: str) -> dict[str, Any]:
+    """The stall fee, paid with the code."""
+    data(client.post(f"{LIST}/pay/{token}"))
+    return data(client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}))
+
+
+def activation(**fields: Any) -> dict[str, Any]:
+    """What activates an account."""
+    password = fields.pop("password", "charcoal and a canvas roof")
+    return {
+        "name": "Tuli Hamutenya",
+        "password": password,
+        "confirmPassword": password,
+        "message": "See you at gate B.",
+        "path": PATH,
+        **fields,
+    }
+
+
+def ready(client: Client, owner: Client, **fields: Any) -> str:
+    """The activation token of an application that was approved with nothing outstanding."""
+    approved(client, owner, **{"amountMinor": 0, "documentsRequired": [], **fields})
+    return link("activate", fields.get("email", EMAIL))
