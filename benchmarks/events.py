@@ -39,7 +39,7 @@ def grown_to(count: int) -> Callable[[Stage], None]:
             connection.execute(
                 "INSERT INTO ticket_type (id, event_id, position, name, name_key, price_minor, total)"
                 " SELECT %s, id, 0, 'Weekend pass', 'weekend pass', 85000, 2000000 FROM event"
-                " WHERE visibility = 'published' ORDER BY id LIMIT 1 ON CONFLICT DO NOTHING",
+                " WHERE visibility = 'published' ORDER BY id LIMIT 1 ON CONFLICT (id) DO NOTHING",
                 (TICKET_TYPE,),
             )
 
