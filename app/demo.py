@@ -12,6 +12,7 @@ from app.accounts.passwords import hashed
 from app.accounts.registration import Applicant, add_profile, created
 from app.core.db import db
 from app.core.transaction import transaction
+from app.events import demo as demo_events
 
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
@@ -40,16 +41,29 @@ PEOPLE = (
     Person("customer", "elago@example.com", "Elago Nghipandulwa"),
 )
 
+STORIES = {
+    "nangula@windhoek-lights.example": demo_events.LIGHTS,
+    "jan@swakop-jazz.example": demo_events.JAZZ,
+}
+
 
 @commands.command("seed")
 @with_appcontext
 def seed_command() -> None:
-    """Create the demo accounts and what belongs to them, where they are missing."""
+    """Create the demo accounts and events, where they are missing."""
     click.echo("seeded" if seed() else "everything was there")
 
 
 def seed() -> bool:
     """Whether anything had to be made."""
+    made = _people()
+    for email, story in STORIES.items():
+        organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
+        made = bool(demo_events.seed(organiser.id, story)) or made
+    return made
+
+
+def _people() -> bool:
     emails = [person.email for person in PEOPLE]
     if db.session.scalar(select(func.count()).where(Account.email.in_(emails))) == len(emails):
         return False
