@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func, text
+from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import Base, db
+from app.core.db import Base, fetch_rows
 from app.core.tokens import derive
 
 
@@ -27,10 +27,10 @@ class Throttle(Base):
     ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 
-STANDING = text("""
+STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
-      FROM throttle WHERE key = ANY(:keys) AND ends_at > now()
-""")
+      FROM throttle WHERE key = ANY(%s) AND ends_at > now()
+"""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
 def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {_key(rule, subject): rule for rule, subject in subjects}
-    rows = db.session.execute(STANDING, {"keys": list(wanted)})
+    rows = fetch_rows(STANDING, (list(wanted),))
     return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
 
 

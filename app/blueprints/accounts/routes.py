@@ -8,7 +8,7 @@ from app.core.errors import Throttled
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit, client_network
+from app.web.limits import client_network
 from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
@@ -27,8 +27,7 @@ IDENTITY_ERRORS = [
     access=PUBLIC,
     body=schemas.LoginBody,
     returns=schemas.SignedInData,
-    limit=Limit(300),
-    errors=[errors.InvalidCredentials],
+    errors=[errors.InvalidCredentials, Throttled],
 )
 def login(**body: Any) -> Any:
     """Sign in with a password."""
