@@ -13,7 +13,9 @@ from typing import Any
 import email_validator
 import phonenumbers
 from flask import current_app
+from flask_smorest.fields import Upload
 from marshmallow import ValidationError, fields, validate
+from werkzeug.datastructures import FileStorage
 
 from app.core.clock import rfc3339
 
@@ -261,3 +263,12 @@ class Items(Coded, fields.List[Any]):
 
 class Object(Coded, fields.Nested):
     """A nested schema."""
+
+
+class File(Coded, Upload):  # type: ignore[misc]
+    """A file of a multipart body; text under its name is none."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, FileStorage):
+            raise problem("invalid_type", "Must be a file.")
+        return value

@@ -181,3 +181,11 @@ def test_an_applicant_and_the_public_get_no_address_of_a_file(client: Client) ->
     with transaction() as session:
         name = session.execute(text("SELECT stored_as FROM application_document")).scalar_one()
     assert client.get(f"/media/{name}").status_code == 404
+
+
+def test_text_in_place_of_a_document_is_refused(client: Client) -> None:
+    approved(client, organiser(client))
+    sent = client.post(
+        f"{LIST}/docs/{link('documents')}", data={"identity": "no file"}, content_type="multipart/form-data"
+    )
+    assert problems(sent) == {"identity": "invalid_type"}

@@ -4,10 +4,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask_smorest.fields import Upload
-
 from app.core.ids import is_id
-from app.web.fields import Coded, Length, Moment, Secret, Text, problem
+from app.web.fields import Length, Moment, Secret, Text, problem
 
 
 class Id(Secret):
@@ -56,10 +54,3 @@ class Website(Text):
         if not good:
             raise problem("invalid_url", "Must be a web address, like https://kapana-corner.example.")
         return url
-
-
-class File(Coded, Upload):  # type: ignore[misc]
-    """A file of a multipart body."""
-
-    def __init__(self, description: str, **kwargs: Any) -> None:
-        super().__init__(metadata={"description": description, "rare": True}, **kwargs)

@@ -6,9 +6,9 @@ from marshmallow import ValidationError, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
 from app.applications.states import PURPOSES, RISKS, STATES
-from app.blueprints.applications.fields import BoundedMoment, File, Id, Website
+from app.blueprints.applications.fields import BoundedMoment, Id, Website
 from app.web.credentials import NewPassword
-from app.web.fields import Choice, Email, Flag, Items, Phone, Secret, Text, Whole, problem
+from app.web.fields import Choice, Email, File, Flag, Items, Phone, Secret, Text, Whole, problem
 from app.web.paths import SafePath
 from app.web.schema import Query, Schema
 
@@ -91,9 +91,13 @@ class Multipart(Schema):
     from_text = True
 
 
+def _document(kind: str) -> File:
+    return File(metadata={"description": f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most", "rare": True})
+
+
 Documents: Any = Multipart.from_dict(
     {
-        **{kind: File(f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most") for kind in KINDS},
+        **{kind: _document(kind) for kind in KINDS},
         "submit": Flag(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
     },
     name="DocumentsBody",

@@ -4,9 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import current_app
-from flask_smorest.fields import Upload
 from marshmallow import fields
-from werkzeug.datastructures import FileStorage
 
 from app.events import places
 from app.web.fields import Coded, Items, Object, Text, problem
@@ -93,15 +91,6 @@ class Stored(Items):
         super().__init__(Object(schema), max=max, **kwargs)
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
-        return value
-
-
-class File(Coded, Upload):  # type: ignore[misc]
-    """A file of a multipart body."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        if not isinstance(value, FileStorage):
-            raise problem("invalid_type", "Must be a file.")
         return value
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import marshmallow
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.fields import Country, File, ImageUrl, Stored, Words, Zone
+from app.blueprints.events.fields import Country, ImageUrl, Stored, Words, Zone
 from app.blueprints.events.shapes import (
     MOST_TICKETS,
     BulkDiscount,
@@ -21,7 +21,7 @@ from app.blueprints.events.shapes import (
 )
 from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
-from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.fields import Choice, EndMoment, File, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
 from app.web.schema import Schema
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
