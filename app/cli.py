@@ -6,6 +6,7 @@ from app import demo, up
 from app.accounts import commands as accounts
 from app.core import commands as core
 from app.events import commands as events
+from app.inventory import commands as inventory
 from app.web import catalogue
 
 
@@ -16,4 +17,5 @@ def register(app: Flask) -> None:
     core.register(app)
     accounts.register(app)
     events.register(app)
+    inventory.register(app)
     catalogue.register(app)

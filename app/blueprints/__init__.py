@@ -11,6 +11,7 @@ from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
 from app.blueprints.events.routes import blp as events
 from app.blueprints.health.routes import blp as health
+from app.blueprints.inventory.routes import blp as inventory
 from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
@@ -29,6 +30,7 @@ def register(app: Flask, settings: Settings) -> None:
         diagnostics,
         events,
         health,
+        inventory,
         invitations,
         media,
         merchants,

@@ -5,7 +5,7 @@ docs/decisions/reads-without-transactions.md). The session therefore reads on au
 and refuses to write on them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -100,6 +100,41 @@ def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None =
         lambda cursor: cursor.execute(statement, parameters, prepare=prepare).fetchall()
     )
     return rows
+
+
+def write_alone(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+    """The first row of a writing statement that commits by itself; `app.core.transaction.write_row` decides whether it
+    may. It is never sent twice: a connection that dies with it leaves unknown whether it happened."""
+    with closing(db.engine.raw_connection()) as lent:
+        row: tuple[Any, ...] | None = _asked_at_once(lent, lambda it: it.execute(statement, parameters).fetchone())
+        return row
+
+
+def copied(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
+    """What a `COPY … TO STDOUT` gives, in blocks. It holds a connection until it is read or closed, for ten minutes at
+    most: whoever reads slowly is waited for, and not for ever."""
+    with closing(db.engine.raw_connection()) as lent:
+        driver: Any = lent.driver_connection
+        driver.autocommit = True
+        try:
+            driver.execute("SET statement_timeout = '10min'")
+            with driver.cursor() as cursor, cursor.copy(statement, parameters) as copy:
+                yield from _in_blocks(copy, block)
+            driver.execute("RESET statement_timeout")
+            driver.autocommit = False
+        except BaseException:
+            lent.invalidate()
+            raise
+
+
+def _in_blocks(rows: Iterable[memoryview], block: int) -> Iterator[bytes]:
+    gathered = bytearray()
+    for row in rows:
+        gathered += row
+        if len(gathered) >= block:
+            yield bytes(gathered)
+            gathered.clear()
+    yield bytes(gathered)
 
 
 def _asked(question: Question) -> Any:

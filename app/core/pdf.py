@@ -86,6 +86,16 @@ class Sheet:
         cells = [[paragraph(what), paragraph(amount, right=True)] for what, amount in rows]
         self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float]) -> None:
+        """Rows under headings that stand on every page; `widths` are shares. Every column but the first three is of
+        figures, aligned at the right."""
+        shares = [WIDTH * share / sum(widths) for share in widths]
+        head = [paragraph(each, size=8.5, colour=MUTED, right=at > 2) for at, each in enumerate(headings)]
+        body = [[paragraph(each, size=9, right=at > 2) for at, each in enumerate(row)] for row in rows]
+        grid = _grid([head, *body], shares, lines=True)
+        grid.repeatRows = 1
+        self.story += [grid, Spacer(0, 4 * mm)]
+
     def total(self, label: str, amount: str) -> None:
         """The sum: once, and large."""
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]

@@ -10,7 +10,7 @@ from flask.cli import AppGroup
 
 from app.core.errors import NotFound
 from app.core.ids import is_id
-from app.core.spreadsheet import NotASheet, Sheet, read_csv
+from app.core.spreadsheet import NotASheet, Sheet, read_sheet
 from app.events.actions.import_tickets import Imported, Rejected, import_tickets
 from app.events.importing.reading import Reading, RowError, read
 
@@ -35,7 +35,7 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
     The same file again changes nothing. With any error nothing is written, and the exit code is 1.
     """
     try:
-        reading = _read(read_csv(file.read_bytes()))
+        reading = _read(read_sheet(file.read_bytes()))
         if reading.errors:
             raise Rejected(reading.errors)
         if not is_id(event_id):

@@ -5,7 +5,6 @@ a `Query` schema reads the same fields from text.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +17,7 @@ from marshmallow import ValidationError, fields, validate
 from werkzeug.datastructures import FileStorage
 
 from app.core.clock import rfc3339
+from app.core.texts import CONTROL, tidy
 
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 RESERVED = ("test", "example", "localhost", "invalid", "local")
@@ -25,7 +25,6 @@ SAFE_INTEGER = 2**53 - 1
 LONGEST = 100_000
 LONGEST_EMAIL = 254
 CODES = {"required": "required", "null": "required", "too_large": "too_large", "special": "too_large"}
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?"
@@ -106,9 +105,9 @@ class Text(Coded, fields.String):
         text = super()._deserialize(value, attr, data, **kwargs)
         if len(text) > LONGEST:
             raise problem("too_long", "This text is too long.")
-        if _CONTROL.search(text):
+        if CONTROL.search(text):
             raise problem("invalid_characters", "Control characters are not allowed.")
-        return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+        return tidy(text)
 
     def _validate(self, value: Any) -> None:
         """A text that a subclass cleared needs no checking."""

@@ -44,6 +44,16 @@ FIELDS_PARAMETER = {
     "schema": {"type": "string"},
     "description": "Comma-separated names: the answer holds `id` and these.",
 }
+UPLOAD = {
+    "description": "The file in the field `file` of a form, or as the bare body.",
+    "required": False,
+    "content": {
+        "multipart/form-data": {
+            "schema": {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+        },
+        "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+    },
+}
 TOKEN_ERRORS = (refusals.TokenExpired, refusals.TokenInvalid, refusals.SessionEnded)
 BODY_ERRORS = (kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia)
 KEY_ERRORS = (refusals.IdempotencyInProgress, refusals.IdempotencyKeyReused, refusals.IdempotencyKeysDiffer)
@@ -141,6 +151,8 @@ def describe(handler: Callable[..., Any], operation: Operation) -> None:
     if operation.content_type is None:
         shown = success_example(operation.given)
         doc["responses"][operation.status] = {"content": {"application/json": {"example": shown}}}
+    if operation.uploads:
+        doc["requestBody"] = UPLOAD
     if operation.tagged and operation.method == "GET":
         doc["responses"][304] = {"description": "Not modified: you have it."}
     info = handler.__dict__["_apidoc"]
@@ -184,7 +196,7 @@ def _usual(operation: Operation) -> list[type[AppError]]:
         *([refusals.TokenMissing] if not access.public else ()),
         *([refusals.RoleNotAllowed] if access.roles or access.tier else ()),
         *([EmailNotVerified] if access.verified else ()),
-        *(BODY_ERRORS if operation.body or operation.files else ()),
+        *(BODY_ERRORS if operation.body or operation.files or operation.uploads else ()),
         *([kinds.ValidationFailed] if operation.taken or operation.idempotent or operation.sparse else ()),
         *([kinds.NotFound] if "<" in operation.route else ()),
         *(KEY_ERRORS if operation.idempotent else ()),

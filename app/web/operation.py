@@ -35,6 +35,8 @@ class Operation:
     errors: Sequence[type[AppError]]
     content_type: str | None
     max_bytes: int | None
+    uploads: bool
+    also: Sequence[int]
 
     @property
     def route(self) -> str:

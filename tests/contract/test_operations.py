@@ -99,6 +99,9 @@ def test_queries_take_the_parameters_that_were_promised(document: Document) -> N
 NEED_A_FILE = {"POST /api/events/upload-cover"}
 
 
+FILES = (".csv", ".pdf")
+
+
 def test_operations_without_fields_need_no_body(document: Document) -> None:
     for promise, operation in built(document, fieldsAre=None):
         if title(promise) in NEED_A_FILE:
@@ -108,7 +111,10 @@ def test_operations_without_fields_need_no_body(document: Document) -> None:
 
 def test_answers_hold_the_data_that_was_promised(document: Document) -> None:
     for promise, operation in built(document):
-        (success,) = [it for status, it in operation["responses"].items() if status.startswith("2")]
+        success, *_ = [it for status, it in operation["responses"].items() if status.startswith("2")]
+        if promise["path"].endswith(FILES):
+            assert "application/json" not in success["content"], title(promise)
+            continue
         envelope = document.follow(success["content"]["application/json"]["schema"])
         data = document.follow(envelope["properties"]["data"])
         assert set(promise.get("data", ())) <= set(data.get("properties", ())), title(promise)

@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.core.db import db
-from app.core.spreadsheet import read_csv
+from app.core.spreadsheet import read_sheet
 from app.events.actions.import_tickets import Imported, import_tickets
 from app.events.importing.reading import read
 from app.events.models import Ticket
@@ -242,7 +242,7 @@ def test_an_event_that_is_not_there_is_said_so(app: Flask, tmp_path: Path) -> No
 
 
 def test_imports_at_once_book_every_ticket_once(app: Flask, event: dict[str, Any]) -> None:
-    reading = read(read_csv((DATA / "pretix-positions.csv").read_bytes()))
+    reading = read(read_sheet((DATA / "pretix-positions.csv").read_bytes()))
 
     def book(_: int) -> Imported:
         with app.app_context():

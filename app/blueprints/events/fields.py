@@ -1,11 +1,11 @@
 """Fields that only events have: addresses of images and pages, places, and lists that may be one word."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import current_app
 from marshmallow import fields
 
+from app.core.addresses import is_address
 from app.events import places
 from app.web.fields import Coded, Items, Object, Text, problem
 from app.web.schema import Schema
@@ -23,7 +23,7 @@ class ImageUrl(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
         own = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/"
-        if url and not url.startswith(own) and not _is_address(url, ("https",)):
+        if url and not url.startswith(own) and not is_address(url, ("https",)):
             raise problem("invalid_url", "Must be an https address, or the url that an upload answered.")
         return url or None
 
@@ -37,7 +37,7 @@ class Link(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
         path = url.startswith("/") and not url.startswith(("//", "/\\"))
-        if url and not path and not _is_address(url, ("https", "http")):
+        if url and not path and not is_address(url, ("https", "http")):
             raise problem("invalid_url", "Must be an http or https address.")
         return url or None
 
@@ -92,11 +92,3 @@ class Stored(Items):
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return value
-
-
-def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in schemes and bool(parts.hostname) and parts.username is None and " " not in url
-    except ValueError:
-        return False

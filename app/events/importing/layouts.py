@@ -6,7 +6,7 @@ A layout is recognised by its columns. Names count without case, blanks and punc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from app.core.spreadsheet import NotASheet
+from app.core.spreadsheet import NotASheet, column_key
 
 Cells = Mapping[str, str]
 SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
@@ -76,14 +76,9 @@ EVENTBRITE = Layout(
 LAYOUTS = (PRETIX, EVENTBRITE, OWN)
 
 
-def key(column: str) -> str:
-    """A column's name without what does not count."""
-    return "".join(each for each in column.casefold() if each.isalnum() or each == "#")
-
-
 def layout_of(header: list[str]) -> Layout:
     """The layout that has these columns. Raises NotASheet, naming the columns that are needed."""
-    names = {key(each) for each in header}
+    names = {column_key(each) for each in header}
     for layout in LAYOUTS:
         if layout.marks <= names:
             return layout

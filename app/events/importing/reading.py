@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.core.spreadsheet import Row, Sheet
+from app.core.spreadsheet import Row, Sheet, column_key
 from app.events.importing import values
-from app.events.importing.layouts import Layout, full_name, key, layout_of
+from app.events.importing.layouts import Layout, full_name, layout_of
 from app.events.importing.values import BadCell
 
 
@@ -65,8 +65,8 @@ class _Cells:
 
     def __init__(self, layout: Layout, sheet: Sheet, row: Row, errors: list[RowError]) -> None:
         self.layout, self.row, self.errors = layout, row, errors
-        self.cells = {key(name): cell for name, cell in row.cells.items()}
-        self.named = {key(name): name for name in sheet.header}
+        self.cells = {column_key(name): cell for name, cell in row.cells.items()}
+        self.named = {column_key(name): name for name in sheet.header}
         self.decimal_comma = sheet.delimiter != ","
 
     def ticket(self) -> SoldTicket | None:

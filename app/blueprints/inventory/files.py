@@ -1,0 +1,33 @@
+"""Files in and out: what was sent, in a form or bare, and answers that are no JSON."""
+
+from collections.abc import Iterable
+
+from flask import Response, request
+
+from app.core.errors import UnsupportedMedia, ValidationFailed
+from app.inventory.actions.importing import MOST_BYTES
+from app.web.parser import whole_body
+
+# A form is a little larger than the file in it.
+MAX_UPLOAD = MOST_BYTES + 64 * 1024
+CSV = "text/csv; charset=utf-8"
+
+
+def sent_file() -> bytes:
+    """The file of this request. Raises UnsupportedMedia, ValidationFailed, TooLarge."""
+    if request.mimetype == "application/json":
+        raise UnsupportedMedia("Send a CSV or XLSX file, as the body or in the field file of a form.")
+    if request.mimetype != "multipart/form-data":
+        return whole_body(request)
+    file = request.files.get("file")
+    if file is None:
+        raise ValidationFailed.of("file", "required", "Send the file in the field file.")
+    data: bytes = file.read()
+    return data
+
+
+def attachment(content: bytes | Iterable[bytes], name: str, content_type: str) -> Response:
+    """A file that browsers save under this name."""
+    response = Response(content, content_type=content_type)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response

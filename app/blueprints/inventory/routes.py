@@ -1,0 +1,187 @@
+"""Stock: `/api/events/{eventId}/inventory`."""
+
+from typing import Any
+
+from app.blueprints.inventory import schemas
+from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, sent_file
+from app.core.errors import Throttled
+from app.inventory import actions, errors, exporting, long_work, order_sheet, queries, reading_reminders, variance
+from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+from app.web.paging import Listing
+
+blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
+STOCK = "/<eventId>/inventory"
+
+
+@blp.get(
+    STOCK,
+    access=ORGANISER_READS,
+    query=schemas.Filters,
+    returns=Listing("items", schemas.ItemRow, queries.SORTS, "name"),
+)
+def list_stock(event_id: str, **filters: Any) -> Any:
+    """List the stock of an event."""
+    return queries.listed(current_caller(), event_id, **filters)
+
+
+@blp.post(
+    f"{STOCK}/items",
+    access=ORGANISER,
+    body=schemas.NewItem,
+    returns=schemas.ItemRow,
+    status=201,
+    idempotent=True,
+    errors=[errors.SkuTaken, errors.InsufficientStock],
+)
+def create_item(event_id: str, **body: Any) -> Any:
+    """Add an item; what is on hand, reserved and damaged is booked as its opening stock."""
+    item = actions.create_item(caller=current_caller(), event_id=event_id, **body)
+    return item, {"ETag": f'"{item["version"]}"'}
+
+
+@blp.get(f"{STOCK}/items/<itemId>", access=ORGANISER_READS, returns=schemas.ItemRow, versioned=True, sparse=True)
+def read_item(event_id: str, item_id: str) -> Any:
+    """Read one item."""
+    return queries.item(current_caller(), event_id, item_id)
+
+
+@blp.patch(
+    f"{STOCK}/items/<itemId>",
+    access=ORGANISER,
+    body=schemas.ItemChanges,
+    returns=schemas.ItemRow,
+    versioned=True,
+    errors=[errors.SkuTaken, errors.InsufficientStock],
+)
+def change_item(event_id: str, item_id: str, **body: Any) -> Any:
+    """Change the fields that are sent; another quantity is booked as a correction."""
+    item = actions.change_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+    return item, {"ETag": f'"{item["version"]}"'}
+
+
+@blp.get(
+    f"{STOCK}/items/<itemId>/movements",
+    access=ORGANISER_READS,
+    returns=Listing("movements", schemas.MovementRow, queries.MOVEMENT_SORTS, "-occurredAt"),
+)
+def list_movements(event_id: str, item_id: str) -> Any:
+    """List the book of an item."""
+    return queries.movements(current_caller(), event_id, item_id)
+
+
+@blp.post(
+    f"{STOCK}/items/<itemId>/adjust",
+    access=ORGANISER,
+    body=schemas.AdjustBody,
+    returns=schemas.Adjusted,
+    idempotent=True,
+    errors=[errors.InsufficientStock, errors.StaleStock],
+)
+def adjust_item(event_id: str, item_id: str, **body: Any) -> Any:
+    """Change how much there is: by a difference, or to what was counted.
+
+    What happened before a later count changes what that count found missing, and not what there is now.
+    """
+    return actions.adjust(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+
+
+@blp.get(f"{STOCK}/export.csv", access=ORGANISER_READS, query=schemas.ExportQuery, content_type="text/csv")
+def export_stock(event_id: str, template: bool) -> Any:
+    """Get the stock as a file that spreadsheets open and that imports back unchanged; or its columns alone."""
+    event = queries.event_of(current_caller(), event_id)
+    content = exporting.template() if template else exporting.stock(event.id)
+    return attachment(content, "stock-template.csv" if template else "stock.csv", CSV)
+
+
+@blp.post(
+    f"{STOCK}/import",
+    access=ORGANISER,
+    query=schemas.ImportQuery,
+    returns=schemas.ImportData,
+    idempotent=True,
+    uploads=True,
+    also=(202,),
+    max_bytes=MAX_UPLOAD,
+    errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet],
+)
+def import_stock(event_id: str, **options: Any) -> Any:
+    """Import a stock sheet, CSV or XLSX, by SKU.
+
+    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written at once;
+    up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` tells. The same bytes change stock once.
+    """
+    found = actions.import_stock(caller=current_caller(), event_id=event_id, data=sent_file(), **options)
+    return found, 202 if "job_id" in found else 200
+
+
+@blp.get(f"{STOCK}/reports", access=ORGANISER_READS, query=schemas.JobQuery, returns=schemas.JobData)
+def read_report(event_id: str, job_id: str, download: bool) -> Any:
+    """See how far long work is, and with `download=true` fetch the file that came of it."""
+    if download:
+        return attachment(*queries.job_file(current_caller(), event_id, job_id))
+    return long_work.shown(queries.job(current_caller(), event_id, job_id))
+
+
+@blp.get(f"{STOCK}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)
+def read_reminder(event_id: str) -> Any:
+    """Read who is told about the stock, when, and of what."""
+    return reading_reminders.reminder(current_caller(), event_id)
+
+
+@blp.patch(
+    f"{STOCK}/reminder",
+    access=ORGANISER,
+    body=schemas.ReminderChanges,
+    returns=schemas.ReminderData,
+    versioned=True,
+)
+def change_reminder(event_id: str, **body: Any) -> Any:
+    """Change who is told about the stock, when, and of what. Hours are those where the event is."""
+    found = actions.change_reminder(caller=current_caller(), event_id=event_id, **body)
+    return found, {"ETag": f'"{found["version"]}"'}
+
+
+@blp.post(
+    f"{STOCK}/reminder/trigger",
+    access=ORGANISER,
+    returns=schemas.Triggered,
+    status=202,
+    idempotent=True,
+    errors=[Throttled],
+)
+def trigger_reminder(event_id: str) -> Any:
+    """Mail the digest now, twenty times an hour at most."""
+    return actions.trigger(caller=current_caller(), event_id=event_id)
+
+
+@blp.post(
+    f"{STOCK}/reorder/apply", access=ORGANISER, body=schemas.ReorderBody, returns=schemas.Reordered, idempotent=True
+)
+def apply_reorder(event_id: str, **body: Any) -> Any:
+    """Order what has run low, one order for each supplier; what is on order already is not ordered twice."""
+    return actions.reorder(caller=current_caller(), event_id=event_id, **body)
+
+
+@blp.get(f"{STOCK}/orders/<orderId>/sheet.pdf", access=ORGANISER_READS, content_type="application/pdf")
+def order_pdf(event_id: str, order_id: str) -> Any:
+    """Get an order as a sheet for its supplier."""
+    return attachment(order_sheet.sheet(current_caller(), event_id, order_id), "order.pdf", "application/pdf")
+
+
+@blp.get(
+    f"{STOCK}/variance",
+    access=ORGANISER_READS,
+    query=schemas.Period,
+    returns=Listing("items", schemas.VarianceRow, variance.SORTS, "name"),
+)
+def read_variance(event_id: str, **period: Any) -> Any:
+    """Compare what was counted with what the book had expected, item by item."""
+    return variance.variances(current_caller(), event_id, **period)
+
+
+@blp.get(f"{STOCK}/variance.csv", access=ORGANISER_READS, query=schemas.Period, content_type="text/csv")
+def variance_csv(event_id: str, **period: Any) -> Any:
+    """Get the same as a file."""
+    return attachment(variance.variance_file(current_caller(), event_id, **period), "variance.csv", CSV)

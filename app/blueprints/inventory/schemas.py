@@ -1,0 +1,224 @@
+"""What the operations of the stock take and give (specification 4.0-I and 4.6)."""
+
+from typing import Any, cast
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from app.blueprints.inventory.fields import Day, field_of, quantity
+from app.inventory.columns import BUCKETS, COLUMNS, REASONS
+from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
+from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.schema import Query, Schema
+
+ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+MOST_RECIPIENTS = 20
+
+
+def _made(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Schema) -> type[Schema]:
+    return cast("type[Schema]", type(name, (base,), {**members, "__doc__": doc}))
+
+
+NewItem = _made("NewItem", "An item.", {each.attribute: field_of(each, required=each.required) for each in COLUMNS})
+ItemChanges = _made("ItemChanges", "Fields of an item.", {each.attribute: field_of(each) for each in COLUMNS})
+FIELD_FILTERS = {each.attribute: field_of(each) for each in COLUMNS}
+
+
+class Filters(_made("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query)):  # type: ignore[misc]
+    """Filters of lists of items: every field by its value, text in any case."""
+
+    q = Text(min=1, max=200, metadata={"example": "lager", "description": "beginnings of words in name, SKU, category, "
+             "brand, supplier, barcode, storage location and batch"})  # fmt: skip
+    low_stock = Flag(metadata={"description": "at or below the reorder level, or not"})
+    expiring_before = Day(metadata={"example": "2027-02-28"})
+
+
+class AdjustBody(Schema):
+    """A change of one bucket: by `delta`, or to what was counted."""
+
+    delta = quantity(min=-999_999_999.999, allow_none=True, metadata={"example": -1})
+    counted = quantity(
+        min=0, allow_none=True, metadata={"rare": True, "description": "in place of delta"}
+    )
+    bucket = Choice(*BUCKETS, load_default="onHand")
+    reason = Choice(*REASONS, metadata={"example": "sold", "description": "`count` with counted, else `correction`"})
+    note = Text(max=600, allow_none=True)
+    reference = Text(max=120, allow_none=True, metadata={"example": "till 3"})
+    occurred_at = Moment(
+        allow_none=True, metadata={"description": "when it happened, if not now; a naive time is the event's"}
+    )
+    expected_on_hand = quantity(
+        min=0, allow_none=True, metadata={"rare": True, "description": "409 when on hand is another quantity"}
+    )
+
+    @validates_schema(skip_on_field_errors=False)
+    def says_how_much(self, data: dict[str, Any], **_: Any) -> None:
+        given = [name for name in ("delta", "counted") if data.get(name) is not None]
+        if len(given) != 1:
+            raise ValidationError({"delta": problem("required", "Send delta or counted, one of them.").messages})
+        if data.get("delta") == 0:
+            raise ValidationError({"delta": problem("too_small", "Must not be 0.").messages})
+
+
+class ItemRow(_made("ItemFields", "An item.", {each.attribute: field_of(each) for each in COLUMNS})):  # type: ignore[misc]
+    """An item, with what follows from its quantities."""
+
+    id = fields.String(required=True, metadata=ID)
+    available = Number(required=True, metadata={"description": "on hand − reserved − damaged"})
+    on_order = Number(required=True)
+    low_stock = Flag(required=True, attribute="is_low", metadata={"description": "at or below the reorder level"})
+    version = Whole(required=True)
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+
+
+class MovementRow(Schema):
+    """A change of one bucket, as it was booked."""
+
+    id = fields.String(required=True, metadata=ID)
+    item_id = fields.String(required=True, metadata=ID)
+    bucket = fields.String(required=True, metadata={"example": "onHand"})
+    delta = Number(required=True)
+    on_hand_after = Number(required=True)
+    reason = fields.String(required=True, metadata={"example": "sold"})
+    note = fields.String(required=True, allow_none=True)
+    reference = fields.String(required=True, allow_none=True)
+    counted = Number(required=True, allow_none=True)
+    occurred_at = Moment(required=True)
+    recorded_at = Moment(required=True)
+    actor = fields.String(required=True, allow_none=True, attribute="actor_id", metadata=ID)
+
+
+class Adjusted(ItemRow):
+    """The item after it, and the movement."""
+
+    movement = Object(MovementRow, required=True)
+
+
+class ImportQuery(Query):
+    mode = Choice("atomic", "partial", load_default="atomic", metadata={"description": "partial writes what is right"})
+    dry_run = Flag(load_default=False, metadata={"description": "check everything, write nothing"})
+    again = Flag(load_default=False, metadata={"description": "let bytes that changed this stock before do so again"})
+
+
+class RowErrorData(Schema):
+    row = Whole(required=True, metadata={"description": "as a spreadsheet shows it"})
+    column = fields.String(required=True, metadata={"example": "onHand"})
+    code = fields.String(required=True, metadata={"example": "too_small"})
+    message = fields.String(required=True)
+    value = fields.String(required=True, metadata={"example": "-4"})
+
+
+class ImportData(Schema):
+    """What an import did; or, with 202, the job that does it."""
+
+    created = Whole()
+    updated = Whole()
+    unchanged = Whole()
+    errors = Items(Object(RowErrorData), metadata={"description": "the first thousand"})
+    error_count = Whole()
+    errors_url = fields.String(metadata={"rare": True, "description": "all errors as CSV, for two days"})
+    already_imported_at = fields.String(metadata={"rare": True, "format": "date-time"})
+    job_id = fields.String(metadata={**ID, "rare": True})
+    status = fields.String(metadata={"rare": True, "example": "queued"})
+    progress = Whole(metadata={"rare": True})
+
+
+class ExportQuery(Query):
+    template = Flag(load_default=False, metadata={"description": "the columns without rows"})
+
+
+class JobQuery(Query):
+    job_id = Secret(max=24, required=True, metadata=ID)
+    download = Flag(load_default=False, metadata={"description": "the file itself, when there is one"})
+
+
+class JobData(Schema):
+    job_id = fields.String(required=True, metadata=ID)
+    kind = fields.String(required=True, metadata={"example": "import"})
+    status = fields.String(required=True, metadata={"enum": ["queued", "running", "done", "failed"], "example": "done"})
+    progress = Whole(required=True, metadata={"description": "0 to 100"})
+    result = fields.Dict(required=True, metadata={"description": "for an import what its answer would say"})
+    download_url = fields.String(metadata={"rare": True})
+    error = fields.String(metadata={"rare": True})
+
+
+class ReminderChanges(Schema):
+    enabled = Flag()
+    frequency = Choice(DAILY, WEEKLY)
+    hour = Whole(min=0, max=23, metadata={"description": "where the event is"})
+    weekday = Choice(*WEEKDAYS)
+    recipients = Items(Email(), max=MOST_RECIPIENTS)
+    expiring_within_days = Whole(min=0, max=365)
+    include_low_stock = Flag()
+    include_expiring = Flag()
+
+
+class ReminderData(Schema):
+    enabled = Flag(required=True)
+    frequency = fields.String(required=True, metadata={"example": DAILY})
+    hour = Whole(required=True)
+    weekday = fields.String(required=True, metadata={"example": WEEKDAYS[0]})
+    recipients = Items(fields.String(metadata={"example": "bar@example.com"}), required=True)
+    expiring_within_days = Whole(required=True)
+    include_low_stock = Flag(required=True)
+    include_expiring = Flag(required=True)
+    next_at = Moment(required=True, allow_none=True)
+    version = Whole(required=True)
+
+
+class Triggered(Schema):
+    recipients = Items(fields.String(metadata={"example": "bar@example.com"}), required=True)
+    queued = Whole(required=True)
+
+
+class ReorderBody(Schema):
+    item_ids = Items(Text(min=1, max=24, metadata=ID), max=2000, allow_none=True)
+    dry_run = Flag(load_default=False)
+
+
+class OrderLine(Schema):
+    item_id = fields.String(required=True, metadata=ID)
+    sku = fields.String(required=True)
+    name = fields.String(required=True)
+    unit = fields.String(required=True, allow_none=True)
+    quantity = Number(required=True)
+    cost_price = Number(required=True, allow_none=True)
+    value = Number(required=True, allow_none=True)
+
+
+class OrderData(Schema):
+    id = fields.String(required=True, allow_none=True, metadata=ID)
+    supplier = fields.String(required=True, allow_none=True)
+    lines = Items(Object(OrderLine), required=True)
+    total_value = Number(required=True)
+    sheet_url = fields.String(required=True, allow_none=True, metadata={"description": "the order as a PDF"})
+
+
+class Reordered(Schema):
+    dry_run = Flag(required=True)
+    items = Whole(required=True)
+    more = Flag(required=True, metadata={"description": "another call would order more"})
+    orders = Items(Object(OrderData), required=True)
+
+
+class Period(Query):
+    since = Moment(data_key="from", metadata={"description": "a naive time is the event's"})
+    until = EndMoment(data_key="to")
+
+
+class VarianceRow(Schema):
+    """What the counts of a time found. Negative: there was less than the book said."""
+
+    id = fields.String(required=True, metadata=ID)
+    sku = fields.String(required=True)
+    name = fields.String(required=True)
+    unit = fields.String(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True)
+    storage_location = fields.String(required=True, allow_none=True)
+    counts = Whole(required=True)
+    counted_at = Moment(required=True)
+    expected = Number(required=True)
+    counted = Number(required=True)
+    variance = Number(required=True)
+    cost_price = Number(required=True, allow_none=True)
+    value = Number(required=True, allow_none=True, metadata={"description": "variance × cost price"})

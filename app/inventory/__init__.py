@@ -1,0 +1,1 @@
+"""Stock of an event: items, movements that are only ever added, imports, exports, reminders and orders."""

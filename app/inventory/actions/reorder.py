@@ -1,0 +1,43 @@
+"""Ordering what has run low."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from app.accounts.caller import Caller
+from app.core.transaction import transaction
+from app.inventory import queries
+from app.inventory.reordering import APPLY, MOST, PREVIEW
+
+
+def reorder(
+    *, caller: Caller, event_id: str, item_ids: Sequence[str] | None = None, dry_run: bool = False
+) -> dict[str, Any]:
+    """Orders by supplier for what is at or below its reorder level, counting what is on order; `more` says that
+    another call would order more. Raises NotFound."""
+    queries.writable(caller, event_id)
+    asked = {"event": event_id, "ids": item_ids, "most": MOST}
+    with transaction() as session:
+        if dry_run:
+            rows = session.execute(PREVIEW, asked).mappings().all()
+        else:
+            rows = session.execute(APPLY, {**asked, "caller": caller.id}).mappings().all()
+    return {"dry_run": dry_run, "orders": list(_orders(rows, event_id)), "items": len(rows), "more": len(rows) == MOST}
+
+
+def _orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[dict[str, Any]]:
+    for (order_id, supplier), lines in groupby(rows, lambda row: (row["order_id"], row["supplier"])):
+        shown = [{**line, "item_id": line["id"], "value": _value(line)} for line in lines]
+        yield {
+            "id": order_id,
+            "supplier": supplier,
+            "lines": shown,
+            "total_value": sum(line["value"] or 0 for line in shown),
+            "sheet_url": order_id and f"/api/events/{event_id}/inventory/orders/{order_id}/sheet.pdf",
+        }
+
+
+def _value(line: RowMapping) -> Any:
+    return None if line["cost_price"] is None else round(line["quantity"] * line["cost_price"], 2)

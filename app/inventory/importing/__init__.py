@@ -1,0 +1,1 @@
+"""Stock sheets: reading what people export, and writing it as one."""

@@ -1,0 +1,100 @@
+"""Long work that people wait for: a row says how far it is, and in the end what came of it and where to fetch it.
+
+job = StockJob(event_id=…, account_id=…, kind="report", asked={…})     # with enqueue(…) in one transaction
+found = begun(run, job.id)                                             # in the worker; None: it is over already
+progressed(run, job.id, 40)
+ended(session, run, job.id, result, file=File(…), failed=None)         # commits with the work itself
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+
+from app.core.clock import utcnow
+from app.core.db import ReadOrWriteSession
+from app.core.jobs import Run
+from app.core.transaction import transaction
+from app.inventory.models import StockJob
+
+KEPT = timedelta(days=2)
+GIVEN_UP = timedelta(hours=2)
+OPEN = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class File:
+    """What can be fetched when work is done."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
+def address(event_id: str, job_id: str) -> str:
+    """Where the file of a job is fetched, with the same token as everything else."""
+    return f"/api/events/{event_id}/inventory/reports?jobId={job_id}&download=true"
+
+
+def shown(job: StockJob) -> dict[str, Any]:
+    """A job as it goes out. What has not ended after two hours will not end."""
+    lost = job.status in OPEN and job.created_at < utcnow() - GIVEN_UP
+    return {
+        "job_id": job.id,
+        "kind": job.kind,
+        "status": "failed" if lost else job.status,
+        "progress": job.progress,
+        "result": job.result or {},
+        **({"download_url": address(job.event_id, job.id)} if job.file_name else {}),
+        **({"error": "GIVEN_UP" if lost else job.error} if lost or job.error else {}),
+    }
+
+
+def begun(run: Run, job_id: str) -> tuple[bytes, StockJob] | None:
+    """The input of a job that begins now, and the job; None when there is none any more, or it has ended."""
+    with transaction() as session:
+        job = session.scalar(select(StockJob).where(StockJob.id == job_id, StockJob.status.in_(OPEN)).with_for_update())
+        if job is None:
+            run.done_in(session)
+            return None
+        data = session.scalar(select(StockJob.input).where(StockJob.id == job_id)) or b""
+        job.status, job.progress = "running", 0
+    return data, job
+
+
+def progressed(run: Run, job_id: str, percent: int) -> None:
+    """Tells how far a job is, and keeps its lease."""
+    with transaction() as session:
+        run.hold_in(session)
+        session.execute(update(StockJob).where(StockJob.id == job_id).values(progress=percent))
+
+
+def ended(
+    session: ReadOrWriteSession, run: Run, job_id: str, result: dict[str, Any], *, file: File | None, failed: str | None
+) -> None:
+    """Writes down what came of a job, in the transaction that does it."""
+    run.done_in(session)
+    session.execute(
+        update(StockJob)
+        .where(StockJob.id == job_id)
+        .values(status="failed" if failed else "done", error=failed, progress=100, result=result, input=None,
+                finished_at=func.now(), **_columns(file))
+    )  # fmt: skip
+
+
+def kept(session: ReadOrWriteSession, event_id: str, account_id: str, kind: str, file: File | None) -> str:
+    """Keeps a file that was made at once, as work that is done; the id of its job."""
+    job = StockJob(event_id=event_id, account_id=account_id, kind=kind, status="done", progress=100, **_columns(file))
+    session.add(job)
+    session.flush()
+    return job.id
+
+
+def forget_old(session: ReadOrWriteSession) -> None:
+    """Removes what nobody can fetch any more."""
+    session.execute(delete(StockJob).where(StockJob.created_at < func.now() - KEPT))
+
+
+def _columns(file: File | None) -> dict[str, Any]:
+    return {} if file is None else {"file": file.data, "file_name": file.name, "file_type": file.content_type}

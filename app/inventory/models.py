@@ -1,0 +1,248 @@
+"""Tables of the stock. Quantities have three decimals, prices four; both are exact in PostgreSQL.
+
+Movements are the book: only ever added (a trigger refuses everything else), and every quantity of an item is the
+sum of its own. The quantities beside the item are what the book says now, kept in the statement that writes it.
+"""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Computed,
+    Date,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    Numeric,
+    SmallInteger,
+    String,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import UserDefinedType
+
+from app.core.db import Base, ObjectId, id_column
+from app.inventory.finding import SEARCH
+
+Timestamp = DateTime(timezone=True)
+Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
+NEVER = date(9999, 12, 31)
+AVAILABLE = "on_hand - reserved - damaged"
+
+
+class Xid8(UserDefinedType[str]):
+    """A transaction's number, which never comes round again."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "xid8"
+
+
+def _text(length: int) -> Mapped[str | None]:
+    return mapped_column(String(length))
+
+
+def _quantity() -> Mapped[Decimal]:
+    return mapped_column(Quantity, default=Decimal(0), server_default=text("0"))
+
+
+class StockItem(Base):
+    """Something that is kept in stock. `moved_at` is when its book was last written in its own order."""
+
+    __tablename__ = "inventory_item"
+    __table_args__ = (
+        CheckConstraint(f"least(on_hand, reserved, damaged, on_order, {AVAILABLE}) >= 0", name="enough"),
+        CheckConstraint("least(par_level, min_order_qty, reorder_level) >= 0", name="levels"),
+        Index("uq_inventory_item_sku", "event_id", "sku_key", unique=True),
+        Index("ix_inventory_item_name", "event_id", text("lower(name)"), "id"),
+        Index("ix_inventory_item_expiry", "event_id", text(f"coalesce(expiry_date, '{NEVER}'::date)"), "id"),
+        Index("ix_inventory_item_low", "event_id", text("lower(name)"), "id", postgresql_where=text("is_low")),
+        Index("ix_inventory_item_search", "search", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+        {"postgresql_with": {"fillfactor": "85"}},
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    name: Mapped[str] = mapped_column(String(140))
+    sku: Mapped[str] = mapped_column(String(80))
+    sku_key: Mapped[str] = mapped_column(String(240, collation="C"))
+    image_url: Mapped[str | None] = _text(500)
+    product_type: Mapped[str | None] = _text(80)
+    expiry_date: Mapped[date | None] = mapped_column(Date)
+    category: Mapped[str | None] = _text(80)
+    brand: Mapped[str | None] = _text(80)
+    supplier: Mapped[str | None] = _text(120)
+    barcode: Mapped[str | None] = _text(80)
+    storage_location: Mapped[str | None] = _text(80)
+    batch_number: Mapped[str | None] = _text(80)
+    unit: Mapped[str | None] = _text(20)
+    cost_price: Mapped[Decimal | None] = mapped_column(Price)
+    sell_price: Mapped[Decimal | None] = mapped_column(Price)
+    tax_rate: Mapped[Decimal | None] = mapped_column(Rate)
+    par_level: Mapped[Decimal] = _quantity()
+    min_order_qty: Mapped[Decimal] = _quantity()
+    reorder_level: Mapped[Decimal] = _quantity()
+    on_hand: Mapped[Decimal] = _quantity()
+    reserved: Mapped[Decimal] = _quantity()
+    damaged: Mapped[Decimal] = _quantity()
+    on_order: Mapped[Decimal] = _quantity()
+    available: Mapped[Decimal] = mapped_column(Quantity, Computed(AVAILABLE, persisted=True))
+    is_low: Mapped[bool] = mapped_column(Boolean, Computed(f"{AVAILABLE} <= reorder_level", persisted=True))
+    notes: Mapped[str | None] = _text(600)
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH, persisted=True), deferred=True)
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    moved_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class Movement(Base):
+    """A change of one bucket of one item. `counted` is what was found when somebody counted; `corrects` names the
+    late movement that a count already held, whose counterpart this is."""
+
+    __tablename__ = "inventory_movement"
+    __table_args__ = (
+        CheckConstraint("bucket IN ('onHand', 'reserved', 'damaged', 'onOrder')", name="bucket"),
+        Index("ix_inventory_movement_item", "item_id", "occurred_at", "seq"),
+        Index(
+            "ix_inventory_movement_count",
+            "event_id",
+            "occurred_at",
+            postgresql_where=text("counted IS NOT NULL OR corrects IS NOT NULL"),
+        ),
+        Index("ix_inventory_movement_event", "event_id", "occurred_at", "seq"),
+    )
+
+    seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    event_id: Mapped[str] = mapped_column(ObjectId)
+    item_id: Mapped[str] = mapped_column(ForeignKey("inventory_item.id"))
+    bucket: Mapped[str] = mapped_column(String(10))
+    delta: Mapped[Decimal] = mapped_column(Quantity)
+    on_hand_after: Mapped[Decimal] = mapped_column(Quantity)
+    reason: Mapped[str] = mapped_column(String(12))
+    note: Mapped[str | None] = mapped_column(String(600))
+    reference: Mapped[str | None] = mapped_column(String(120))
+    counted: Mapped[Decimal | None] = mapped_column(Quantity)
+    corrects: Mapped[int | None] = mapped_column(BigInteger)
+    actor_id: Mapped[str | None] = mapped_column(ObjectId)
+    occurred_at: Mapped[datetime] = mapped_column(Timestamp)
+    recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class Change(Base):
+    """What a listener has to be told: which item changed, in which transaction. Without an item: many at once."""
+
+    __tablename__ = "inventory_change"
+    __table_args__ = (Index("ix_inventory_change_feed", "event_id", "xid", "seq"),)
+
+    seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    event_id: Mapped[str] = mapped_column(ObjectId)
+    xid: Mapped[str] = mapped_column(Xid8, server_default=text("pg_current_xact_id()"))
+    kind: Mapped[str] = mapped_column(String(12))
+    item_id: Mapped[str | None] = mapped_column(ObjectId)
+    movement: Mapped[int | None] = mapped_column(BigInteger)
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class Alert(Base):
+    """An item that has just fallen to its reorder level, until somebody is told."""
+
+    __tablename__ = "inventory_alert"
+
+    seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    event_id: Mapped[str] = mapped_column(ObjectId)
+    item_id: Mapped[str] = mapped_column(ObjectId)
+    available: Mapped[Decimal] = mapped_column(Quantity)
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StockOrder(Base):
+    """What one reorder asked one supplier for; never changed afterwards."""
+
+    __tablename__ = "inventory_order"
+    __table_args__ = (Index("ix_inventory_order_event", "event_id", "id"),)
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    supplier: Mapped[str | None] = mapped_column(String(120))
+    actor_id: Mapped[str] = mapped_column(ObjectId)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StockOrderLine(Base):
+    """An item of an order, as it stood when it was ordered."""
+
+    __tablename__ = "inventory_order_line"
+
+    order_id: Mapped[str] = mapped_column(ForeignKey("inventory_order.id"), primary_key=True)
+    item_id: Mapped[str] = mapped_column(ForeignKey("inventory_item.id"), primary_key=True)
+    sku: Mapped[str] = mapped_column(String(80))
+    name: Mapped[str] = mapped_column(String(140))
+    unit: Mapped[str | None] = mapped_column(String(20))
+    quantity: Mapped[Decimal] = mapped_column(Quantity)
+    cost_price: Mapped[Decimal | None] = mapped_column(Price)
+
+
+class Reminder(Base):
+    """Who is told about an event's stock, when, and of what. `next_at` is the next digest."""
+
+    __tablename__ = "inventory_reminder"
+    __table_args__ = (Index("ix_inventory_reminder_due", "next_at", postgresql_where=text("enabled")),)
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
+    enabled: Mapped[bool] = mapped_column(Boolean)
+    frequency: Mapped[str] = mapped_column(String(10))
+    hour: Mapped[int] = mapped_column(SmallInteger)
+    weekday: Mapped[str] = mapped_column(String(10))
+    recipients: Mapped[list[str]] = mapped_column(ARRAY(String(254)))
+    expiring_within_days: Mapped[int] = mapped_column(SmallInteger)
+    include_low_stock: Mapped[bool] = mapped_column(Boolean)
+    include_expiring: Mapped[bool] = mapped_column(Boolean)
+    next_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+
+
+class StockImport(Base):
+    """Bytes that have changed an event's stock: they do so once."""
+
+    __tablename__ = "inventory_import"
+
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
+    digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StockJob(Base):
+    """Long work: what was asked for, how far it is, and what came of it. Kept for two days."""
+
+    __tablename__ = "inventory_job"
+    __table_args__ = (
+        CheckConstraint("status IN ('queued', 'running', 'done', 'failed')", name="status"),
+        Index("ix_inventory_job_created", "created_at"),
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = mapped_column(ObjectId)
+    kind: Mapped[str] = mapped_column(String(20))
+    status: Mapped[str] = mapped_column(String(10), default="queued")
+    progress: Mapped[int] = mapped_column(SmallInteger, default=0, server_default=text("0"))
+    asked: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict)
+    input: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    file: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+    file_name: Mapped[str | None] = mapped_column(String(120))
+    file_type: Mapped[str | None] = mapped_column(String(120))
+    error: Mapped[str | None] = mapped_column(String(500))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    finished_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -1,0 +1,75 @@
+"""Counts against the book: what each count found, and what the book had expected.
+
+A movement that was told after a count, but happened before it, has changed what the book expected (see late.py).
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Numeric, Select, String, column, func, select, text
+from sqlalchemy import DateTime as Timestamp
+from sqlalchemy import Integer as Whole
+
+from app.accounts.caller import Caller
+from app.core.clock import utcnow
+from app.events.times import instant
+from app.inventory import queries
+from app.inventory.exporting import as_csv, defused
+
+COLUMNS = ("sku", "name", "unit", "category", "storageLocation", "counts", "countedAt", "expected", "counted",
+           "variance", "costPrice", "value")  # fmt: skip
+LONG_AGO = "2000-01-01T00:00:00+00:00"
+COUNTED = """
+    SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
+           v.counted - v.variance AS expected, v.counted, v.variance, i.cost_price,
+           round(v.variance * i.cost_price, 2) AS value
+      FROM (SELECT item_id, sum(delta) AS variance, count(counted)::int AS counts,
+                   max(occurred_at) FILTER (WHERE counted IS NOT NULL) AS counted_at,
+                   (array_agg(counted ORDER BY occurred_at DESC, seq DESC) FILTER (WHERE counted IS NOT NULL))[1]
+                       AS counted
+              FROM inventory_movement
+             WHERE event_id = {event} AND bucket = 'onHand' AND (counted IS NOT NULL OR corrects IS NOT NULL)
+               AND occurred_at >= {since} AND occurred_at <= {until}
+             GROUP BY item_id) v
+      JOIN inventory_item i ON i.id = v.item_id
+"""
+CSV = f"""
+    SELECT {", ".join(defused(each) for each in ("sku", "name", "unit", "category", "storage_location"))},
+           counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
+           trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
+      FROM ({COUNTED.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
+"""
+_TYPES: dict[str, Any] = {
+    "id": String(collation="C"), "sku": String, "name": String, "unit": String, "category": String,
+    "storage_location": String, "counts": Whole, "counted_at": Timestamp(timezone=True), "expected": Numeric,
+    "counted": Numeric, "variance": Numeric, "cost_price": Numeric, "value": Numeric,
+}  # fmt: skip
+NAME: ColumnElement[str] = func.lower(column("name", String))
+SORTS: dict[str, ColumnElement[Any]] = {"name": NAME}
+
+
+def variances(
+    caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
+) -> Select[Any]:
+    """One row for each item that was counted in that time. Raises NotFound."""
+    asked = _period(queries.event_of(caller, event_id), since, until)
+    counted = text(COUNTED.format(event=":event", since=":since", until=":until")).bindparams(**asked)
+    found = counted.columns(**_TYPES).subquery("counted")
+    return select(*(found.c[each] for each in _TYPES))
+
+
+def variance_file(
+    caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
+) -> Iterator[bytes]:
+    """The same as a file. Raises NotFound at once, before anything is read."""
+    asked = _period(queries.event_of(caller, event_id), since, until)
+    return as_csv(CSV, COLUMNS, asked)
+
+
+def _period(event: Any, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+    return {
+        "event": event.id,
+        "since": instant(since or datetime.fromisoformat(LONG_AGO), event.timezone),
+        "until": instant(until or utcnow(), event.timezone),
+    }
