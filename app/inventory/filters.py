@@ -44,7 +44,6 @@ def _found(query: ColumnElement[Any]) -> ColumnElement[bool]:
 def _field(name: str, value: Any) -> ColumnElement[bool]:
     if name == "sku":
         return ITEM.sku_key == sku_key(value)
-    if isinstance(value, str):
-        return func.lower(ITEM[name]) == func.lower(value)
-    column: ColumnElement[Any] = EXPIRY if name == "expiry_date" else ITEM[name]
-    return column == value
+    column: Any = ITEM[name] if name != "expiry_date" else EXPIRY
+    same: ColumnElement[bool] = func.lower(column) == func.lower(value) if isinstance(value, str) else column == value
+    return same

@@ -36,7 +36,6 @@ class Operation:
     content_type: str | None
     max_bytes: int | None
     uploads: bool
-    also: Sequence[int]
 
     @property
     def route(self) -> str:

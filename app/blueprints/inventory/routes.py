@@ -102,7 +102,6 @@ def export_stock(event_id: str, template: bool) -> Any:
     returns=schemas.ImportData,
     idempotent=True,
     uploads=True,
-    also=(202,),
     max_bytes=MAX_UPLOAD,
     errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet],
 )

@@ -36,9 +36,7 @@ class AdjustBody(Schema):
     """A change of one bucket: by `delta`, or to what was counted."""
 
     delta = quantity(min=-999_999_999.999, allow_none=True, metadata={"example": -1})
-    counted = quantity(
-        min=0, allow_none=True, metadata={"rare": True, "description": "in place of delta"}
-    )
+    counted = quantity(min=0, allow_none=True, metadata={"rare": True, "description": "in place of delta"})
     bucket = Choice(*BUCKETS, load_default="onHand")
     reason = Choice(*REASONS, metadata={"example": "sold", "description": "`count` with counted, else `correction`"})
     note = Text(max=600, allow_none=True)

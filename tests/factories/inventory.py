@@ -1,0 +1,77 @@
+"""Stock for tests, made over HTTP as an organiser makes it."""
+
+from io import BytesIO
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.inventory.verifying import differences
+from tests.factories.events import event, organiser
+from tests.http import Client, data
+
+SHEETS = Path(__file__).parents[1] / "data" / "inventory"
+HEADER = "sku,name,parLevel,minOrderQty,reorderLevel,onHand,reserved,damaged"
+_numbers = count(1)
+
+
+class Stock:
+    """An event's stock, as its organiser works with it."""
+
+    def __init__(self, client: Client, **fields: Any) -> None:
+        self.owner = organiser(client)
+        self.event = event(self.owner, **fields)
+        self.path = f"/api/events/{self.event['id']}/inventory"
+
+    def body(self, **fields: Any) -> dict[str, Any]:
+        number = next(_numbers)
+        return {
+            "name": f"Lager {number}", "sku": f"BEE-{number:05}", "parLevel": 120, "minOrderQty": 24,
+            "reorderLevel": 4, "onHand": 10, "reserved": 0, "damaged": 0, **fields,
+        }  # fmt: skip
+
+    def item(self, **fields: Any) -> dict[str, Any]:
+        return data(self.owner.post(f"{self.path}/items", self.body(**fields)), 201)
+
+    def read(self, item: dict[str, Any]) -> dict[str, Any]:
+        return data(self.owner.get(f"{self.path}/items/{item['id']}"))
+
+    def adjust(self, item: dict[str, Any], delta: float | None = None, **body: Any) -> TestResponse:
+        said = body if delta is None else {"delta": delta, **body}
+        return self.owner.post(f"{self.path}/items/{item['id']}/adjust", said)
+
+    def book(self, item: dict[str, Any]) -> list[dict[str, Any]]:
+        """The movements of an item in the order of their own times."""
+        path = f"{self.path}/items/{item['id']}/movements?limit=100&sort=occurredAt"
+        return list(data(self.owner.get(path))["movements"])
+
+    def items(self, **query: Any) -> list[dict[str, Any]]:
+        return list(data(self.owner.get(self.path, query_string={"limit": 100, **query}))["items"])
+
+    def sheet(self, content: str | bytes | Path, **query: Any) -> TestResponse:
+        """The answer to an import of bare bytes."""
+        raw = content.read_bytes() if isinstance(content, Path) else content
+        raw = raw.encode() if isinstance(raw, str) else raw
+        return self.owner.post(f"{self.path}/import", data=raw, content_type="text/csv", query_string=query)
+
+    def form(self, content: bytes, name: str = "stock.csv", **query: Any) -> TestResponse:
+        sent = {"file": (BytesIO(content), name)}
+        return self.owner.post(
+            f"{self.path}/import", data=sent, content_type="multipart/form-data", query_string=query
+        )
+
+    def export(self) -> bytes:
+        answer = self.owner.get(f"{self.path}/export.csv")
+        assert answer.status_code == 200, answer.get_data(as_text=True)
+        return answer.get_data()
+
+
+def rows(*lines: str) -> str:
+    """A sheet with the columns that an item needs, and these rows."""
+    return "\n".join([HEADER, *lines]) + "\n"
+
+
+def assert_adds_up() -> None:
+    """Every quantity is the sum of its movements."""
+    assert list(differences()) == []
