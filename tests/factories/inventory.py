@@ -57,9 +57,7 @@ class Stock:
 
     def form(self, content: bytes, name: str = "stock.csv", **query: Any) -> TestResponse:
         sent = {"file": (BytesIO(content), name)}
-        return self.owner.post(
-            f"{self.path}/import", data=sent, content_type="multipart/form-data", query_string=query
-        )
+        return self.owner.post(f"{self.path}/import", data=sent, content_type="multipart/form-data", query_string=query)
 
     def export(self) -> bytes:
         answer = self.owner.get(f"{self.path}/export.csv")
