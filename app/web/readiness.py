@@ -1,11 +1,9 @@
 """Whether the service can do its work: asked on a connection of its own, so that a full pool is no outage."""
 
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import dataclass, field
-from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -19,7 +17,6 @@ from app.config import Settings
 from app.core import migrations
 from app.core.errors import Unavailable
 
-REVISION = re.compile(r"^(?:down_)?revision = ['\"]([^'\"]+)", re.MULTILINE)
 SECONDS = 1.0
 FRESH = 45.0
 STATE = """
@@ -75,7 +72,7 @@ def _database(url: str) -> dict[str, Any]:
     assert row is not None
     return {
         "database": "up",
-        "migrations": "current" if row[0] == head() else "pending",
+        "migrations": "current" if row[0] == migrations.head() else "pending",
         "relay": "up" if row[1] else "down",
         "workers": row[2],
     }
@@ -88,11 +85,3 @@ def _redis(url: str) -> str:
     except (RedisError, OSError):
         return "down"
     return "up"
-
-
-@cache
-def head() -> str:
-    """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
-    found = [REVISION.findall(each.read_text()) for each in (migrations.FOLDER / "versions").glob("*.py")]
-    revisions, before = {pair[0] for pair in found}, {name for pair in found for name in pair[1:]}
-    return ",".join(sorted(revisions - before))
