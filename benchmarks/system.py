@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 from benchmarks import processes
 from benchmarks.accounts import login, me
 from benchmarks.comparing import kept_during
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
+from benchmarks.serving import beside, free_port, wait_for
 from benchmarks.stage import Stage
 
 
@@ -17,6 +20,21 @@ def start_seconds(stage: Stage, it: Benchmark) -> Outcome:
         with stage.another(WEB_WORKERS="1") as server:
             found.append(server.started_in)
     return of_rounds(found, "s")
+
+
+def second_start_seconds(stage: Stage, it: Benchmark) -> Outcome:
+    """From `flask up` to a good /ready, with the data of a first start in place."""
+    found = [_up(stage) for _ in range(stage.rounds + 1)]
+    return of_rounds(found[1:], "s", note=f"{found[0]:.1f} with an empty folder: cluster, migrations, demo data")
+
+
+def _up(stage: Stage) -> float:
+    port, log = free_port(), stage.folder / "up.log"
+    environment = {"DATA_DIR": str(stage.folder / "whole"), "PORT": str(port)}
+    began = time.monotonic()
+    with beside(["-m", "flask", "--app", "wsgi", "up"], environment, log=log) as process:
+        wait_for(f"http://127.0.0.1:{port}/ready", process, log)
+        return time.monotonic() - began
 
 
 def worker_memory(stage: Stage, it: Benchmark) -> Outcome:
@@ -49,6 +67,12 @@ def health_in_flood(stage: Stage) -> Load:
 def worker_start(stage: Stage) -> Load:
     """From the start of gunicorn to its first answer."""
     return Load("/health")
+
+
+@benchmark("second-start", goal=5, at_most=True, measure=second_start_seconds)
+def second_start(stage: Stage) -> Load:
+    """From `flask up` to a good /ready, data in place."""
+    return Load("/ready")
 
 
 @benchmark("worker-memory", goal=90, at_most=True, measure=worker_memory)
