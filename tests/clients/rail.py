@@ -1,8 +1,9 @@
 """A rail on loopback for tests, and the live client that talks to it."""
 
 import json
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -56,3 +57,11 @@ def told(rail: LiveRail, reference: str = "a-transfer") -> TransferOutcome:
 def journal_of(path: Path, event: str = "transfer") -> list[dict[str, Any]]:
     """The lines of a journal about one kind of event."""
     return [said for line in path.read_text().splitlines() if (said := json.loads(line))["event"] == event]
+
+
+def wait(until: Callable[[], Any]) -> None:
+    """Returns as soon as that is so."""
+    ends = time.monotonic() + 10
+    while not until():
+        assert time.monotonic() < ends, "it never came"
+        time.sleep(0.01)

@@ -51,6 +51,13 @@ def test_after_a_while_exactly_one_tries_and_its_success_closes_it(breaker: Brea
     assert breaker.permit() is Permit.FREE
 
 
+def test_without_the_key_that_one_can_set_all_would_try(breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    tripped(breaker)
+    time.sleep(0.35)
+    monkeypatch.setattr(breaker._redis, "set", lambda *_, **__: True)
+    assert at_once(32, lambda _: breaker.permit()).count(Permit.TRIAL) == 32
+
+
 def test_the_one_that_tries_and_fails_opens_it_again(breaker: Breaker) -> None:
     tripped(breaker)
     time.sleep(0.35)

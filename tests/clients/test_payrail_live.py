@@ -10,6 +10,7 @@ from flask import Flask
 from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
 from app.clients.payrail.breaker import Limits
 from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.exchange import Account
 from app.clients.payrail.mock_server import Fault, MockServer
 from app.clients.payrail.mock_server.book import Memory
 from app.clients.payrail.rules import CODE
@@ -139,6 +140,43 @@ def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -
         begun = time.monotonic()
         assert call() is UNKNOWN
         assert 0.6 < time.monotonic() - begun < 1.2
+
+
+def test_without_a_deadline_below_the_library_it_would_drip_on(
+    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline.left", lambda limit=None: 5.0 if limit is None else limit)
+    server.faults.set([Fault(do="drip", seconds=0.01)])
+    begun = time.monotonic()
+    assert sent(client_of(app, server.url, total=0.5)) is PAID
+    assert time.monotonic() - begun > 1.2
+
+
+def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
+    begun = time.monotonic()
+    assert sent(client_of(app, "http://rail.test", connect=0.3, total=0.5)) is UNKNOWN
+    assert time.monotonic() - begun < 1
+
+
+def test_an_address_that_is_dead_is_passed_over(
+    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline._addresses", lambda *_: ["127.0.0.9", "127.0.0.1"])
+    assert sent(client_of(app, server.url.replace("127.0.0.1", "rail.test"))) is PAID
+
+
+def test_the_limits_are_three_and_fifteen_seconds() -> None:
+    account = Account(url="https://rail.test", key="k", secret="s")
+    assert (account.connect, account.total) == (3, 15)
+
+
+def test_a_process_never_uses_the_connections_of_its_parent(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    sent(rail)
+    ours = rail.exchange._pool
+    rail.exchange._pid = -1
+    assert sent(rail) is PAID and rail.exchange._pool is not ours
 
 
 def test_a_rail_that_refuses_connections_was_surely_not_reached(app: Flask, server: MockServer, journal: Path) -> None:

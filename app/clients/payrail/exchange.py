@@ -182,8 +182,9 @@ def _check(status: int, headers: dict[str, str]) -> None:
     wait = headers.get("retry-after", "")
     seconds = float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else None
     if status == 429 or (status == 503 and seconds is not None):
+        # A 503 may be that of a proxy which had passed the question on: the same may be asked again, not forgotten.
         problem = "busy" if status == 429 else "closed"
-        raise NoAnswer(problem, reached=False, again_after=PAUSE if seconds is None else max(seconds, PAUSE))
+        raise NoAnswer(problem, reached=status == 503, again_after=PAUSE if seconds is None else max(seconds, PAUSE))
     if status in (401, 403):
         log.error("payrail.not_signed", status=status)
         raise NoAnswer("not_signed", reached=False)
