@@ -4,6 +4,7 @@ from flask import Flask
 
 from app import demo, up
 from app.accounts import commands as accounts
+from app.clients.payrail import commands as payrail
 from app.core import commands as core
 from app.events import commands as events
 from app.web import catalogue
@@ -16,4 +17,5 @@ def register(app: Flask) -> None:
     core.register(app)
     accounts.register(app)
     events.register(app)
+    payrail.register(app)
     catalogue.register(app)
