@@ -1,7 +1,7 @@
 """Work that leaves a request: `enqueue()` inside `transaction()`, and PostgreSQL never forgets it."""
 
 from app.core.outbox.models import Heartbeat, Outbox, OutboxAttempt, Tick
-from app.core.outbox.writing import EnqueueOutsideTransaction, cancel, enqueue, enqueue_many
+from app.core.outbox.writing import EnqueueOutsideTransaction, cancel, enqueue, enqueue_all, enqueue_many
 
 __all__ = [
     "EnqueueOutsideTransaction",
@@ -11,5 +11,6 @@ __all__ = [
     "Tick",
     "cancel",
     "enqueue",
+    "enqueue_all",
     "enqueue_many",
 ]
