@@ -14,9 +14,9 @@ from app.accounts.throttling import check_password_of
 from app.applications import links
 from app.applications.links import Opened
 from app.applications.models import Application
-from app.applications.progress import Letter
 from app.core.db import ReadOrWriteSession, db, release
 from app.core.errors import ValidationFailed
+from app.core.outbox import Work, errand
 
 Known = aliased(Account)
 NOT_HIS = "There is an account with this address, and this is not its password. Use that one, or reset it first."
@@ -70,13 +70,14 @@ def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
     return opened_account(session, owner.applicant, verified=owner.proven)
 
 
-def news_of(owner: Owner, account: Account) -> list[Letter]:
+def news_of(owner: Owner, account: Account) -> list[Work]:
     """What the owner of the account is told: the code for an address that nobody has proven, or his new role."""
     if owner.existing is None:
-        code = {"purpose": codes.VERIFY, "email": account.email}
-        return [] if owner.proven else [("accounts.renew_code", code)]
-    told = {"template": "role_added", "account_id": account.id, "role": owner.applicant.role}
-    return [] if owner.applicant.role in owner.existing.roles else [("accounts.mail_notice", told)]
+        return [] if owner.proven else [errand("accounts.renew_code", purpose=codes.VERIFY, email=account.email)]
+    role = owner.applicant.role
+    if role in owner.existing.roles:
+        return []
+    return [errand("accounts.mail_notice", template="role_added", account_id=account.id, role=role)]
 
 
 def _applicant(found: Opened, email: str, name: str, password_hash: str) -> Applicant:

@@ -6,9 +6,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import links, states
 from app.applications.models import Application, ApplicationLink
-from app.core.outbox import enqueue_all
-
-Letter = tuple[str, dict[str, Any]]
+from app.core.outbox import Work, enqueue_all, errand
 
 
 def moved(application: Application, state: str) -> None:
@@ -34,14 +32,14 @@ def post(template: str, application: Application, *carried: ApplicationLink, **m
     enqueue_all(letter(template, application, *carried, **more))
 
 
-def letter(template: str, application: Application, *carried: ApplicationLink, **more: Any) -> list[Letter]:
+def letter(template: str, application: Application, *carried: ApplicationLink, **more: Any) -> list[Work]:
     """The work of mailing the applicant, none without an address; links are named by rows, never by tokens."""
     if application.email is None:
         return []
     ids = [link.id for link in carried]
-    return [("applications.mail", {"template": template, "application_id": application.id, "link_ids": ids, **more})]
+    return [errand("applications.mail", template=template, application_id=application.id, link_ids=ids, **more)]
 
 
-def going_on(application: Application, fresh: list[ApplicationLink]) -> list[Letter]:
+def going_on(application: Application, fresh: list[ApplicationLink]) -> list[Work]:
     """The mail with the activation link, where there is one now."""
     return letter("application_activation", application, *fresh) if fresh else []

@@ -18,7 +18,7 @@ from app.applications.progress import letter
 from app.applications.states import ACTIVATED, READY, checked
 from app.core.db import ReadOrWriteSession
 from app.core.errors import AppError
-from app.core.outbox import enqueue_all
+from app.core.outbox import enqueue_all, errand
 from app.core.transaction import transaction
 from app.invitations.participation import joining
 
@@ -49,7 +49,7 @@ def activate(*, token: str, name: str, password: str, message: str, path: str, e
         application = found.application
         works = [*letter("application_activated", application, path=path), *news_of(owner, account)]
         if application.organiser_id is not None:
-            works.append(("applications.mail_organiser", {"application_id": application.id}))
+            works.append(errand("applications.mail_organiser", application_id=application.id))
         enqueue_all(works)
         return Activated(sessions.begin(session, account), path, found.around.event)
 

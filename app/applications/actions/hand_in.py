@@ -9,11 +9,11 @@ from app.applications.errors import DocumentsClosed, DocumentsMissing
 from app.applications.keeping import Handed, keep
 from app.applications.links import Opened
 from app.applications.models import Application
-from app.applications.progress import Letter, go_on, going_on, letter
+from app.applications.progress import go_on, going_on, letter
 from app.clients import storage
 from app.core.clock import utcnow
 from app.core.db import ReadOrWriteSession, release
-from app.core.outbox import enqueue_all
+from app.core.outbox import Work, enqueue_all, errand
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 
@@ -54,7 +54,7 @@ def _kept(
             return found, queries.handed_in(application.id, session), []
         there, replaced = keep(session, application.id, sent, stored)
         application.version += 1
-        works: list[Letter] = [("applications.delete_files", {"names": replaced})] if replaced else []
+        works = [errand("applications.delete_files", names=replaced)] if replaced else []
         if submit:
             gaps = documents.missing(application.documents_required, [each.kind for each in there])
             works += [] if gaps else _submitted(session, application)
@@ -76,7 +76,7 @@ def _stored(application_id: str, sent: Sent) -> str:
     return name
 
 
-def _submitted(session: ReadOrWriteSession, application: Application) -> list[Letter]:
+def _submitted(session: ReadOrWriteSession, application: Application) -> list[Work]:
     """Closes the documents and goes on; what has to be mailed."""
     application.documents_submitted_at = utcnow()
     return [*letter("application_documents", application), *going_on(application, go_on(session, application))]

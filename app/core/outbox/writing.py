@@ -72,8 +72,13 @@ def enqueue_many(
     return len(_insert([(found, *row) for row in rows], _moment(run_at or delay), _moment(not_after), aggregate))
 
 
+def errand(kind: str, **payload: Any) -> Work:
+    """One of the pieces that `enqueue_all` adds."""
+    return kind, payload
+
+
 def enqueue_all(works: Iterable[Work]) -> int:
-    """`enqueue` for work of several kinds, as `(kind, payload)`, due now, in one statement; how many rows."""
+    """`enqueue` for `errand`s of several kinds, due now, in one statement; how many rows."""
     return len(_insert([(find(kind), None, payload) for kind, payload in works], None, None, None))
 
 
