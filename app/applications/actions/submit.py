@@ -37,7 +37,7 @@ def submit(
         event_id = _agreed(event_id, terms.event_id)
         given["stall_type"] = given.get("stall_type") or terms.stall_type
         given["amount_minor"] = given["amount_minor"] if terms.fee_minor is None else terms.fee_minor
-    event = _event(event_id, secret=terms is not None) if event_id else None
+    event = terms or (_event(event_id) if event_id else None)
     given["scheduled_for"] = _when(given, event.timezone if event else HOME)
     about = {**given, **_contact(caller, given)} if caller and "merchant" in caller.roles else given
     with transaction() as session:
@@ -56,11 +56,10 @@ def _agreed(event_id: str | None, invited_to: str) -> str:
     return invited_to
 
 
-def _event(event_id: str, *, secret: bool) -> Any:
-    """The event, if it may be applied for: a public one, or any when an invitation names it."""
+def _event(event_id: str) -> Any:
+    """The event, if the public may apply for it; an invitation tells of its own."""
     columns = select(Event.organiser_id, Event.timezone, Event.ends_at <= func.now(), Event.visibility)
-    seen = [] if secret else [Event.public_from <= func.now()]
-    found = db.session.execute(columns.where(Event.id == event_id, *seen)).first()
+    found = db.session.execute(columns.where(Event.id == event_id, Event.public_from <= func.now())).first()
     if found is None:
         raise NotFound()
     if found[2] or found.visibility in ("cancelled", "archived"):
@@ -83,12 +82,12 @@ def _when(given: dict[str, Any], zone: str) -> datetime | None:
 
 
 def _contact(caller: Caller, given: dict[str, Any]) -> dict[str, Any]:
-    profile = db.session.get(MerchantProfile, caller.id)
+    business = select(MerchantProfile.business_name).where(MerchantProfile.account_id == caller.id)
     known = {
         "contact_name": caller.name,
         "email": caller.email,
         "phone": caller.phone,
-        "business_name": profile.business_name if profile else None,
+        "business_name": business.scalar_subquery(),
     }
     return {"account_id": caller.id, **{name: given.get(name) or value for name, value in known.items()}}
 
