@@ -1,0 +1,3 @@
+"""Work of allocations that leaves the request."""
+
+import app.allocations.models  # noqa: F401
