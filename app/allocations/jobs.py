@@ -1,3 +1,5 @@
 """Work of allocations that leaves the request."""
 
-import app.allocations.models  # noqa: F401
+import app.allocations.deliveries
+import app.allocations.models
+import app.allocations.tickets.models  # noqa: F401

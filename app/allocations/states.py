@@ -20,7 +20,8 @@ BLOCK_STATES = (OPEN, RELEASED, CANCELLED, EXHAUSTED)
 
 KINDS = ("sponsor", "artist", "press", "staff", "group")
 CODE, INVITE, ALLOCATOR, OPEN_LINK = "code", "invite", "allocator", "open"
-WAYS = (CODE, INVITE, ALLOCATOR, OPEN_LINK)
+PACK = "pack"
+WAYS = (CODE, INVITE, ALLOCATOR, OPEN_LINK, PACK)
 E_TICKET, WILL_CALL = "e_ticket", "will_call"
 DELIVERIES = (E_TICKET, WILL_CALL)
 

@@ -4,6 +4,7 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.allocations.papers import blp as allocation_papers
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.crew.routes import blp as crew
@@ -24,6 +25,7 @@ def register(app: Flask, settings: Settings) -> None:
     for blueprint in (
         accounts,
         activation,
+        allocation_papers,
         applications,
         crew,
         diagnostics,

@@ -12,8 +12,6 @@ NOT_YET = frozenset(
         "POST /api/events/{eventId}/allocations/{blockId}/allocator-link",
         "POST /api/events/{eventId}/allocations/{blockId}/codes",
         "POST /api/events/{eventId}/allocations/{blockId}/invite",
-        "GET /api/events/{eventId}/allocations/{blockId}/invoice.pdf",
-        "POST /api/events/{eventId}/allocations/{blockId}/invoice/email",
         "POST /api/events/{eventId}/allocations/{blockId}/open-link",
         "POST /api/events/{eventId}/allocations/{blockId}/release-unused",
         "POST /api/events/{eventId}/allocations/{blockId}/remind",
