@@ -1,12 +1,14 @@
 """What goes out by mail: invitations, reminders, tickets, invoices. Each job reads afresh, so what no longer counts
 is not sent."""
 
+from datetime import timedelta
+
 from app.allocations import states
 from app.allocations.invoicing import actions as invoicing
 from app.allocations.invoicing.letters import invoice_letter
 from app.allocations.invoicing.models import Invoice
 from app.allocations.invoicing.paper import read
-from app.allocations.tickets import letters
+from app.allocations.tickets import letters, packs, queries
 from app.allocations.tickets.facts import Ticket, tickets
 from app.clients.mail import send
 from app.core.db import db, release
@@ -26,11 +28,15 @@ def mail_reminder(run: Run, *, slot_id: str, generation: int) -> None:
 
 
 @job("allocations.ticket", Delivery.AT_LEAST_ONCE)
-def mail_ticket(run: Run, *, slot_id: str, generation: int) -> None:
-    """Sends the ticket of a place that was claimed, or the confirmation for will call."""
-    ticket = _still(slot_id, generation, (states.CLAIMED, states.ADMITTED))
-    if ticket is not None:
-        send(letters.confirmation(ticket, key=run.key), fence=run.fence)
+def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
+    """Sends the ticket of a place that was claimed, or those of its party; or the confirmation for will call."""
+    first = _still(slot_id, generation, queries.ALIVE)
+    if first is None:
+        return
+    tickets = queries.party(slot_id) if slots > 1 else [first]
+    release()
+    if tickets:
+        send(letters.confirmation(tickets, key=run.key), fence=run.fence)
 
 
 @job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE)
@@ -62,3 +68,9 @@ def _still(slot_id: str, generation: int, wanted: tuple[str, ...]) -> Ticket | N
         return None
     (ticket,) = found
     return ticket if ticket.generation == generation and ticket.status in wanted else None
+
+
+@job("allocations.print_pack", Delivery.AT_LEAST_ONCE, time_limit=timedelta(minutes=4))
+def print_pack(run: Run, *, pack_id: str) -> None:
+    """Draws the tickets of a pack."""
+    packs.print_pack(run, pack_id)

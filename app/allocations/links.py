@@ -70,9 +70,13 @@ def read(token: str) -> Link | None:
 
 
 def new_code() -> str:
-    """A claim code: ten characters that cannot be mistaken for one another, 50 random bits."""
-    number = secrets.randbits(5 * CODE_LENGTH)
-    return "".join(ALPHABET[number >> 5 * place & 31] for place in range(CODE_LENGTH))
+    """A claim code: ten characters that cannot be mistaken for one another, 50 random bits; never one that a
+    spreadsheet takes for a number (all digits, or with one E among them)."""
+    while True:
+        number = secrets.randbits(5 * CODE_LENGTH)
+        code = "".join(ALPHABET[number >> 5 * place & 31] for place in range(CODE_LENGTH))
+        if not code.replace("E", "", 1).isdigit():
+            return code
 
 
 def code_in(text: str) -> str | None:

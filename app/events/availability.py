@@ -25,6 +25,17 @@ FLOWS: tuple[Flow, ...] = (
     "sold", "allocated", "invited", "claimed", "admitted", "revoked", "released", "revenue_minor",
 )  # fmt: skip
 
+PLACES = ("available", "invited", "claimed", "admitted")
+BOOKED = (*PLACES, "revoked", "released")
+COMMITTED_OF_T = " + ".join(f"t.{each}" for each in (*PLACES, "sold"))
+INFLOWS: dict[Flow, str] = {
+    "sold": "0", "allocated": f"greatest(0, {' + '.join(f'm.{each}' for each in PLACES)})",
+    "invited": "greatest(0, m.invited)", "claimed": "greatest(0, m.claimed)", "admitted": "greatest(0, m.admitted)",
+    "revoked": "m.revoked", "released": "m.released", "revenue_minor": "0",
+}  # fmt: skip
+NET = " + ".join(f"m.{each}" for each in PLACES)
+"""What a booking takes from the public, below zero when it gives back."""
+
 SET_TOTAL = text(f"""
     UPDATE ticket_type SET total = :total, oversold = greatest(0, {COMMITTED} - :total)
      WHERE id = :id AND greatest(0, {COMMITTED} - :total) <= oversold
@@ -47,6 +58,30 @@ def move(session: Session, ticket_type_id: str, count: int, *, source: Bucket, t
     changes = [f"{name} = {name} {sign} :count" for name, sign in ((source, "-"), (target, "+")) if name != "public"]
     statement = f"UPDATE ticket_type SET {', '.join(changes)} WHERE id = :id AND {source} >= :count"
     return _changed(session.execute(text(statement), {"id": ticket_type_id, "count": count}))
+
+
+def booking(moves: str) -> str:
+    """Common table expressions `typed` and `tallied` that book what a CTE called `moves` says, in one statement with
+    what caused it.
+
+    `moves` has one row for each ticket type: `ticket_type_id` and the signed changes of `BOOKED`. What they add up to
+    comes from the public; a type that has too few is left out of `typed` (its `id`, and `public` as it is then). Day
+    figures are what has come into each bucket, of `allocated` what has come from the public. What was oversold
+    shrinks as places come back, before the public gets any.
+    """
+    return f"""
+        typed AS (
+            UPDATE ticket_type t
+               SET {", ".join(f"{each} = t.{each} + m.{each}" for each in BOOKED)},
+                   oversold = least(t.oversold, greatest(0, {COMMITTED_OF_T} + {NET} - t.total))
+              FROM {moves} m WHERE t.id = m.ticket_type_id AND t.public >= {NET}
+            RETURNING t.id, t.event_id, t.public, m.{", m.".join(BOOKED)}),
+        tallied AS (
+            INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
+            SELECT m.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(INFLOWS[each] for each in FLOWS)}
+              FROM typed m JOIN event e ON e.id = m.event_id
+            ON CONFLICT (ticket_type_id, day) DO UPDATE
+               SET {", ".join(f"{each} = ticket_tally.{each} + excluded.{each}" for each in FLOWS)})"""
 
 
 def set_total(session: Session, ticket_type_id: str, total: int) -> bool:

@@ -20,14 +20,13 @@ from sqlalchemy import (
     bindparam,
     func,
     literal_column,
-    make_url,
     select,
     tuple_,
     union_all,
 )
 
 from app.core.clock import utcnow
-from app.core.db import fetch_rows
+from app.core.db import compiled, fetch_rows
 from app.events import search
 from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions, given
 from app.events.models import Event
@@ -43,7 +42,6 @@ SORTS = tuple(KEYS)
 # Relevance and distance are sorted among so many candidates: the soonest, or the nearest.
 CANDIDATES: Any = literal_column("1000", Integer)
 WIRE = ("id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless")
-DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 STARTS_AT = func.to_char(
     func.timezone(literal_column("'UTC'"), Event.starts_at), literal_column('\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\'')
 )
@@ -153,11 +151,6 @@ def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> st
         last = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
         page = page.where(tuple_(key, candidates.c.id) > last)
     return compiled(page.order_by(key, candidates.c.id).limit(most))
-
-
-def compiled(query: Any) -> str:
-    """The text that the driver takes, with its parameters by name."""
-    return str(query.compile(dialect=DIALECT))
 
 
 def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments) -> Select[Any]:

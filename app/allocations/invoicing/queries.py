@@ -55,7 +55,7 @@ def papers(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
     }
 
 
-def summary(block_id: ColumnElement[str]) -> ColumnElement[Any]:
+def summary(block_id: Any) -> ColumnElement[Any]:
     """For a select of blocks: the invoice of each as JSON `{number, status, total_minor}`, null while there is none.
 
     `total_minor` is what the invoice says; `credited` is the status as soon as there is a credit note.

@@ -7,7 +7,8 @@ from flask import current_app
 from app.allocations.errors import InsufficientSlots
 from app.allocations.tickets import errors, packs
 from app.blueprints.allocations import paper_schemas as schemas
-from app.blueprints.allocations.papers import DRAWING, OF_BLOCK, blp, pdf_response
+from app.blueprints.allocations.papers import DRAWING, OF_BLOCK, pdf_response
+from app.blueprints.allocations.papers import blp as blp
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_READS
 from app.web.auth import current_caller

@@ -1,4 +1,7 @@
-"""Pages for people: start, a new password, the way to a stall, tickets that are handed out, the API's documentation; in development the mailbox."""
+"""Pages for people: start, a new password, the way to a stall, tickets, the API's documentation.
+
+In development the mailbox as well.
+"""
 
 from flask import Flask
 
