@@ -52,7 +52,7 @@ def _letter(template: str, ticket: Ticket, key: str, **more: Any) -> Message:
         when=ticket.when,
         where=ticket.where,
         kind=ticket.kind,
-        host=ticket.host,
+        giver=ticket.host,
         organiser=ticket.organiser,
         **more,
     )
