@@ -45,7 +45,7 @@ def _mail(run: Run, template: str, slot_id: str, generation: int, status: str, s
     text = {
         "name": slot["name"] or "", "event": block["event_name"], "organiser": block["organiser_name"],
         "ticket": block["ticket_type_name"], "begins": moment(block["starts_at"], block["timezone"]),
-        "venue": f"{block['venue']}, {block['city']}", "host": block["holder_organisation"] or "",
+        "venue": f"{block['venue']}, {block['city']}", "holder": block["holder_organisation"] or "",
         "until": moment(block["release_at"], block["timezone"]) if block["release_at"] else "",
         "url": links.url_of("claim", slot_id, generation), "code": slot["code"] or "", "places": slots,
     }  # fmt: skip
