@@ -41,7 +41,7 @@ def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask
 
 def test_the_text_is_complete_by_itself(app: Flask) -> None:
     text = letters.confirmation([ticket()], key="ticket:1").text
-    wanted = ("spelled", "name", "when", "where", "kind", "host", "contact", "reference")
+    wanted = ("code", "name", "when", "where", "kind", "host", "contact", "reference")
     assert [each for each in wanted if getattr(ticket(), each) not in text] == []
 
 

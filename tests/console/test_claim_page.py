@@ -9,6 +9,7 @@ from flask import Flask
 from tests.allocations.blocks import festival, organiser_of
 from tests.allocations.papers import HOSTILE
 from tests.console.pages import Visitor
+from tests.counting import statements
 from tests.factories.accounts import mails_to
 from tests.http import Client, data
 
@@ -170,3 +171,18 @@ def test_when_all_are_handed_out_the_page_says_so(client: Client, visitor: Visit
     visitor.open(allocator_link(owner, block))
     page = visitor.send(**GUEST)
     assert "All places are handed out" in page.text and visitor.forms == []
+
+
+def test_a_page_costs_few_statements(client: Client, visitor: Visitor) -> None:
+    owner, block, _ = a_block(client, 5)
+    claiming, handing = open_link(owner, block), allocator_link(owner, block)
+    visitor.open(claiming)
+    visitor.send(**GUEST)
+    for path in (handing, f"{claiming}/ticket", f"{claiming}/ticket.pdf"):
+        with statements() as seen:
+            assert visitor.open(path).status_code == 200
+        assert len(seen) <= 3, (path, seen)
+    with statements() as seen:
+        visitor.open(handing)
+        visitor.send(name="Tuli", email="tuli@guest.example", delivery="e_ticket")
+    assert len(seen) <= 12, seen

@@ -81,8 +81,8 @@ def _page(canvas: Canvas, pen: Pen, ticket: Ticket) -> None:
     _hairline(canvas, y)
     bottom = y - 8 * mm - CODE
     qr.draw(canvas, ticket.code, RIGHT - CODE, bottom, CODE)
-    half = width(ticket.spelled, BOLD, 13) / 2
-    pen.draw(ticket.spelled, RIGHT - CODE / 2 - half, bottom - 5 * mm, font=BOLD, size=13)
+    half = width(ticket.code, BOLD, 13) / 2
+    pen.draw(ticket.code, RIGHT - CODE / 2 - half, bottom - 5 * mm, font=BOLD, size=13)
     below = _person(pen, ticket, y - 12 * mm)
     foot = min(below, bottom - 14 * mm)
     _hairline(canvas, foot)
@@ -105,7 +105,7 @@ def _person(pen: Pen, ticket: Ticket, y: float) -> float:
 def _terms(pen: Pen, ticket: Ticket, y: float) -> None:
     last = f"Questions? {ticket.organiser}, {ticket.contact}"
     for term in (*TERMS, last):
-        for line in lines(printable(term), REGULAR, 9, RIGHT - LEFT):
+        for line in lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
             pen.put(line, LEFT, y, size=9, colour=MUTED)
             y -= 12.5
         y -= 2
@@ -119,7 +119,7 @@ def _small(canvas: Canvas, pen: Pen, ticket: Ticket, x: float, y: float, number:
     low = _paragraph(pen, ticket.when, left, low, REGULAR, 7.5, across, most=1)
     code_y = y + 13 * mm
     qr.draw(canvas, ticket.code, left - 2 * mm, code_y, SMALL_CODE)
-    pen.draw(ticket.spelled, left, y + 9 * mm, font=BOLD, size=10)
+    pen.draw(ticket.code, left, y + 9 * mm, font=BOLD, size=10)
     beside, room = left + SMALL_CODE, across - SMALL_CODE
     line = min(low, code_y + SMALL_CODE) - 6 * mm
     line = _paragraph(pen, ticket.kind, beside, line, BOLD, 11, room, most=2)

@@ -48,12 +48,6 @@ class Ticket:
     until: str = ""
 
     @property
-    def spelled(self) -> str:
-        """The code as people read it out: in two halves."""
-        half = len(self.code) // 2
-        return f"{self.code[:half]} {self.code[half:]}"
-
-    @property
     def reference(self) -> str:
         return self.slot_id.upper()
 

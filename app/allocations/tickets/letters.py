@@ -29,10 +29,10 @@ def confirmation(tickets: Sequence[Ticket], *, key: str) -> Message:
     first = tickets[0]
     told = {"holder": first.name, "reference": first.reference, "count": len(tickets)}
     if first.delivery == WILL_CALL:
-        return _letter("allocation_will_call", first, key, code=first.spelled, **told)
+        return _letter("allocation_will_call", first, key, code=first.code, **told)
     shown = tickets[:MOST_CODES]
     pictures = [Attachment(f"{each.code}.png", qr.png(each.code), "image/png", cid=each.code) for each in shown]
-    codes = [{"cid": each.code, "spelled": each.spelled} for each in shown]
+    codes = [each.code for each in shown]
     message = _letter("allocation_ticket", first, key, codes=codes, **told)
     name = f"Ticket {first.code}.pdf" if len(tickets) == 1 else f"{len(tickets)} tickets.pdf"
     pdf = Attachment(name, ticket_pdf(tickets), "application/pdf")

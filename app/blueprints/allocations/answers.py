@@ -12,6 +12,7 @@ from app.web.schema import Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE = {"example": "7K2Q9XRD4M"}
+DELIVERY = {"enum": [*DELIVERIES, None], "example": "e_ticket"}
 STATUS = {"enum": list(SLOT_STATES), "example": "invited"}
 
 
@@ -118,7 +119,7 @@ class SlotData(Schema):
     email = _maybe("frieda@example.com")
     phone = _maybe("+264811234567")
     code = fields.String(required=True, allow_none=True, metadata=CODE)
-    delivery = fields.String(required=True, allow_none=True, metadata={"enum": [*DELIVERIES, None]})
+    delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY)
     party_id = fields.String(required=True, allow_none=True, metadata=ID)
     party_size = Whole(required=True)
     version = Whole(required=True)
@@ -154,7 +155,7 @@ class InvitedGuest(Schema):
     name = _word("Frieda Amupolo", required=True)
     email = _word("frieda@example.com", required=True)
     url = _word("https://events.example/claim/Q2Zm…")
-    reason = fields.String(metadata={"enum": ["ALREADY_INVITED", "LISTED_TWICE"]})
+    reason = fields.String(metadata={"enum": ["ALREADY_INVITED", "LISTED_TWICE"], "example": "LISTED_TWICE"})
 
 
 class InvitesData(Schema):
@@ -185,7 +186,7 @@ class ReleaseData(Schema):
 
 
 class RevokedData(SlotData):
-    return_to = fields.String(required=True, metadata={"enum": ["block", "public"]})
+    return_to = fields.String(required=True, metadata={"enum": ["block", "public"], "example": "block"})
 
 
 class MoveData(Schema):
@@ -232,7 +233,7 @@ class ClaimedData(Schema):
     name = _maybe("Frieda Amupolo")
     email = _maybe("frieda@example.com")
     phone = _maybe("+264811234567")
-    delivery = fields.String(allow_none=True, metadata={"enum": list(DELIVERIES), "example": "e_ticket"})
+    delivery = fields.String(allow_none=True, metadata=DELIVERY)
     quantity = Whole()
     slots = Items(Object(ClaimedSlot))
     claimed_at = Moment(allow_none=True)
@@ -259,7 +260,7 @@ class WillCallRow(Schema):
     phone = _maybe("+264811234567")
     code = fields.String(required=True, allow_none=True, metadata=CODE)
     status = fields.String(required=True, metadata={"enum": ["claimed", "admitted"], "example": "claimed"})
-    delivery = fields.String(required=True, allow_none=True, metadata={"enum": [*DELIVERIES, None]})
+    delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY)
     party_id = fields.String(required=True, allow_none=True, metadata=ID)
     party_size = Whole(required=True)
     version = Whole(required=True)
@@ -270,7 +271,7 @@ class WillCallRow(Schema):
     ticket_type_id = fields.String(required=True, metadata=ID)
     ticket_type_name = _word("Weekend pass", required=True)
     block_name = _maybe("Gold sponsor")
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
+    kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "sponsor"})
     organisation = _maybe("Kalahari Coffee")
 
 
