@@ -7,8 +7,10 @@ Text is drawn as text: nothing here reads markup, so nothing of what a user wrot
 """
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from reportlab.lib.colors import HexColor
@@ -24,6 +26,7 @@ NIGHT, MUTED, LINE, DUNE, SAND = (HexColor(each) for each in ("#14213D", "#4A556
 SUBSTITUTE, MORE = "\u25a1", "…"
 KEPT = "\n\u00a0\u202f\u200c\u200d"
 SHORTEST_SCALE = 0.6
+_READING, _SUBSETTING = Lock(), Lock()
 
 
 class Pen:
@@ -62,9 +65,14 @@ class Pen:
         self.text.textOut(bidi.visual(line))
 
 
-@cache
 def register_fonts() -> None:
     """Reads the fonts, once a process: it takes a tenth of a second."""
+    with _READING:
+        _register()
+
+
+@cache
+def _register() -> None:
     for name in (REGULAR, BOLD):
         font = TTFont(name, str(FONTS / f"{name}.ttf"), asciiReadable=True)
         _remember(font.face)
@@ -73,12 +81,23 @@ def register_fonts() -> None:
 
 
 def _remember(face: Any) -> None:
-    """The same letters are the same font in every document, so it is made once; that is half the cost of a page."""
-    subset_of = lru_cache(maxsize=64)(face.makeSubset)
+    """The same letters are the same font in every document, so it is made once; that is half the cost of a page.
+
+    Making it moves through the font's file, so one thread at a time does.
+    """
+    subset_of = lru_cache(maxsize=64)(_by_one(face.makeSubset))
     face.makeSubset = lambda codes: subset_of(tuple(codes))
     widths = {code: fp_str(wide).encode() for code, wide in face.charWidths.items()}
     usual = fp_str(face.defaultWidth).encode()
     face.getCharWidth = lambda code: widths.get(code, usual)
+
+
+def _by_one(make: Callable[..., bytes]) -> Callable[..., bytes]:
+    def made(codes: tuple[int, ...]) -> bytes:
+        with _SUBSETTING:
+            return make(codes)
+
+    return made
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,7 @@ from app.allocations.invoicing.drawing import pdf_of
 from app.allocations.invoicing.paper import CREDIT_NOTE, read
 from tests.allocations.papers import HOSTILE, paper, words
 from tests.house.sources import ROOT
+from tests.races import at_once
 
 # What the first layout makes of `paper(12)`. A machine or a library that gives another sum breaks a promise.
 FIRST_LAYOUT = "75f5b145ac42363556d1461f33d1482e2a9bd9a1f7eabdb19f9b5c005386e626"
@@ -30,6 +31,12 @@ def test_other_documents_before_it_and_another_process_change_nothing() -> None:
     other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)
     assert run.stdout == sha256(pdf_of(paper(12))).hexdigest(), run.stderr
+
+
+def test_documents_that_are_drawn_at_once_are_the_same_too() -> None:
+    names = [f"N{chr(0x100 + number)}{chr(0x410 + number)}" for number in range(16)]
+    found = at_once(16, lambda number: pdf_of(paper(buyer=[names[number]])))
+    assert found == [pdf_of(paper(buyer=[name])) for name in names]
 
 
 def test_json_keeps_every_part_of_it() -> None:
