@@ -4,7 +4,10 @@ Everybody locks in one order, so that nobody waits in a circle: the block (of tw
 first), then its slots, then the ticket type, then its day's figures. A write begins with the block's lock, in a
 statement of its own (who has waited for a lock sees the locked row as it is now, but other rows as they were before
 the wait), and then changes everything in a second one. Who holds the lock knows that nobody else changes the block's
-slots; the ticket type is held only from there to the commit.
+slots but the gate; the ticket type is held only from there to the commit.
+
+The gate takes a claimed slot alone and counts beside (see `admit`), so it never waits for a block nor makes one wait.
+Whoever takes a claimed slot away therefore says so in his statement (`AND status = …`), and looks whether it was there.
 """
 
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ from app.allocations.invoicing.queries import summary
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.core.errors import NotFound
 from app.events import availability
-from app.events.models import Event, TicketType
+from app.events.models import Event, TicketAdmission, TicketType
 from app.events.queries import READS, WRITES, owned
 from app.events.visibility import ARCHIVED, CANCELLED
 
@@ -31,8 +34,18 @@ HELD = " + ".join(f"b.{each} + m.{each}" for each in availability.PLACES)
 STATUS = f"""CASE WHEN {FREE} > 0 THEN 'open' WHEN m.released > 0 OR b.status = 'released' THEN 'released'
                   WHEN {HELD} > 0 THEN 'exhausted' WHEN b.released + m.released > 0 THEN 'released'
                   ELSE 'cancelled' END"""
+ADMITTED = (
+    select(func.coalesce(func.sum(TicketAdmission.count), 0))
+    .where(TicketAdmission.block_id == AllocationBlock.id)
+    .correlate(AllocationBlock)
+    .scalar_subquery()
+)
+SHOWN_APART = ("claimed", "admitted", "version")
 BLOCK = (
-    *AllocationBlock.__table__.columns,
+    *(each for each in AllocationBlock.__table__.columns if each.name not in SHOWN_APART),
+    (AllocationBlock.claimed - ADMITTED).label("claimed"),
+    ADMITTED.label("admitted"),
+    (AllocationBlock.version + ADMITTED).label("version"),
     TicketType.name.label("ticket_type_name"),
     Event.name.label("event_name"),
     Event.timezone,
@@ -143,7 +156,7 @@ def _one(session: Session, statement: Select[Any]) -> RowMapping:
 
 
 def _lock(statement: Select[Any]) -> Select[Any]:
-    """FOR NO KEY UPDATE: slots may be added meanwhile by nobody, yet rows that only point at the block may."""
+    """FOR NO KEY UPDATE, which does not stop rows from pointing at the block."""
     return statement.with_for_update(of=AllocationBlock, key_share=True)
 
 

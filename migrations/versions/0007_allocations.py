@@ -2,7 +2,7 @@
 
 Revision ID: 0007
 Revises: 0004
-Create Date: 2026-11-21 03:05:15.203133
+Create Date: 2026-11-21 03:57:43.409819
 """
 
 import sqlalchemy as sa
@@ -82,6 +82,17 @@ def upgrade() -> None:
     op.create_index('ix_allocation_block_event', 'allocation_block', ['event_id', 'created_at', 'id'], unique=False)
     op.create_index('ix_allocation_block_release', 'allocation_block', ['release_at'], unique=False, postgresql_where=sa.text('release_at IS NOT NULL'))
     op.create_index('ix_allocation_block_ticket_type', 'allocation_block', ['ticket_type_id'], unique=False)
+    op.create_table('ticket_admission',
+    sa.Column('ticket_type_id', sa.String(length=24, collation='C'), nullable=False),
+    sa.Column('block_id', sa.String(length=24, collation='C'), nullable=False),
+    sa.Column('day', sa.Date(), nullable=False),
+    sa.Column('stripe', sa.SmallInteger(), autoincrement=False, nullable=False),
+    sa.Column('count', sa.Integer(), nullable=False),
+    sa.ForeignKeyConstraint(['ticket_type_id'], ['ticket_type.id'], name=op.f('fk_ticket_admission_ticket_type_id_ticket_type'), ondelete='CASCADE'),
+    sa.PrimaryKeyConstraint('ticket_type_id', 'block_id', 'day', 'stripe', name=op.f('pk_ticket_admission')),
+    postgresql_with={'fillfactor': '50'}
+    )
+    op.create_index('ix_ticket_admission_block', 'ticket_admission', ['block_id'], unique=False)
     op.create_table('allocation_slot',
     sa.Column('id', sa.String(length=24, collation='C'), nullable=False),
     sa.Column('block_id', sa.String(length=24, collation='C'), nullable=False),
@@ -141,6 +152,8 @@ def downgrade() -> None:
     op.drop_index('ix_allocation_slot_email', table_name='allocation_slot', postgresql_where=sa.text('ended_at IS NULL'))
     op.drop_index('ix_allocation_slot_block', table_name='allocation_slot')
     op.drop_table('allocation_slot')
+    op.drop_index('ix_ticket_admission_block', table_name='ticket_admission')
+    op.drop_table('ticket_admission')
     op.drop_index('ix_allocation_block_ticket_type', table_name='allocation_block')
     op.drop_index('ix_allocation_block_release', table_name='allocation_block', postgresql_where=sa.text('release_at IS NOT NULL'))
     op.drop_index('ix_allocation_block_event', table_name='allocation_block')

@@ -60,7 +60,7 @@ def test_the_tickets_of_a_pack_are_admitted_at_the_gate(client: Client) -> None:
     gate = f"/api/events/{block.event_id}/allocations/will-call"
     (row,) = data(owner.get(gate, query_string={"q": code}))["slots"]
     data(owner.post(f"{gate}/{row['slotId']}/admit", {"nonce": "scan-1"}))
-    assert count("SELECT admitted FROM allocation_block") == 1
+    assert count("SELECT count(*) FROM allocation_slot WHERE status = 'admitted'") == 1
 
 
 def test_all_or_none(client: Client) -> None:

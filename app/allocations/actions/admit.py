@@ -1,8 +1,9 @@
 """Admitting somebody at the gate: exactly once, under any number of scanners.
 
-One ticket is one statement, its audit row, the block's and the ticket type's counters and the day's figures within.
-It takes the block's lock first, like everybody (see `books`); a scanner that waited there finds the slot admitted
-and changes nothing. Several of a party are two statements, because who is left is only known under the lock.
+One ticket is one statement: the slot, its audit row, and the count in a stripe of the connection's own. It takes the
+slot's row and nothing that others need, so scanners wait for one another only over the same ticket; who has waited
+finds it admitted and changes nothing. Several of a party are locked first, in the order of their ids, because who is
+left is only known then.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from app.core.clock import utcnow
 from app.core.db import compiled, db, write_row
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
+from app.events import availability
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.events.times import instant
@@ -34,17 +36,18 @@ ADMITTED = """
            admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1"""
 RETURNED = "RETURNING s.*, 'claimed' AS was, s.status AS became"
 ANSWER = f"SELECT {', '.join(TOLD)} FROM touched"
-HELD = """held AS (
-    SELECT b.id FROM allocation_block b
-     WHERE b.id = (SELECT s.block_id FROM allocation_slot s JOIN event e ON e.id = s.event_id
-                    WHERE s.id = :slot_id AND s.event_id = :event_id AND (:everybodys OR e.organiser_id = :actor_id))
-       FOR NO KEY UPDATE)"""
-ONE = books.changing(
-    f"""{HELD}, touched AS (
-        {ADMITTED} FROM held WHERE s.id = :slot_id AND s.block_id = held.id AND s.status = 'claimed' {RETURNED})""",
+ONE = books.noting(
+    f"""touched AS (
+        {ADMITTED} FROM event e
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed' AND e.id = s.event_id
+           AND (:everybodys OR e.organiser_id = :actor_id) {RETURNED}), {availability.admitting("touched")}""",
     ANSWER,
 )
-SEVERAL = books.changing(f"touched AS ({ADMITTED} WHERE s.id = ANY(CAST(:ids AS text[])) {RETURNED})", ANSWER)
+SEVERAL = books.noting(
+    f"""touched AS ({ADMITTED} WHERE s.id = ANY(CAST(:ids AS text[])) {RETURNED}),
+        {availability.admitting("touched")}""",
+    ANSWER,
+)
 ONE_BY_DRIVER, SEVERAL_IN_SESSION = compiled(text(ONE)), text(SEVERAL)
 
 
@@ -79,7 +82,6 @@ def admit(
 def _admit_party(caller: Caller, given: Mapping[str, Any], count: int) -> dict[str, Any]:
     with transaction() as session:
         slot = standing(caller, given["event_id"], given["slot_id"], tier=WRITES)
-        books.locked_behind(session, slot_id=slot["id"])
         party = _party(session, slot)
         earlier = [each for each in party if given["nonce"] is not None and each["nonce"] == given["nonce"]]
         if earlier:
@@ -109,7 +111,8 @@ def _party(session: Session, slot: Any) -> list[RowMapping]:
     together = AllocationSlot.id == slot["id"]
     if slot["party_size"] > 1:
         together = (AllocationSlot.party_id == slot["party_id"]) & (AllocationSlot.party_size > 1)
-    rows = session.execute(_slots().where(together).order_by(AllocationSlot.id)).mappings()
+    statement = _slots().where(together).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
+    rows = session.execute(statement).mappings()
     return sorted(rows, key=lambda row: row["id"] != slot["id"])
 
 

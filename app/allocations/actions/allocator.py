@@ -22,7 +22,7 @@ RENAME = books.sql(
             UPDATE allocation_slot s
                SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
                    generation = s.generation + 1, version = s.version + 1
-             WHERE s.id = :slot_id
+             WHERE s.id = :slot_id AND s.status = 'claimed'
             RETURNING {books.SLOT}, s.status AS was, s.status AS became, NULL::text AS gate, s.generation),
         counted AS (UPDATE allocation_block b SET version = b.version + 1, updated_at = now()
                       FROM touched t WHERE b.id = t.block_id)""",
@@ -77,6 +77,8 @@ def rename(token: str, network: str, *, slot_id: str, **sent: Any) -> dict[str, 
         if any(wanted[name] != slot[name] for name in wanted):
             given = {**wanted, "slot_id": slot_id, "code": links.new_code(), **books.acting(books.HOLDER, "rename")}
             generation = session.scalar(RENAME, given)
+            if generation is None:
+                raise AlreadyAdmitted()
             giving.send_ticket(slot_id, generation)
         return {**_own(session, block["id"], slot_id), "slot_id": slot_id}
 

@@ -15,6 +15,7 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
+TOO_LATE = "Somebody has been admitted with this ticket, so it cannot be taken back any more."
 END = f"""ended AS (
         UPDATE allocation_slot s SET status = 'revoked', ended_at = now(), version = s.version + 1,
                generation = s.generation + 1
@@ -53,11 +54,12 @@ def end_slot(session: Session, block: Any, slot: Any, *, actor: books.Actor, ver
     if slot["status"] == states.REVOKED:
         return
     if slot["status"] == states.ADMITTED:
-        raise AlreadyAdmitted("Somebody has been admitted with this ticket, so it cannot be taken back any more.")
+        raise AlreadyAdmitted(TOO_LATE)
     if slot["status"] == states.RELEASED:
         raise SlotReleased()
     given = {"slot_id": slot["id"], "was": slot["status"], "fresh_id": new_id(), **books.acting(actor, verb)}
-    session.execute(TO_PUBLIC if to_public else TO_BLOCK, given)
+    if session.execute(TO_PUBLIC if to_public else TO_BLOCK, given).first() is None:
+        raise AlreadyAdmitted(TOO_LATE)
     if to_public:
         shrunk(session, block)
 
