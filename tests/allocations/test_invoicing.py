@@ -78,6 +78,17 @@ def test_discounts_stand_on_it_and_vat_is_inside(client: Client) -> None:
     assert (found["totalMinor"], found["creditedMinor"], found["status"]) == (765000, 0, "issued")
 
 
+def test_the_block_shows_its_invoice(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 2)
+    of_block = f"/api/events/{block.event_id}/allocations/{block.id}"
+    assert data(owner.get(of_block))["invoice"] is None
+    number = data(owner.post(path(block, "invoice/email")), 202)["number"]
+    wanted = {"number": number, "status": "issued", "totalMinor": 170000}
+    assert data(owner.get(of_block))["invoice"] == wanted
+    assert data(owner.get(of_block.rpartition("/")[0]))["allocations"][0]["invoice"] == wanted
+
+
 def test_a_free_block_has_no_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), unit_price_minor=0)
