@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from app.accounts.models import Account
 from app.accounts.passwords import hashed
 from app.accounts.registration import Applicant, add_profile, created
+from app.allocations import demo as demo_allocations
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
@@ -60,6 +61,7 @@ def seed() -> bool:
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = bool(demo_events.seed(organiser.id, story)) or made
+        made = bool(demo_allocations.seed(organiser.id)) or made
     return made
 
 

@@ -4,6 +4,10 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.allocations import packs
+from app.blueprints.allocations.gate import blp as gate
+from app.blueprints.allocations.public import blp as allocation_links
+from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.crew.routes import blp as crew
@@ -24,6 +28,10 @@ def register(app: Flask, settings: Settings) -> None:
     for blueprint in (
         accounts,
         activation,
+        packs.blp,
+        gate,
+        allocation_links,
+        allocations,
         applications,
         crew,
         diagnostics,

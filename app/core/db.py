@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event
+from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event, make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
@@ -28,6 +28,7 @@ NAMES = {
 ObjectId = String(24, collation="C")
 Parameters = Sequence[Any] | Mapping[str, Any]
 Question = Callable[[Any], Any]
+DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
 class WriteOutsideTransaction(RuntimeError):
@@ -83,6 +84,11 @@ def id_column() -> Mapped[str]:
     return mapped_column(ObjectId, primary_key=True, default=new_id)
 
 
+def compiled(query: Any) -> str:
+    """The text that the driver takes, with its parameters by name."""
+    return str(query.compile(dialect=DIALECT))
+
+
 def fetch_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
     """The first row of a hand-written SELECT, by the driver itself: for the one query that every request makes.
 
@@ -100,6 +106,24 @@ def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None =
         lambda cursor: cursor.execute(statement, parameters, prepare=prepare).fetchall()
     )
     return rows
+
+
+def write_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+    """The first row of a write that is one statement, and so a transaction by itself; or part of the one that is open.
+
+    For the few writes that many wait for: BEGIN and COMMIT around them would cost as much as they do. It is never
+    tried twice.
+    """
+
+    def question(cursor: Any) -> Any:
+        return cursor.execute(statement, parameters).fetchone()
+
+    if db.session.registry.has() and db.session().info.get("writing"):
+        within: tuple[Any, ...] | None = question(_cursor(db.session().connection().connection))
+        return within
+    with closing(db.engine.raw_connection()) as lent:
+        row: tuple[Any, ...] | None = _asked_at_once(lent, question)
+    return row
 
 
 def _asked(question: Question) -> Any:

@@ -23,20 +23,19 @@ from sqlalchemy import (
     bindparam,
     func,
     literal_column,
-    make_url,
     select,
     tuple_,
     union_all,
 )
 from sqlalchemy.sql.visitors import ExternallyTraversible, replacement_traverse
 
+from app.core.db import compiled
 from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions
 from app.events.models import Event
 from app.events.visibility import in_lists
 
 # Relevance and distance are sorted among so many candidates: the soonest, or the nearest.
 CANDIDATES: Any = literal_column("1000", Integer)
-DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 STARTS_AT = func.to_char(
     func.timezone(literal_column("'UTC'"), Event.starts_at), literal_column('\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\'')
 )
@@ -97,11 +96,6 @@ def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> st
         last = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
         page = page.where(tuple_(key, candidates.c.id) > last)
     return compiled(page.order_by(key, candidates.c.id).limit(most))
-
-
-def compiled(query: Any) -> str:
-    """The text that the driver takes, with its parameters by name."""
-    return str(query.compile(dialect=DIALECT))
 
 
 def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments) -> Select[Any]:

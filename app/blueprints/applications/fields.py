@@ -4,21 +4,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.core.ids import is_id
-from app.web.fields import Length, Moment, Secret, Text, problem
-
-
-class Id(Secret):
-    """An object id."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(length=24, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"}, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        if not is_id(text):
-            raise problem("invalid_id", "Must be an id: 24 lower-case hex digits.")
-        return text
+from app.web.fields import Id as Id
+from app.web.fields import Length, Moment, Text, problem
 
 
 class BoundedMoment(Moment):
