@@ -79,8 +79,12 @@ def will_call(stage: Stage) -> Load:
     """`GET will-call?q=…` among 100,000 slots: names, parts of addresses, codes."""
     made = _event(stage, "gate")
     base = f"/api/events/{made['event']}/allocations/will-call"
-    words = [f"{name}+{n}" for n in range(1, 900) for name in ("frieda+am", "gro", "tuli", "nel")]
+    words = [f"{name}{end}" for end in ("a", "be", "cad", "fe", "gi", "h") for name in ("Frieda+amupolo", "tuli+nel")]
+    words += [
+        f"{name}{end}" for name in ("grossmann", "shikongo", "hamutenya") for end in ("a", "bc", "dek", "fi", "hh")
+    ]
     words += [f"fan{n}." for n in range(1, 4000, 3)] + [f"@mail{n}." for n in range(900)]
+    words += [f"{first}+{last}" for first in ("eva", "jan", "zoe") for last in ("bau", "kau", "beukesa", "nango")]
     return Load(base, headers=_bearer(made), paths=[f"{base}?q={each}" for each in words])
 
 

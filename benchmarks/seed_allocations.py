@@ -9,6 +9,7 @@ import psycopg
 from app.core.ids import new_id
 
 FIRST = ["Frieda", "Petrus", "Zoë", "Tjizembua", "Johanna", "Elago", "Nangula", "Jan", "Maria", "Tuli", "Selma", "Eva"]
+# Three letters more make ten names some thousands, as many as a real crowd has.
 LAST = [
     "Amupolo",
     "Shilongo",
@@ -42,13 +43,14 @@ SLOTS = """
     SELECT %(prefix)s::text || lpad(to_hex(n), 12, '0'), %(block)s::text, %(event)s::text, %(type)s::text,
            %(state)s::text, CASE WHEN claimed THEN 'invite' END,
            CASE WHEN claimed THEN upper(translate(substr(md5(%(block)s::text || n), 1, 10), 'e', 'k')) END,
-           CASE WHEN claimed THEN first || ' ' || last || ' ' || n END,
+           CASE WHEN claimed THEN first || ' ' || last END,
            CASE WHEN claimed THEN lower('fan' || n || '.' || last || '@mail' || n %% 977 || '.example') END,
            CASE WHEN claimed THEN 'will_call' END, CASE WHEN claimed THEN now() END, CASE WHEN claimed THEN now() END,
            CASE WHEN claimed THEN %(prefix)s::text || lpad(to_hex(n), 12, '0') END
       FROM generate_series(1, %(count)s) n,
            LATERAL (SELECT %(state)s::text = 'claimed' AS claimed, (%(firsts)s::text[])[1 + n %% 12] AS first,
-                           (%(lasts)s::text[])[1 + n / 12 %% 10] AS last) AS person
+                           (%(lasts)s::text[])[1 + n / 12 %% 10]
+                           || translate(substr(md5(n::text), 1, 3), '0123456789', 'ghijklmnop') AS last) AS person
     RETURNING id
 """
 COUNTED = "UPDATE ticket_type SET {state} = {state} + %(count)s WHERE id = %(type)s"

@@ -13,7 +13,7 @@ Whoever takes a claimed slot away therefore says so in his statement (`AND statu
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, func, select, text
+from sqlalchemy import RowMapping, Select, bindparam, func, select, text
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -21,6 +21,7 @@ from app.accounts.models import Account, OrganiserProfile
 from app.allocations import states
 from app.allocations.invoicing.queries import summary
 from app.allocations.models import AllocationBlock, AllocationSlot
+from app.core.db import ObjectId
 from app.core.errors import NotFound
 from app.events import availability
 from app.events.models import Event, TicketAdmission, TicketType
@@ -123,8 +124,11 @@ def locked_two(session: Session, caller: Caller, event_id: str, ids: tuple[str, 
 
 def locked_behind(session: Session, *, block_id: str | None = None, slot_id: str | None = None) -> RowMapping:
     """The block that a link leads to, by its own id or by that of a slot; locked. Raises NotFound."""
-    of_slot = select(AllocationSlot.block_id).where(AllocationSlot.id == slot_id).scalar_subquery()
-    return _one(session, joined().where(AllocationBlock.id == (of_slot if block_id is None else block_id)))
+    statement = BEHIND_SLOT if block_id is None else BEHIND_BLOCK
+    row = session.execute(_lock(statement), {"wanted": slot_id if block_id is None else block_id}).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
 
 
 def owned_blocks(caller: Caller, event_id: str) -> Select[Any]:
@@ -173,3 +177,11 @@ def _change(name: str) -> str:
 def sql(statement: str) -> Any:
     """A statement as the session takes it."""
     return text(statement)
+
+
+# Built once: claims under one lock wait for every millisecond of whoever holds it.
+WANTED = bindparam("wanted", type_=ObjectId)
+BEHIND_BLOCK = joined().where(AllocationBlock.id == WANTED)
+BEHIND_SLOT = joined().where(
+    AllocationBlock.id == select(AllocationSlot.block_id).where(AllocationSlot.id == WANTED).scalar_subquery()
+)

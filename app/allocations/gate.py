@@ -18,6 +18,7 @@ from app.core.errors import NotFound
 from app.events.queries import READS
 from app.events.search import WORDS, folded
 
+SHORT = 3
 SORT_KEY: Any = literal_column("name_key", String)
 COLUMNS = ("slotId", "name", "email", "phone", "code", "status", "delivery", "partyId", "partySize", "version",
            "claimedAt", "admittedAt", "gate", "blockId", "ticketTypeId", "ticketTypeName", "blockName", "kind",
@@ -57,7 +58,7 @@ def will_call(
     conditions = "".join(f" AND {FILTERS[name]}" for name in given)
     if after is not None:
         values |= {"key": after[0], "id": after[1]}
-    rows = fetch_rows(_page(conditions, limit + 1, after is not None), values, prepare=False if "q" in given else None)
+    rows = fetch_rows(_page(conditions, limit + 1, after is not None), values, prepare=_planned_once(q))
     if not rows:
         raise NotFound()
     rows = [row for row in rows if row[0] is not None]
@@ -69,6 +70,11 @@ def will_call(
 def matching(q: str, event_id: str) -> str:
     """What PostgreSQL looks for: each word as a beginning; one with @ or a dot as it is, others without accents."""
     return " & ".join(_word(word, event_id) for word in q.lower().split()[:WORDS])
+
+
+def _planned_once(q: str | None) -> bool | None:
+    """Whether one plan serves: the index of words, unless a beginning is so short that half the list has it."""
+    return False if q and min(map(len, q.split()), default=0) < SHORT else None
 
 
 def _word(word: str, event_id: str) -> str:

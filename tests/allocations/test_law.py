@@ -11,6 +11,7 @@ from flask import Flask
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from redis import Redis
 from sqlalchemy import text
 
 from app.accounts.models import Account
@@ -35,6 +36,8 @@ class Verbs(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
+        """Each story begins with what a minute allows unspent."""
+        Redis.from_url(self.client.flask.application.extensions["settings"].REDIS_URL).flushdb()
         first = block(self.client, owner=self.owner, quantity=12, total=40)
         self.blocks = [first, another(first, quantity=12)]
         self.tokens: list[str] = []

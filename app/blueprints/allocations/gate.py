@@ -11,9 +11,11 @@ from app.web import paging
 from app.web.access import ORGANISER, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
-from app.web.envelope import spliced_response
+from app.web.envelope import as_json, spliced_response
 
 blp = Blueprint("gate", __name__, url_prefix="/api/events", description="Admission at the gate")
+# What a scan answers is told without a schema: at the gate each millisecond is a queue.
+WIRE = {name: str(field.data_key) for name, field in answers.AdmittedData().dump_fields.items()}
 NOT_ADMITTED = [errors.AlreadyAdmitted, errors.NotClaimed, errors.SlotRevoked, errors.PartyTooSmall]
 
 
@@ -38,7 +40,8 @@ def will_call(event_id: str, **query: Any) -> Any:
 )
 def admit(event_id: str, slot_id: str, **body: Any) -> Any:
     """Admit somebody, exactly once. The same `nonce` again gets the same answer; `count` admits so many of a party."""
-    return actions.admit(current_caller(), event_id, slot_id, **body)
+    admitted = actions.admit(current_caller(), event_id, slot_id, **body)
+    return spliced_response(as_json({wire: admitted[name] for name, wire in WIRE.items()}))
 
 
 def _page(event_id: str, *, limit: int, cursor: str | None = None, **query: Any) -> dict[str, Any]:
