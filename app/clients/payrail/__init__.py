@@ -1,6 +1,6 @@
 """The payment rail: mobile wallets behind one interface, in one of three modes (PAYRAIL_MODE).
 
-    mock       deterministic, moves no money, code 123456 (see mock.py for the numbers that misbehave)
+    mock       deterministic, moves no money, code 123456 (see rules.py for the numbers that misbehave)
     disabled   every use is 503 PAYRAIL_DISABLED
     live       over HTTP
 
@@ -11,10 +11,29 @@ from flask import current_app
 
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.errors import LiveRailMissing
-from app.clients.payrail.interface import Charge, Outcome, Rail
+from app.clients.payrail.interface import (
+    BankAccount,
+    Charge,
+    Outcome,
+    Rail,
+    Transfer,
+    TransferOutcome,
+    TransferState,
+    Wallet,
+)
 from app.clients.payrail.mock import MockRail
 
-__all__ = ["Charge", "Outcome", "Rail", "rail"]
+__all__ = [
+    "BankAccount",
+    "Charge",
+    "Outcome",
+    "Rail",
+    "Transfer",
+    "TransferOutcome",
+    "TransferState",
+    "Wallet",
+    "rail",
+]
 
 
 def rail() -> Rail:
