@@ -6,6 +6,8 @@ from app import demo, up
 from app.accounts import commands as accounts
 from app.core import commands as core
 from app.events import commands as events
+from app.ledger import commands as ledger
+from app.payouts import commands as payouts
 from app.web import catalogue
 
 
@@ -16,4 +18,6 @@ def register(app: Flask) -> None:
     core.register(app)
     accounts.register(app)
     events.register(app)
+    ledger.register(app)
+    payouts.register(app)
     catalogue.register(app)

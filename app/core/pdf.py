@@ -86,6 +86,21 @@ class Sheet:
         cells = [[paragraph(what), paragraph(amount, right=True)] for what, amount in rows]
         self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[float]) -> None:
+        """Rows under a header that is repeated on every page; the last two columns are amounts. Widths are shares."""
+        right = len(header) - 2
+        cells = [[paragraph(text, size=8.5, colour=MUTED, right=n >= right) for n, text in enumerate(header)]]
+        cells += [[paragraph(text, size=9, right=n >= right) for n, text in enumerate(row)] for row in rows]
+        self.story += [_grid(cells, [WIDTH * each for each in widths], lines=True, repeat=1), Spacer(0, 4 * mm)]
+
+    def heading(self, text: str) -> None:
+        """A word above what follows."""
+        self.story += [paragraph(text, bold=True, size=11), Spacer(0, 2 * mm)]
+
+    def figure(self, drawing: Flowable) -> None:
+        """A chart."""
+        self.story += [drawing, Spacer(0, 6 * mm)]
+
     def total(self, label: str, amount: str) -> None:
         """The sum: once, and large."""
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]
@@ -147,7 +162,7 @@ def _party(heading: str, lines: Sequence[str]) -> list[Paragraph]:
     ]
 
 
-def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -> Table:
+def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0) -> Table:
     style: list[tuple[Any, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
@@ -157,7 +172,7 @@ def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))
-    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT")
+    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT", repeatRows=repeat)
 
 
 def _drawn(

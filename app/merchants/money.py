@@ -24,9 +24,6 @@ def asks_for_open_money(check: Check) -> Check:
 
 
 def open_money(session: OrmSession, account_id: str) -> None:
-    """Raises BalanceNotZero or PayoutInProgress while there is money to come or to go.
-
-    There is no ledger yet, so nothing is registered and nothing found.
-    """
+    """Raises BalanceNotZero or PayoutInProgress while there is money to come or to go."""
     for check in _checks:
         check(session, account_id)
