@@ -4,6 +4,7 @@ from flask import Flask
 
 from app import demo, up
 from app.accounts import commands as accounts
+from app.clients.payrail import commands as payrail
 from app.core import commands as core
 from app.events import commands as events
 from app.ledger import commands as ledger
@@ -20,4 +21,5 @@ def register(app: Flask) -> None:
     events.register(app)
     ledger.register(app)
     payouts.register(app)
+    payrail.register(app)
     catalogue.register(app)

@@ -20,21 +20,35 @@ log = structlog.get_logger(__name__)
 def settle(payment_id: str, outcome: Outcome) -> StallPayment:
     """The payment after this outcome. That it was paid counts whenever it is heard; all else only while it runs."""
     with transaction() as session:
-        application = session.scalars(
-            select(Application)
-            .join(StallPayment, StallPayment.application_id == Application.id)
-            .where(StallPayment.id == payment_id)
-            .with_for_update(of=Application)
-            .execution_options(populate_existing=True)
-        ).one()
-        # The application first, as everywhere: two orders of locking would wait for each other.
-        row = session.get_one(StallPayment, payment_id, with_for_update=True, populate_existing=True)
+        application, row = _locked(session, payment_id)
         if outcome is Outcome.PAID and row.status != "paid":
             _paid(session, application, row)
         elif row.status == "processing":
             row.status = _next(row, outcome)
             application.version += 1
     return row
+
+
+def not_asked(payment_id: str) -> None:
+    """Gives back a try that the rail surely never saw, and the code with it."""
+    with transaction() as session:
+        application, row = _locked(session, payment_id)
+        if row.status == "processing":
+            row.status, row.tries = "otp_required", row.tries - 1
+            application.version += 1
+
+
+def _locked(session: ReadOrWriteSession, payment_id: str) -> tuple[Application, StallPayment]:
+    application = session.scalars(
+        select(Application)
+        .join(StallPayment, StallPayment.application_id == Application.id)
+        .where(StallPayment.id == payment_id)
+        .with_for_update(of=Application)
+        .execution_options(populate_existing=True)
+    ).one()
+    # The application first, as everywhere: two orders of locking would wait for each other.
+    row = session.get_one(StallPayment, payment_id, with_for_update=True, populate_existing=True)
+    return application, row
 
 
 def _next(row: StallPayment, outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
+from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
 from app.core.errors import Unavailable
@@ -64,8 +65,12 @@ def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
         database = probe.thread.submit(_database, settings.DATABASE_URL).result(SECONDS)
     except (psycopg.Error, OSError, TooSlow):
         database = {"database": "down", "migrations": "unknown", "relay": "down", "workers": 0}
+    payrail = {"payrail": settings.PAYRAIL_MODE}
+    if settings.PAYRAIL_MODE == "live":
+        payrail["payrail_link"] = "up" if rail().reachable() else "down"
     ready = database["database"] == "up" and database["migrations"] == "current"
-    return {"ready": ready, **database, "payrail": settings.PAYRAIL_MODE, "redis": _redis(settings.REDIS_URL)}
+    ready = ready and payrail.get("payrail_link") != "down"
+    return {"ready": ready, **database, **payrail, "redis": _redis(settings.REDIS_URL)}
 
 
 def _database(url: str) -> dict[str, Any]:

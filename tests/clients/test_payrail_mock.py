@@ -6,14 +6,12 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.clients.payrail import BankAccount, Charge, Outcome, Transfer, TransferOutcome, TransferState, Wallet, rail
+from app.clients.payrail import BankAccount, Charge, Outcome, Transfer, TransferOutcome, TransferState, Wallet
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.errors import LiveRailMissing, PayrailDisabled
+from app.clients.payrail.errors import PayrailDisabled
 from app.clients.payrail.mock import MockRail
 from app.clients.payrail.rules import CODE, Pace
-from app.config import SettingsError
 from app.core.transaction import TransactionOpen, transaction
-from tests.settings import app_for
 
 PACE = Pace(late=timedelta(seconds=0.2), known_after=timedelta(seconds=0.5), bounces_after=timedelta(seconds=0.5))
 RAIL = MockRail(PACE)
@@ -117,14 +115,3 @@ def test_a_disabled_rail_refuses(app: Flask) -> None:
         DisabledRail().check()
     assert DisabledRail().charge_status("a-payment") is Outcome.UNKNOWN
     assert DisabledRail().transfer_status("a-transfer").outcome is TransferOutcome.UNKNOWN
-
-
-def test_the_live_rail_is_refused_by_name_when_it_is_used(app: Flask) -> None:
-    settings = app.extensions["settings"]
-    live = app_for(
-        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, PAYRAIL_MODE="live",
-        PAYRAIL_URL="http://127.0.0.1:1", PAYRAIL_KEY="key", PAYRAIL_SECRET="secret",
-    )  # fmt: skip
-    with live.app_context(), pytest.raises(LiveRailMissing) as refused:
-        rail()
-    assert isinstance(refused.value, SettingsError) and "PAYRAIL_MODE=live" in str(refused.value)

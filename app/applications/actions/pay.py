@@ -8,7 +8,7 @@ from app.applications import links, payment, states
 from app.applications.errors import NothingDue, OtpWrong, PaymentDeclined, PaymentExpired, PaymentNotStarted
 from app.applications.models import Application, StallPayment
 from app.applications.payment import TRIES, Standing
-from app.applications.settling import ASK_AFTER, settle
+from app.applications.settling import ASK_AFTER, not_asked, settle
 from app.clients.payrail import Charge, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
 from app.core.db import ReadOrWriteSession
@@ -42,7 +42,8 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
 def verify_otp(*, token: str, code: str) -> dict[str, Any]:
     """Confirms the running payment with the code; `processing` when the rail does not say how it ended.
 
-    Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted.
+    Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
+    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
     """
     with transaction() as session:
         application = links.opened(token, links.PAYMENT, session=session).application
@@ -121,7 +122,7 @@ def _confirmed(payment_id: str, code: str) -> Outcome:
     try:
         return rail().confirm_charge(payment_id, code)
     except AppError:
-        settle(payment_id, Outcome.CODE_SENT)
+        not_asked(payment_id)
         raise
 
 

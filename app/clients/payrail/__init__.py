@@ -2,15 +2,18 @@
 
     mock       deterministic, moves no money, code 123456 (see rules.py for the numbers that misbehave)
     disabled   every use is 503 PAYRAIL_DISABLED
-    live       over HTTP
+    live       over HTTP, by the protocol of docs/payrail.md
 
 Nobody may call it inside a transaction: what the rail did must be written down whatever the database says later.
 """
 
+import hashlib
+
 from flask import current_app
 
+from app.clients.payrail.breaker import Breaker
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.errors import LiveRailMissing
+from app.clients.payrail.exchange import Account, Exchange
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
@@ -21,7 +24,9 @@ from app.clients.payrail.interface import (
     TransferState,
     Wallet,
 )
+from app.clients.payrail.live import LiveRail
 from app.clients.payrail.mock import MockRail
+from app.config import Settings
 
 __all__ = [
     "BankAccount",
@@ -37,16 +42,24 @@ __all__ = [
 
 
 def rail() -> Rail:
-    """The rail of this application. Raises LiveRailMissing for a mode that this version cannot serve."""
+    """The rail of this application."""
     known: Rail | None = current_app.extensions.get("payrail")
     if known is None:
-        known = current_app.extensions["payrail"] = _made(current_app.extensions["settings"].PAYRAIL_MODE)
+        known = current_app.extensions["payrail"] = _made(current_app.extensions["settings"])
     return known
 
 
-def _made(mode: str) -> Rail:
-    if mode == "mock":
+def _made(settings: Settings) -> Rail:
+    if settings.PAYRAIL_MODE == "mock":
         return MockRail()
-    if mode == "disabled":
+    if settings.PAYRAIL_MODE == "disabled":
         return DisabledRail()
-    raise LiveRailMissing()
+    account = Account(
+        url=settings.PAYRAIL_URL or "",
+        key=settings.PAYRAIL_KEY or "",
+        secret=settings.PAYRAIL_SECRET or "",
+        total=settings.PAYRAIL_TIMEOUT,
+    )
+    # Several rails may share one Redis, as tests do: each has a breaker of its own.
+    breaker = Breaker(settings.REDIS_URL, hashlib.sha256(account.url.encode()).hexdigest()[:12])
+    return LiveRail(Exchange(account, breaker))

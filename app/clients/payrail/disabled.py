@@ -10,6 +10,10 @@ class DisabledRail:
     def check(self) -> None:
         raise PayrailDisabled()
 
+    def reachable(self) -> bool:
+        """There is nothing to reach."""
+        return True
+
     def start_charge(self, charge: Charge) -> Outcome:
         raise PayrailDisabled()
 

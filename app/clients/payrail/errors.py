@@ -1,6 +1,5 @@
 """What a rail that cannot be used says."""
 
-from app.config import SettingsError
 from app.core.errors import Unauthorised, Unavailable, Unprocessable
 
 
@@ -12,11 +11,6 @@ class PayrailDisabled(Unavailable):
 class PayrailUnavailable(Unavailable):
     number, code = 50346, "PAYRAIL_UNAVAILABLE"
     message = "The payment rail does not answer right now; nothing was charged. Try again in a moment."
-
-
-class LiveRailMissing(Unavailable, SettingsError):
-    number, code = 50347, "PAYRAIL_LIVE_MISSING"
-    message = "PAYRAIL_MODE=live: this version has no client for the live rail; set mock or disabled."
 
 
 class CallbackNotSigned(Unauthorised):

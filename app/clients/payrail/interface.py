@@ -89,6 +89,9 @@ class Rail(Protocol):
     def check(self) -> None:
         """Whether it can be used at all, without asking it. Raises PayrailDisabled."""
 
+    def reachable(self) -> bool:
+        """Whether it answers, found out at most a few seconds ago and in less than one."""
+
     def start_charge(self, charge: Charge) -> Outcome:
         """Has the rail send a code to the wallet's owner: CODE_SENT, DECLINED or UNKNOWN.
 
@@ -96,7 +99,10 @@ class Rail(Protocol):
         """
 
     def confirm_charge(self, reference: str, code: str) -> Outcome:
-        """Takes the money if the code is right: PAID, WRONG_CODE, DECLINED or UNKNOWN. Raises PayrailDisabled."""
+        """Takes the money if the code is right: PAID, WRONG_CODE, DECLINED or UNKNOWN.
+
+        Raises PayrailDisabled, and PayrailUnavailable when the rail surely was not asked: the code still counts.
+        """
 
     def charge_status(self, reference: str) -> Outcome:
         """How a charge stands: CODE_SENT while nothing was taken, PAID, DECLINED or UNKNOWN."""

@@ -40,6 +40,9 @@ class MockRail:
     def check(self) -> None:
         """It always can."""
 
+    def reachable(self) -> bool:
+        return True
+
     def start_charge(self, charge: Charge) -> Outcome:
         self._delay(charge.msisdn)
         self.book.open_charge(charge)

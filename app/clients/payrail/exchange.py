@@ -1,0 +1,202 @@
+"""One question to a rail over HTTP, and its answer: signed, bounded in time and size, repeated only where that is safe.
+
+What a question means and what an answer says is the adapter's affair (`live.py`).
+"""
+
+import os
+import random
+import secrets
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore
+import structlog
+
+from app.clients.payrail import signing, wire
+from app.clients.payrail.breaker import Breaker, Permit
+from app.clients.payrail.deadline import DeadlineBackend, left, within
+from app.core.transaction import assert_no_transaction
+
+TRIES, PAUSE, LONGEST_PAUSE = 3, 0.2, 2.0
+CONNECTIONS, IDLE = 32, 10.0
+_NEVER_LEFT = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout, httpcore.UnsupportedProtocol)
+_BROKEN = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+    OSError,
+)
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Where the rail is, who we are there, and how long we wait (seconds): to connect, and for everything."""
+
+    url: str
+    key: str = field(repr=False)
+    secret: str = field(repr=False)
+    connect: float = 3.0
+    total: float = 15.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the rail said: an HTTP status below 500 and the object in its body."""
+
+    status: int
+    said: dict[str, Any]
+
+
+class NoAnswer(Exception):
+    """The rail has said nothing that counts. `reached` is whether the question may have been acted upon.
+
+    `again_after` is the pause after which it may be asked again although it is not repeatable, None for not at all.
+    """
+
+    def __init__(self, problem: str, *, reached: bool, again_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.reached, self.again_after = problem, reached, again_after
+
+
+class Exchange:
+    """The way to one rail, for all threads of a process; connections are kept and used again."""
+
+    def __init__(self, account: Account, breaker: Breaker) -> None:
+        parts = urlsplit(account.url.rstrip("/"))
+        self._account, self._breaker = account, breaker
+        self._origin, self._prefix = f"{parts.scheme}://{parts.netloc}", parts.path
+        self._lock, self._pid = Lock(), 0
+        self._pool: httpcore.ConnectionPool | None = None
+
+    def ask(
+        self, method: str, path: str, said: dict[str, Any] | None = None, *, reference: str, repeatable: bool = False
+    ) -> Answer:
+        """The answer, within the total time whatever the other side does. Raises NoAnswer.
+
+        A question that may be repeated (it changes nothing) is asked again after any failure; any other one only when
+        it surely was not acted upon: no connection, or a refusal (429, or 503 with Retry-After) that says so.
+        """
+        assert_no_transaction()
+        body = b"" if said is None else wire.dumped(said)
+        with within(self._account.total):
+            for tried in count(1):
+                try:
+                    return self._guarded(method, self._prefix + path, body, reference)
+                except NoAnswer as missed:
+                    pause = _pause(missed, tried, repeatable)
+                    log.warning("payrail.no_answer", problem=missed.problem, reference=reference, tried=tried)
+                    if pause is None or pause >= left():
+                        raise
+                time.sleep(pause)
+        raise AssertionError("unreachable")
+
+    def reachable(self, seconds: float) -> bool:
+        """Whether anything like a rail answers. Neither the breaker nor a signature takes part."""
+        try:
+            with within(seconds):
+                status, _, _ = self._sent("GET", f"{self._prefix}/v1/health", b"", [])
+        except (*_BROKEN, NoAnswer):
+            return False
+        return status < 500
+
+    def _guarded(self, method: str, path: str, body: bytes, reference: str) -> Answer:
+        permit = self._breaker.permit()
+        if permit is Permit.NONE:
+            raise NoAnswer("breaker_open", reached=False)
+        sound = False
+        try:
+            answer, sound = self._asked(method, path, body, reference), True
+        except NoAnswer as missed:
+            sound = missed.problem in ("not_signed", "busy")
+            raise
+        finally:
+            (self._breaker.succeeded if sound else self._breaker.failed)(permit)
+        return answer
+
+    def _asked(self, method: str, path: str, body: bytes, reference: str) -> Answer:
+        try:
+            status, headers, raw = self._sent(method, path, body, self._signed(method, path, body, reference))
+        except _BROKEN as error:
+            reached = not isinstance(error, _NEVER_LEFT)
+            raise NoAnswer(type(error).__name__, reached=reached, again_after=None if reached else PAUSE) from error
+        _check(status, headers)
+        try:
+            return Answer(status, wire.message(raw))
+        except wire.Unreadable as error:
+            raise NoAnswer(f"unreadable: {error}", reached=True) from None
+
+    def _signed(self, method: str, path: str, body: bytes, reference: str) -> list[tuple[str, str]]:
+        key, timestamp, nonce = self._account.key, str(int(time.time())), secrets.token_hex(16)
+        signature = signing.request_signature(
+            self._account.secret, key=key, timestamp=timestamp, nonce=nonce, method=method, path=path, body=body
+        )
+        return [
+            (signing.KEY, key),
+            (signing.TIMESTAMP, timestamp),
+            (signing.NONCE, nonce),
+            (signing.SIGNATURE, signature),
+            ("Idempotency-Key", reference),
+        ]
+
+    def _sent(
+        self, method: str, path: str, body: bytes, signature: list[tuple[str, str]]
+    ) -> tuple[int, dict[str, str], bytes]:
+        host = urlsplit(self._origin).netloc.rpartition("@")[2]
+        headers = [("Host", host), ("Accept", "application/json"), ("Accept-Encoding", "identity"), *signature]
+        if body:
+            headers += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+        limit = {"connect": self._account.connect, "pool": self._account.connect}
+        raw = bytearray()
+        with self._connections().stream(
+            method, self._origin + path, headers=headers, content=body or None, extensions={"timeout": limit}
+        ) as response:
+            for chunk in response.iter_stream():
+                raw += chunk
+                if len(raw) > wire.LARGEST:
+                    break
+        told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        return response.status, told, bytes(raw)
+
+    def _connections(self) -> httpcore.ConnectionPool:
+        """The pool of this process: one that was inherited over a fork belongs to the parent."""
+        with self._lock:
+            if self._pool is None or self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._pool = httpcore.ConnectionPool(
+                    max_connections=CONNECTIONS,
+                    max_keepalive_connections=CONNECTIONS,
+                    keepalive_expiry=IDLE,
+                    network_backend=DeadlineBackend(),
+                )
+            return self._pool
+
+
+def _check(status: int, headers: dict[str, str]) -> None:
+    """Raises NoAnswer for a status that says nothing of the matter."""
+    wait = headers.get("retry-after", "")
+    seconds = float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else None
+    if status == 429 or (status == 503 and seconds is not None):
+        # A 503 may be that of a proxy which had passed the question on: the same may be asked again, not forgotten.
+        problem = "busy" if status == 429 else "closed"
+        raise NoAnswer(problem, reached=status == 503, again_after=PAUSE if seconds is None else max(seconds, PAUSE))
+    if status in (401, 403):
+        log.error("payrail.not_signed", status=status)
+        raise NoAnswer("not_signed", reached=False)
+    if status >= 500 or 300 <= status < 400 or status < 200:
+        raise NoAnswer(f"status {status}", reached=True)
+
+
+def _pause(missed: NoAnswer, tried: int, repeatable: bool) -> float | None:
+    """How long to wait before asking again, None for never."""
+    if tried >= TRIES or missed.problem in ("breaker_open", "not_signed"):
+        return None
+    if missed.again_after is None and not repeatable:
+        return None
+    pause = max(missed.again_after or 0.0, PAUSE * 2 ** (tried - 1)) * random.uniform(1.0, 1.25)
+    return pause if pause <= LONGEST_PAUSE else None
