@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from app.core.jobs import Postpone, Run
 from app.ledger import posting
 from app.payouts import submitting
 from app.payouts.jobs import carry
-from app.payouts.models import Payout
 from tests.factories.payouts import PATH, Sink, earner, lawful, money, rail_of, requested, scalar, settled, wish, write
 from tests.http import Client, data
 from tests.races import at_once
@@ -56,7 +54,8 @@ def spend_at_once(client: Client) -> tuple[Counter[str], Client]:
 
 def test_of_sixty_four_requests_against_money_for_ten_ten_are_taken(client: Client) -> None:
     found, me = spend_at_once(client)
-    assert found == {"SUCCESS": 10, "INSUFFICIENT_FUNDS": 54}
+    # On a machine that is busy otherwise, some may be told to come again.
+    assert found["SUCCESS"] == 10 and set(found) <= {"SUCCESS", "INSUFFICIENT_FUNDS", "BUSY"}
     assert money(me) == (0, 10_000)
     assert (
         scalar("SELECT count(*) FROM payout")
@@ -160,13 +159,9 @@ def cancel_against_submit(app: Flask, me: Client, payout_id: str) -> str:
                 carry(run(), payout_id=payout_id)
             except Postpone:
                 return "late"
-            except IntegrityError:
-                return "refused"
             return "carried"
 
-    carried, cancelled = at_once(2, act)
-    if carried == "refused":
-        return "refused"
+    _, cancelled = at_once(2, act)
     return "cancelled" if cancelled == 200 else "paid"
 
 
@@ -186,21 +181,20 @@ def test_cancel_and_submit_never_both_win(app: Flask, client: Client) -> None:
 def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked(session: Any, payout_id: str, wanted: str, *, since: Any, **values: Any) -> Any:
-        """Looks, waits, and then acts on what was seen."""
-        values.pop("where", None)
-        status = session.scalar(text("SELECT status FROM payout WHERE id = :id"), {"id": payout_id})
-        time.sleep(0.2)
-        if status not in since:
-            return None
+    me, _ = earner(client, 1000)
+    made = requested(me)
+
+    def looked(session: Any, payout_id: str, wanted: str, **_: Any) -> Any:
+        """Acts on what it saw before somebody else was quicker."""
+        cancelled = at_once(1, lambda _: me.post(f"{PATH}/{payout_id}/cancel").status_code)
+        assert cancelled == [200]
         session.execute(text("UPDATE payout SET status = :wanted WHERE id = :id"), {"id": payout_id, "wanted": wanted})
-        return session.get(Payout, payout_id)
 
     monkeypatch.setattr(submitting, "step", looked)
-    me, _ = earner(client, 1000)
-    with rail_of(Sink()) as sink:
-        assert cancel_against_submit(app, me, requested(me)["id"]) == "refused"
+    with rail_of(Sink()) as sink, pytest.raises(IntegrityError, match="ck_payout_event_edge"):
+        carry(run(), payout_id=made["id"])
     assert sink.tries == []
+    db.session.remove()
     lawful()
 
 
