@@ -41,6 +41,8 @@ def post(server: MockServer, *, nonce: str, at: float = 0, **change: Any) -> htt
         "Idempotency-Key": "t-1",
         **change.get("headers", {}),
     }
+    if "claimed" in change:
+        headers["Payrail-Timestamp"] = str(int(time.time()) + change["claimed"])
     path, body = change.get("path", "/v1/transfers"), change.get("body", BODY)
     return httpx.post(server.url + path, content=body, headers=headers)
 
@@ -61,7 +63,7 @@ def test_what_is_signed_is_served_once(server: MockServer) -> None:
         ({"headers": {"Payrail-Signature": "0" * 64}}, "wrong_signature"),
         ({"headers": {"Payrail-Signature": ""}}, "wrong_signature"),
         ({"headers": {"Payrail-Key": "somebody"}}, "unknown_key"),
-        ({"headers": {"Payrail-Timestamp": str(int(time.time()) - 200)}}, "wrong_signature"),
+        ({"claimed": -200}, "wrong_signature"),
         ({"at": -310}, "stale_timestamp"),
         ({"at": 310}, "stale_timestamp"),
         ({"headers": {"Payrail-Timestamp": ""}}, "stale_timestamp"),

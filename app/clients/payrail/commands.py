@@ -1,6 +1,7 @@
 """`flask payrail mock-server`."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -53,7 +54,8 @@ def mock_server(
     )
     with server.running():
         click.echo(f"The mock rail answers on {server.url}; Ctrl-C ends it.")
-        threading.Event().wait()
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
 
 
 def _faults(texts: list[str]) -> list[Fault]:

@@ -6,14 +6,17 @@ What a question means and what an answer says is the adapter's affair (`live.py`
 import os
 import random
 import secrets
+import ssl
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore
+import httpx
 import structlog
 
 from app.clients.payrail import signing, wire
@@ -83,16 +86,17 @@ class Exchange:
         it surely was not acted upon: no connection, or a refusal (429, or 503 with Retry-After) that says so.
         """
         assert_no_transaction()
-        body = b"" if said is None else wire.dumped(said)
+        body, reached = b"" if said is None else wire.dumped(said), False
         with within(self._account.total):
             for tried in count(1):
                 try:
                     return self._guarded(method, self._prefix + path, body, reference)
                 except NoAnswer as missed:
-                    pause = _pause(missed, tried, repeatable)
+                    pause, reached = _pause(missed, tried, repeatable), reached or missed.reached
                     log.warning("payrail.no_answer", problem=missed.problem, reference=reference, tried=tried)
                     if pause is None or pause >= left():
-                        raise
+                        # What an earlier try may have done, a later one that came to nothing does not undo.
+                        raise NoAnswer(missed.problem, reached=reached) from missed
                 time.sleep(pause)
         raise AssertionError("unreachable")
 
@@ -169,12 +173,19 @@ class Exchange:
             if self._pool is None or self._pid != os.getpid():
                 self._pid = os.getpid()
                 self._pool = httpcore.ConnectionPool(
+                    ssl_context=_tls() if self._origin.startswith("https:") else None,
                     max_connections=CONNECTIONS,
                     max_keepalive_connections=CONNECTIONS,
                     keepalive_expiry=IDLE,
                     network_backend=DeadlineBackend(),
                 )
             return self._pool
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Read once: the authorities' certificates take longer to load than a call takes."""
+    return httpx.create_ssl_context()
 
 
 def _check(status: int, headers: dict[str, str]) -> None:
