@@ -20,7 +20,7 @@ from app.payouts import months
 
 WORDS = {SETTLEMENT: "Earnings", PAYOUT: "Payout", RETURN: "Returned payout"}
 HEADER = ("Date", "What", "Reference", "Amount", "Balance")
-WIDTHS = (0.14, 0.29, 0.25, 0.16, 0.16)
+WIDTHS = (0.09, 0.27, 0.32, 0.16, 0.16)
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def statement_pdf(month: Month) -> bytes:
     settings = current_app.extensions["settings"]
     service = parseaddr(settings.MAIL_FROM)[0] or "Event Commerce"
     with Sheet(
-        title="Statement", number=month.title, when="NAD", author=service,
+        title="Statement", number=month.title, when="All amounts in NAD", author=service,
         foot=f"{service} · {month.names[0]} · {month.title}",
     ) as sheet:  # fmt: skip
         sheet.parties([service, settings.PUBLIC_BASE_URL], month.names)
-        sheet.facts(summary(month))
+        sheet.lines(summary(month))
         sheet.total("Balance at the end", spoken(month.found.closing.balance_minor))
         sheet.heading("Balance over the month")
         sheet.figure(_chart(month))
@@ -114,4 +114,4 @@ def _rounded(amount: int) -> str:
 
 
 def _short(moment: datetime) -> str:
-    return f"{moment.astimezone(ZoneInfo(HOME)):%-d %b, %H:%M}"
+    return f"{moment.astimezone(ZoneInfo(HOME)):%-d %b}"
