@@ -80,8 +80,12 @@ def one(caller: Caller, id: str) -> dict[str, Any]:
 
 def shown(payout: Payout) -> dict[str, Any]:
     """What an action answers: the payout as the list has it. Whoever could act has not paused."""
-    told = {name: getattr(payout, name) for name in SHOWN}
-    return {**told, "currency": CURRENCY, "on_hold": False, "conclusive": payout.status in CONCLUSIVE}
+    return told({name: getattr(payout, name) for name in SHOWN})
+
+
+def told(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The same from the columns."""
+    return {**row, "currency": CURRENCY, "on_hold": False, "conclusive": row["status"] in CONCLUSIVE}
 
 
 def availability(caller: Caller, **wish: Any) -> dict[str, Any]:
