@@ -113,7 +113,7 @@ def payouts_hot(stage: Stage) -> Load:
     return Load(PATH, method="POST", bodies=[BODY, BODY], tokens=[found[0]] * 2)
 
 
-@benchmark("availability", goal=0.40, seed=grown(100), measure=share_remembered("availability"))
+@benchmark("availability", goal=0.35, seed=grown(100), measure=share_remembered("availability"))
 def availability(stage: Stage) -> Load:
     """`GET availability` of a merchant with 100 ledger entries."""
     return _availability(100)
