@@ -130,7 +130,7 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
         assert live.reachable(), "what was found holds five seconds"
         live.reach.until = 0
         begun = time.monotonic()
-        assert not live.reachable() and time.monotonic() - begun < 1
+        assert not live.reachable() and time.monotonic() - begun < 2.5
         server.accept()
         assert not live.reachable(), "and a second when it was away"
 

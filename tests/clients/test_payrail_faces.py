@@ -5,6 +5,8 @@ import os
 import random
 import time
 from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from app.clients.payrail.rules import CODE
 from tests.clients.rail import PACE, charge, client_of, journal_of, sent, serving, transfer
 from tests.races import at_once
 
+SLOW = replace(PACE, known_after=timedelta(seconds=2))
 SEEDS = int(os.environ.get("PAYRAIL_SEEDS", "3"))
 FAULTS = ("hang", "fail", "error", "busy", "drop", "garbage", "other_amount", "other_reference", "not_found", "late")
 TRANSFERS = ("accept", "decline", "bounce")
@@ -31,15 +34,15 @@ def life_of(rail: Rail, ending: str) -> list[Any]:
     told += [rail.charge_status("a-charge"), rail.start_charge(charge(ending=ending))]
     told += [rail.confirm_charge("a-charge", "000000"), rail.confirm_charge("a-charge", CODE)]
     told += [rail.charge_status("a-charge"), rail.start_charge(charge(ending=ending))]
-    time.sleep(PACE.known_after.total_seconds() if ending == "0002" else 0)
+    time.sleep(SLOW.known_after.total_seconds() if ending == "0002" else 0)
     told += [rail.transfer_status("a-transfer"), rail.send_transfer(transfer(ending=ending))]
     return [*told, rail.charge_status("a-charge"), rail.confirm_charge("a-charge", "000000")]
 
 
 @pytest.mark.parametrize("ending", ["0001", "0002", "0003", "0004", "0005", "4567"])
 def test_both_faces_tell_the_same(app: Flask, ending: str) -> None:
-    with serving(hang=0.05) as server:
-        over_http, here = life_of(client_of(app, server.url), ending), life_of(MockRail(PACE), ending)
+    with serving(hang=0.05, pace=SLOW) as server:
+        over_http, here = life_of(client_of(app, server.url, total=5), ending), life_of(MockRail(SLOW), ending)
     if ending == "0002":
         over_http[1] = here[1]  # Nothing is heard of it, so not even its amount.
     assert over_http == here

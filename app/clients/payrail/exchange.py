@@ -3,49 +3,22 @@
 What a question means and what an answer says is the adapter's affair (`live.py`).
 """
 
-import os
 import random
 import secrets
-import ssl
 import time
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import count
-from threading import Lock
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-import httpcore
-import httpx
 import structlog
 
 from app.clients.payrail import signing, wire
 from app.clients.payrail.breaker import Breaker, Permit
-from app.clients.payrail.deadline import DeadlineBackend, left, within
+from app.clients.payrail.connection import BROKEN, NEVER_LEFT, Account, Connection
+from app.clients.payrail.deadline import left, within
 from app.core.transaction import assert_no_transaction
 
 TRIES, PAUSE, LONGEST_PAUSE = 3, 0.2, 2.0
-CONNECTIONS, IDLE = 32, 10.0
-_NEVER_LEFT = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout, httpcore.UnsupportedProtocol)
-_BROKEN = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.UnsupportedProtocol,
-    OSError,
-)
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Account:
-    """Where the rail is, who we are there, and how long we wait (seconds): to connect, and for everything."""
-
-    url: str
-    key: str = field(repr=False)
-    secret: str = field(repr=False)
-    connect: float = 3.0
-    total: float = 15.0
 
 
 @dataclass(frozen=True)
@@ -68,14 +41,10 @@ class NoAnswer(Exception):
 
 
 class Exchange:
-    """The way to one rail, for all threads of a process; connections are kept and used again."""
+    """Questions to one rail, from all threads of a process."""
 
     def __init__(self, account: Account, breaker: Breaker) -> None:
-        parts = urlsplit(account.url.rstrip("/"))
-        self._account, self._breaker = account, breaker
-        self._origin, self._prefix = f"{parts.scheme}://{parts.netloc}", parts.path
-        self._lock, self._pid = Lock(), 0
-        self._pool: httpcore.ConnectionPool | None = None
+        self._account, self._breaker, self._line = account, breaker, Connection(account)
 
     def ask(
         self, method: str, path: str, said: dict[str, Any] | None = None, *, reference: str, repeatable: bool = False
@@ -86,11 +55,13 @@ class Exchange:
         it surely was not acted upon: no connection, or a refusal (429, or 503 with Retry-After) that says so.
         """
         assert_no_transaction()
-        body, reached = b"" if said is None else wire.dumped(said), False
+        body = b"" if said is None else wire.dumped(said)
+        tried, reached = 0, False
         with within(self._account.total):
-            for tried in count(1):
+            while True:
+                tried += 1
                 try:
-                    return self._guarded(method, self._prefix + path, body, reference)
+                    return self._guarded(method, self._line.prefix + path, body, reference)
                 except NoAnswer as missed:
                     pause, reached = _pause(missed, tried, repeatable), reached or missed.reached
                     log.warning("payrail.no_answer", problem=missed.problem, reference=reference, tried=tried)
@@ -98,16 +69,14 @@ class Exchange:
                         # What an earlier try may have done, a later one that came to nothing does not undo.
                         raise NoAnswer(missed.problem, reached=reached) from missed
                 time.sleep(pause)
-        raise AssertionError("unreachable")
 
     def reachable(self, seconds: float) -> bool:
         """Whether anything like a rail answers. Neither the breaker nor a signature takes part."""
         try:
             with within(seconds):
-                status, _, _ = self._sent("GET", f"{self._prefix}/v1/health", b"", [])
-        except (*_BROKEN, NoAnswer):
+                return self._line.send("GET", f"{self._line.prefix}/v1/health", b"", []).status < 500
+        except BROKEN:
             return False
-        return status < 500
 
     def _guarded(self, method: str, path: str, body: bytes, reference: str) -> Answer:
         permit = self._breaker.permit()
@@ -125,13 +94,13 @@ class Exchange:
 
     def _asked(self, method: str, path: str, body: bytes, reference: str) -> Answer:
         try:
-            status, headers, raw = self._sent(method, path, body, self._signed(method, path, body, reference))
-        except _BROKEN as error:
-            reached = not isinstance(error, _NEVER_LEFT)
+            came = self._line.send(method, path, body, self._signed(method, path, body, reference))
+        except BROKEN as error:
+            reached = not isinstance(error, NEVER_LEFT)
             raise NoAnswer(type(error).__name__, reached=reached, again_after=None if reached else PAUSE) from error
-        _check(status, headers)
+        _check(came.status, came.headers)
         try:
-            return Answer(status, wire.message(raw))
+            return Answer(came.status, wire.message(came.body))
         except wire.Unreadable as error:
             raise NoAnswer(f"unreadable: {error}", reached=True) from None
 
@@ -147,45 +116,6 @@ class Exchange:
             (signing.SIGNATURE, signature),
             ("Idempotency-Key", reference),
         ]
-
-    def _sent(
-        self, method: str, path: str, body: bytes, signature: list[tuple[str, str]]
-    ) -> tuple[int, dict[str, str], bytes]:
-        host = urlsplit(self._origin).netloc.rpartition("@")[2]
-        headers = [("Host", host), ("Accept", "application/json"), ("Accept-Encoding", "identity"), *signature]
-        if body:
-            headers += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
-        limit = {"connect": self._account.connect, "pool": self._account.connect}
-        raw = bytearray()
-        with self._connections().stream(
-            method, self._origin + path, headers=headers, content=body or None, extensions={"timeout": limit}
-        ) as response:
-            for chunk in response.iter_stream():
-                raw += chunk
-                if len(raw) > wire.LARGEST:
-                    break
-        told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        return response.status, told, bytes(raw)
-
-    def _connections(self) -> httpcore.ConnectionPool:
-        """The pool of this process: one that was inherited over a fork belongs to the parent."""
-        with self._lock:
-            if self._pool is None or self._pid != os.getpid():
-                self._pid = os.getpid()
-                self._pool = httpcore.ConnectionPool(
-                    ssl_context=_tls() if self._origin.startswith("https:") else None,
-                    max_connections=CONNECTIONS,
-                    max_keepalive_connections=CONNECTIONS,
-                    keepalive_expiry=IDLE,
-                    network_backend=DeadlineBackend(),
-                )
-            return self._pool
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Read once: the authorities' certificates take longer to load than a call takes."""
-    return httpx.create_ssl_context()
 
 
 def _check(status: int, headers: dict[str, str]) -> None:
