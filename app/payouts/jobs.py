@@ -47,7 +47,8 @@ def _told(run: Run, found: Standing) -> TransferState | None:
     payout = found.payout
     if payout.status == PROCESSING:
         state = submitting.asked(payout.id)
-        return submitting.sent(payout, run.fence) if state.outcome is TransferOutcome.NOT_FOUND else state
+        again = state.outcome is TransferOutcome.NOT_FOUND and not found.held_back
+        return submitting.sent(payout, run.fence) if again else state
     if found.waits > timedelta():
         raise Postpone(found.waits, "it is scheduled for later")
     if found.held_back or not submitting.usable():

@@ -1,10 +1,9 @@
 """What a payout can be, and every step between.
 
-(new) ──▶ scheduled ──▶ requested ──▶ processing ──▶ paid ──▶ returned       a late bounce
-  └───────────────────────▲ │  │           │ │
-             scheduled ─────┴──▶ cancelled │ └──────▶ failed
-                                           ▼            ▲
-                                      needs_review ──▶ paid | failed         after 72 hours unknown
+(new) ──▶ scheduled ──▶ requested ──▶ processing ──┬──▶ paid ──▶ returned     a late bounce
+              │             │             │        └──▶ failed
+              └──▶ cancelled ◀┘           ▼
+                                     needs_review ──▶ paid | failed           after 72 hours unknown
 
 The database holds it too: a trigger writes every step into `payout_event`, which refuses all others.
 """

@@ -97,6 +97,21 @@ def test_what_the_rail_surely_does_not_know_is_sent_again_under_the_same_referen
     assert read(me, made)["status"] == "paid"
 
 
+def test_nothing_is_sent_again_while_the_merchant_has_paused(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)) as sink:
+        made = requested(me)
+        work()
+        sink.truth.clear()
+        sink.answer = None
+        me.post("/api/merchants/me/pause")
+        later(timedelta(minutes=2))
+        assert (sink.tries, read(me, made)["status"]) == ([made["id"]], "processing")
+        later(timedelta(hours=73))
+        assert read(me, made)["status"] == "needs_review"
+    lawful()
+
+
 def test_after_seventy_two_hours_a_person_has_to_look(client: Client) -> None:
     me, who = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)) as sink:
