@@ -6,7 +6,7 @@ Money lives above this domain, so whoever keeps some registers how to find it:
     def balance(session, account_id):
         if …: raise BalanceNotZero(balanceMinor=…)
 
-A check runs inside the deletion, with the merchant's row locked, and locks what it looks at.
+A check runs inside the deletion, with the merchant's row and his account's locked, and locks what it looks at.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,8 @@
 """What holds a merchant here while money is open, and what is forgotten of him when he has gone."""
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.models import Account
 from app.ledger.posting import balances_in
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
 from app.merchants.farewell import forgets_merchants
@@ -15,9 +14,8 @@ from app.payouts.models import Payout
 def open_money(session: OrmSession, account_id: str) -> None:
     """Raises PayoutInProgress while an amount is held, BalanceNotZero while there is one to spend.
 
-    The account is locked first: a settlement that names it waits, and then finds no merchant.
+    The account is locked by then: a settlement that names it waits, and then finds no merchant.
     """
-    session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
     balances = balances_in(session, account_id, lock=True)
     if balances.held_minor:
         raise PayoutInProgress(heldMinor=balances.held_minor)

@@ -12,12 +12,15 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.models import Account
 from app.core import replays
 from app.core.db import db
 from app.core.jobs import Postpone, Run
+from app.core.spreadsheet import Rejected
 from app.ledger import posting
 from app.payouts import submitting
 from app.payouts.jobs import carry
+from tests.factories.accounts import PASSWORD
 from tests.factories.payouts import PATH, Sink, earner, lawful, money, rail_of, requested, scalar, settled, wish, write
 from tests.http import Client, data
 from tests.races import at_once
@@ -195,6 +198,25 @@ def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
         carry(run(), payout_id=made["id"])
     assert sink.tries == []
     db.session.remove()
+    lawful()
+
+
+def test_a_merchant_who_goes_and_a_settlement_that_comes_leave_no_money_behind(app: Flask, client: Client) -> None:
+    """Either he is gone and the file is refused, or the money is there and he stays."""
+    for _ in range(8):
+        me, who = earner(client)
+
+        def act(number: int, me: Client = me, who: Account = who) -> Any:
+            if number:
+                return me.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"})
+            with app.app_context():
+                try:
+                    return settled(who, 300).booked
+                except Rejected:
+                    return 0
+
+        booked, left = at_once(2, act)
+        assert booked == (0 if left.status_code == 200 else 1)
     lawful()
 
 
