@@ -7,6 +7,8 @@ from app.accounts import commands as accounts
 from app.clients.payrail import commands as payrail
 from app.core import commands as core
 from app.events import commands as events
+from app.ledger import commands as ledger
+from app.payouts import commands as payouts
 from app.web import catalogue
 
 
@@ -17,5 +19,7 @@ def register(app: Flask) -> None:
     core.register(app)
     accounts.register(app)
     events.register(app)
+    ledger.register(app)
+    payouts.register(app)
     payrail.register(app)
     catalogue.register(app)

@@ -14,6 +14,7 @@ from app.allocations import demo as demo_allocations
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
+from app.payouts import demo as demo_payouts
 
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
@@ -47,11 +48,17 @@ STORIES = {
     "jan@swakop-jazz.example": demo_events.JAZZ,
 }
 
+EARNINGS = {
+    "tuli@kapana-corner.example": demo_payouts.KAPANA,
+    "maria@omaere-crafts.example": demo_payouts.CRAFTS,
+    "petrus@namib-brews.example": demo_payouts.BREWS,
+}
+
 
 @commands.command("seed")
 @with_appcontext
 def seed_command() -> None:
-    """Create the demo accounts and events, where they are missing."""
+    """Create the demo accounts, events, earnings and payouts, where they are missing."""
     click.echo("seeded" if seed() else "everything was there")
 
 
@@ -62,6 +69,9 @@ def seed() -> bool:
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = bool(demo_events.seed(organiser.id, story)) or made
         made = bool(demo_allocations.seed(organiser.id)) or made
+    for email, earned in EARNINGS.items():
+        merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
+        made = demo_payouts.seed(merchant, earned) or made
     return made
 
 

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from benchmarks.stage import Stage
 
 # A new area is a file beside this one and its name here.
-AREAS = ("accounts", "allocations", "events", "outbox", "papers", "system")
+AREAS = ("accounts", "allocations", "events", "outbox", "papers", "payouts", "system")
 
 
 @dataclass(frozen=True)
 class Load:
     """A request to repeat.
 
-    `bodies` are sent in turn, or `paths` asked for in turn. With `carry`, that field of a connection's last answer
-    goes into its next body, and each connection begins with a body of its own: there must be as many as `clients`.
+    `bodies` are sent in turn, or `paths` asked for in turn; with as many `tokens`, each body by another caller. With
+    `carry`, that field of a connection's last answer goes into its next body, and each connection begins with a body
+    of its own: there must be as many as `clients`.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Load:
     bodies: Sequence[Any] = ()
     paths: Sequence[str] = ()
     carry: str = ""
+    tokens: Sequence[str] = ()
 
 
 Prepare = Callable[["Stage"], Load]

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.accounts.caller import Caller
+from app.accounts.caller import Caller, acting_as
+from app.accounts.models import Account
 from app.allocations import actions, states
 from app.allocations.models import AllocationBlock
 from app.core.db import db
-from app.events.demo import caller_of
 from app.events.models import Event, TicketType
 
 Story = Mapping[str, Any]
@@ -48,7 +48,7 @@ def seed(organiser_id: str) -> int:
     ).all()
     wanted = [row for row in rows if stories[row[0]]["type"] == row[3]]
     for name, event_id, type_id, _ in wanted:
-        _make(caller_of(organiser_id), event_id, type_id, stories[name])
+        _make(acting_as(db.session.get_one(Account, organiser_id)), event_id, type_id, stories[name])
     return len(wanted)
 
 

@@ -18,6 +18,8 @@ from app.blueprints.health.routes import blp as health
 from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
+from app.blueprints.payouts.routes import blp as payouts
+from app.blueprints.payrail.routes import blp as payrail
 from app.config import Settings
 from app.web import openapi
 
@@ -40,6 +42,8 @@ def register(app: Flask, settings: Settings) -> None:
         invitations,
         media,
         merchants,
+        payouts,
+        payrail,
         public_events,
     ):
         api.register_blueprint(blueprint)

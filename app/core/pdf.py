@@ -77,6 +77,25 @@ class Sheet:
         cells = [[paragraph(what), paragraph(amount, right=True)] for what, amount in rows]
         self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float], figures: int
+    ) -> None:
+        """Rows under headings that stand on every page; `widths` are shares, and the last `figures` columns are
+        aligned at the right."""
+        right = len(headings) - figures
+        head = [paragraph(text, size=8.5, colour=MUTED, right=at >= right) for at, text in enumerate(headings)]
+        body = [[paragraph(text, size=9, right=at >= right) for at, text in enumerate(row)] for row in rows]
+        shares = [WIDTH * share / sum(widths) for share in widths]
+        self.story += [_grid([head, *body], shares, lines=True, repeat=1), Spacer(0, 4 * mm)]
+
+    def heading(self, text: str) -> None:
+        """A word above what follows."""
+        self.story += [paragraph(text, bold=True, size=11), Spacer(0, 2 * mm)]
+
+    def figure(self, drawing: Flowable) -> None:
+        """A chart."""
+        self.story += [drawing, Spacer(0, 6 * mm)]
+
     def total(self, label: str, amount: str) -> None:
         """The sum: once, and large."""
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]
@@ -156,7 +175,7 @@ def _party(heading: str, texts: Sequence[str]) -> list[Words]:
     ]
 
 
-def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -> Table:
+def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0) -> Table:
     style: list[tuple[Any, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
@@ -166,4 +185,4 @@ def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))
-    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT")
+    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT", repeatRows=repeat)

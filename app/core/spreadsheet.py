@@ -6,11 +6,38 @@ is the one a spreadsheet shows: the header is row 1, and a cell that spans lines
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 DELIMITERS = ",;\t"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+SHOWN = 100
+
+
+class RowError(NamedTuple):
+    """What is wrong in one cell."""
+
+    row: int
+    column: str
+    code: str
+    message: str
+    value: str
+
+
+class Rejected(Exception):
+    """The file was refused as a whole; nothing is written. Its text lists the errors, a hundred at most."""
+
+    def __init__(self, errors: Sequence[RowError]) -> None:
+        super().__init__(errors)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        lines = [f"row {each.row}, {each.column}: {each.message} ({each.value!r})" for each in self.errors[:SHOWN]]
+        more = [f"and {len(self.errors) - SHOWN} more"] if len(self.errors) > SHOWN else []
+        return "\n".join([*lines, *more, f"{len(self.errors)} errors; nothing was written."])
 
 
 class NotASheet(Exception):

@@ -1,7 +1,7 @@
 """allocations
 
 Revision ID: 0007
-Revises: 0005
+Revises: 0006
 Create Date: 2026-11-21 03:57:43.409819
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 revision = '0007'
-down_revision = '0005'
+down_revision = '0006'
 branch_labels = None
 depends_on = None
 

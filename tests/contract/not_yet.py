@@ -2,10 +2,6 @@
 
 NOT_YET = frozenset(
     {
-        "GET /api/merchants/me/payout-requests",
-        "POST /api/merchants/me/payout-requests",
-        "POST /api/merchants/me/payout-requests/{id}/cancel",
-        "GET /api/merchants/me/payout-requests/availability",
         "GET /api/events/{eventId}/inventory",
         "GET /api/events/{eventId}/inventory/export.csv",
         "POST /api/events/{eventId}/inventory/import",
