@@ -70,7 +70,7 @@ def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
 
 def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
     """The same for several subjects in one statement; their standings in the order given."""
-    keys = {_key(rule, subject): rule for rule, subject in subjects}
+    keys = {key_of(rule, subject): rule for rule, subject in subjects}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
     rows = [{"key": key, "hits": 1, "ends_at": func.now() + keys[key].window} for key in sorted(keys)]
     statement = insert(Throttle).values(rows)
@@ -90,14 +90,14 @@ def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
 
 def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
-    wanted = {_key(rule, subject): rule for rule, subject in subjects}
+    wanted = {key_of(rule, subject): rule for rule, subject in subjects}
     rows = fetch_rows(STANDING, (list(wanted),))
     return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
 
 
 def clear(session: OrmSession, rule: Rule, subject: str) -> None:
     """Forgets a subject's hits."""
-    session.execute(delete(Throttle).where(Throttle.key == _key(rule, subject)))
+    session.execute(delete(Throttle).where(Throttle.key == key_of(rule, subject)))
 
 
 def forget_ended(session: OrmSession) -> None:
@@ -109,5 +109,6 @@ def _seconds() -> ColumnElement[int]:
     return func.greatest(1, func.ceil(func.extract("epoch", Throttle.ends_at - func.now()))).cast(Integer)
 
 
-def _key(rule: Rule, subject: str) -> str:
+def key_of(rule: Rule, subject: str) -> str:
+    """What STANDING knows a subject by."""
     return f"{rule.name}:{derive('throttle', rule.name, subject).hex()[:32]}"

@@ -43,7 +43,7 @@ def register_admin(
         role="admin", email=email, name=name, tier=tier, title=title, password_hash=passwords.hashed(password)
     )
     own = caller is not None and caller.email == email
-    if caller is not None and own and not check_own_password(caller.id, password):
+    if caller is not None and own and not check_own_password(caller, password):
         raise CurrentPasswordWrong()
     with transaction() as session:
         if first and not _is_admin(caller):

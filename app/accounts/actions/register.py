@@ -61,7 +61,7 @@ def _register(role: str, caller: Caller | None, email: str, password: str, *, na
 
 def _add_own_role(caller: Caller, applicant: Applicant, password: str) -> None:
     """Adds the role to the caller's account. Raises CurrentPasswordWrong, Throttled."""
-    if not check_own_password(caller.id, password):
+    if not check_own_password(caller, password):
         raise CurrentPasswordWrong()
     with transaction() as session:
         account = session.get_one(Account, caller.id, with_for_update=True)

@@ -18,7 +18,7 @@ def log_in(*, email: str, password: str, network: str) -> SignedIn:
     account = by_email(email)
     release()
     if not passwords.matches(account.password_hash if account else None, password) or account is None:
-        throttling.count_failure(email, network, account)
+        throttling.count_failure(email, network, account.id if account else None)
         raise InvalidCredentials()
     better = passwords.hashed(password) if passwords.outdated(account.password_hash or "") else None
     with transaction() as session:

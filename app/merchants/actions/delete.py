@@ -25,7 +25,7 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
 
     Raises CurrentPasswordWrong, Throttled, BalanceNotZero, PayoutInProgress.
     """
-    if not check_own_password(caller.id, current_password):
+    if not check_own_password(caller, current_password):
         raise CurrentPasswordWrong()
     with transaction() as session:
         # The account too, so that a settlement which names it comes before or finds no merchant.

@@ -20,7 +20,7 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
     """
     production = current_app.extensions["settings"].production
     passwords.check_uncommon(new_password, caller.email, caller.name, production=production, path="newPassword")
-    seen = own_password_version(caller.id, current_password)
+    seen = own_password_version(caller, current_password)
     if seen is None:
         raise CurrentPasswordWrong()
     new_hash = passwords.hashed(new_password)

@@ -33,7 +33,7 @@ def resume(*, caller: Caller, current_password: str) -> dict[str, Any]:
 
     Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
     """
-    if not check_own_password(caller.id, current_password):
+    if not check_own_password(caller, current_password):
         raise CurrentPasswordWrong()
     with transaction() as session:
         merchant = claimed(session, caller.id)
