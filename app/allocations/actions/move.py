@@ -9,6 +9,8 @@ from app.allocations import books, queries
 from app.allocations.actions.codes import check_free
 from app.allocations.actions.revoke import shrunk
 from app.allocations.errors import BlockMismatch
+from app.allocations.invoicing.errors import BlockInvoiced
+from app.allocations.invoicing.paper import INVOICE
 from app.core.errors import ValidationFailed
 from app.core.transaction import transaction
 
@@ -16,7 +18,9 @@ MOVE = books.sql(
     books.noting(
         f"""picked AS (
             SELECT id FROM allocation_slot
-             WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :quantity),
+             WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL
+               AND NOT EXISTS (SELECT FROM invoice i WHERE i.block_id = :to_block_id AND i.kind = '{INVOICE}')
+             ORDER BY id LIMIT :quantity),
         touched AS (
             UPDATE allocation_slot s SET block_id = :to_block_id, version = s.version + 1
               FROM picked p WHERE s.id = p.id
@@ -40,7 +44,7 @@ def move_places(
 ) -> dict[str, dict[str, Any]]:
     """Moves so many free places; both blocks as they are then. The other block's terms hold for them from now on.
 
-    Raises NotFound, ValidationFailed, BlockMismatch, InsufficientSlots.
+    Raises NotFound, ValidationFailed, BlockMismatch, InsufficientSlots, BlockInvoiced.
     """
     if to_block_id == block_id:
         raise ValidationFailed.of("toBlockId", "contradiction", "Must be another block.")
@@ -59,5 +63,7 @@ def move_places(
 
 def _move(session: Session, source: Any, to_block_id: str, quantity: int, actor: books.Actor) -> None:
     given = {"block_id": source["id"], "to_block_id": to_block_id, "quantity": quantity, **books.acting(actor, "move")}
-    session.execute(MOVE, given)
+    # Under both locks enough places are free, so that none moved says that the other block's bill is written.
+    if not session.scalar(MOVE, given):
+        raise BlockInvoiced()
     shrunk(session, source)

@@ -16,3 +16,8 @@ class InvoiceNotIssued(Conflict):
 class InvoiceAddressMissing(Conflict):
     number, code = 40975, "INVOICE_ADDRESS_MISSING"
     message = "The holder of this block has no e-mail address; name one in `to`."
+
+
+class BlockInvoiced(Conflict):
+    number, code = 40977, "BLOCK_INVOICED"
+    message = "That block's invoice is written, and a place more would never be charged; make a new block for it."

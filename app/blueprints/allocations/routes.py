@@ -3,6 +3,7 @@
 from typing import Any
 
 from app.allocations import actions, errors, queries
+from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
 from app.blueprints.allocations.code_lists import code_list
 from app.blueprints.allocations.slot_pages import with_slots
@@ -172,7 +173,7 @@ def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
     body=schemas.MoveBody,
     returns=answers.MoveData,
     idempotent=True,
-    errors=[errors.InsufficientSlots, errors.BlockMismatch],
+    errors=[errors.InsufficientSlots, errors.BlockMismatch, BlockInvoiced],
 )
 def move(event_id: str, block_id: str, **body: Any) -> Any:
     """Move free places to another block of the same ticket type."""
