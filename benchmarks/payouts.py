@@ -24,8 +24,8 @@ PATH = "/api/merchants/me/payout-requests"
 BODY = {"amountMinor": 100, "destination": "payrail", "mode": "now", "payrailMsisdn": "+264811234567"}
 MERCHANTS, RICH = 1000, 10**10
 STATEMENTS = 6
-"""In the transaction of a request without a key, counted as pgbench's are (simple-update has five): BEGIN, merchant, ledger,
-payout, outbox, COMMIT."""
+"""In the transaction of a request without a key, counted as pgbench's are (simple-update has five): BEGIN, merchant,
+ledger, payout, outbox, COMMIT."""
 GROW = """
     WITH posted AS (
         INSERT INTO ledger_transaction (kind, reference, owner_id, amount_minor)
