@@ -13,9 +13,11 @@ from app.allocations.invoicing import actions, numbering
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
+from tests.allocations.law import assert_books_agree
 from tests.allocations.papers import words
 from tests.counting import statements
 from tests.factories.accounts import account, deliver, mails_to, signed_in
+from tests.factories.allocations import another, block
 from tests.http import Client, data, refusal
 from tests.races import at_once
 
@@ -255,3 +257,12 @@ def test_it_costs_few_statements(client: Client) -> None:
     with statements() as seen:
         owner.get(path(block))
     assert len(seen) <= 2, seen
+
+
+def test_no_place_moves_to_a_block_whose_invoice_is_written(client: Client) -> None:
+    made = block(client, quantity=5)
+    target = another(made, quantity=1)
+    assert target.owner.get(f"{target.path}/invoice.pdf").status_code == 200
+    assert refusal(made.post("move", toBlockId=target.id, quantity=4)) == (409, "BLOCK_INVOICED")
+    data(target.post("move", toBlockId=made.id, quantity=1))
+    assert_books_agree()

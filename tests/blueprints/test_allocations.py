@@ -198,15 +198,6 @@ def test_a_revoked_ticket_dies_and_its_place_comes_back(client: Client) -> None:
     assert_books_agree()
 
 
-def test_no_place_moves_to_a_block_whose_invoice_is_written(client: Client) -> None:
-    made = block(client, quantity=5)
-    target = another(made, quantity=1)
-    assert target.owner.get(f"{target.path}/invoice.pdf").status_code == 200
-    assert refusal(made.post("move", toBlockId=target.id, quantity=4)) == (409, "BLOCK_INVOICED")
-    data(target.post("move", toBlockId=made.id, quantity=1))
-    assert_books_agree()
-
-
 def test_free_places_move_between_blocks_of_a_type(client: Client) -> None:
     made = block(client, quantity=5)
     target = another(made, quantity=1)
