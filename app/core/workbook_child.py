@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 
 MEGABYTE = 1024 * 1024
 MEMORY, CPU_SECONDS = 1024 * MEGABYTE, 25
-UNPACKED, COLUMNS, CELLS = 256 * MEGABYTE, 1000, 12_000_000
+UNPACKED, COLUMNS, CELLS = 192 * MEGABYTE, 1000, 12_000_000
 CELL = rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})")'
 FAULT = re.compile(CELL + rb'(?=[^>]*?\bt="e")[^>]*>')
 NO_VALUE = re.compile(

@@ -122,4 +122,4 @@ def _due(session: ReadOrWriteSession) -> list[Any]:
         .limit(PAGE)
         .with_for_update(skip_locked=True, of=Reminder)
     )
-    return list(session.execute(statement).tuples())
+    return list(session.execute(statement))

@@ -1,0 +1,81 @@
+"""What listeners of a stock have to be told, without loss and without waiting for anybody.
+
+    position = here()                                   # take it before the snapshot of items that goes out first
+    told = since(event_id, position)                    # again after each NOTIFY on `book.CHANNEL`, payload: the event
+    told.changes, told.position                         # the position is what `id:` carries and Last-Event-ID gives back
+
+A position is what its reader could see: PostgreSQL's snapshot, and when it was taken. What is new is whatever was not
+visible in it, so a transaction that began early and committed late is told when it has committed, and never twice.
+See docs/decisions/stock-changes-by-snapshot.md.
+"""
+
+import re
+from datetime import timedelta
+from time import time
+from typing import NamedTuple
+
+from app.core.db import fetch_row, fetch_rows
+
+KEPT = timedelta(hours=48)
+"""How long changes are kept; positions count for half of that, so that none is asked for while it is removed."""
+MOST = 1000
+_POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))")
+HERE = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
+SINCE = f"""
+SELECT here.position, c.seq, c.kind, c.item_id, c.movement
+  FROM ({HERE} AS position) here
+  LEFT JOIN (SELECT seq, kind, item_id, movement FROM inventory_change
+              WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(%(snapshot)s::pg_snapshot)
+                AND NOT pg_visible_in_snapshot(xid, %(snapshot)s::pg_snapshot)
+              ORDER BY seq LIMIT %(most)s) c ON true
+ ORDER BY c.seq
+"""
+
+
+class StockChange(NamedTuple):
+    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items at once (without an item)."""
+
+    seq: int
+    kind: str
+    item_id: str | None
+    movement: int | None
+
+
+class Told(NamedTuple):
+    """What has changed, each item's own changes in their order, and where to go on. `resync`: the position is too old
+    or too much has changed since; take a fresh snapshot of the items."""
+
+    changes: list[StockChange]
+    position: str
+    resync: bool
+
+
+def here() -> str:
+    """The position of somebody who reads now."""
+    row = fetch_row(HERE, ())
+    assert row is not None
+    return str(row[0])
+
+
+def since(event_id: str, position: str) -> Told:
+    """What an event's listener at this position has to be told, in one query."""
+    snapshot = _snapshot(position)
+    if snapshot is None:
+        return Told([], here(), resync=True)
+    rows = fetch_rows(SINCE, {"event": event_id, "snapshot": snapshot, "most": MOST + 1})
+    changes = [StockChange(*row[1:]) for row in rows if row[1] is not None]
+    if len(changes) > MOST or any(each.kind == "many" for each in changes):
+        return Told([], rows[0][0], resync=True)
+    return Told(changes, rows[0][0], resync=False)
+
+
+def _snapshot(position: str) -> str | None:
+    """The snapshot of a position that counts; None for one that is too old, or none of ours."""
+    found = _POSITION.fullmatch(position)
+    if found is None:
+        return None
+    age = time() - int(found[1])
+    low, high = int(found[3]), int(found[4])
+    running = [int(each) for each in found[5].split(",") if each]
+    sane = 0 < low <= high < 2**63 and running == sorted(set(running)) and all(low <= each < high for each in running)
+    return found[2] if sane and -60 < age < KEPT.total_seconds() / 2 else None

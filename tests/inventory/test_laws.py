@@ -1,0 +1,115 @@
+"""The laws of stock, whatever is done to it in whatever order: S1 (it adds up), S2 (an import counts once), S3 (an
+export imports back as it was)."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from tests.factories.inventory import Stock, assert_adds_up, rows
+from tests.http import Client, data
+
+EXAMPLES = int(os.environ.get("STOCK_EXAMPLES", "6"))
+UNHURRIED = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+QUANTITIES = st.integers(0, 50_000).map(lambda thousandths: thousandths / 1000)
+TEXTS = st.text(
+    st.one_of(st.characters(exclude_categories=["Cc", "Cs"]), st.sampled_from("=+-@'\"\n\t,;＝＋－＠\\")), max_size=60
+)
+
+
+def test_stock_obeys_its_laws(client: Client) -> None:
+    class Life(RuleBasedStateMachine):
+        items = Bundle("items")
+
+        @initialize()
+        def open(self) -> None:
+            self.stock = Stock(client)
+            self.sheets: list[str] = []
+
+        @rule(target=items, on_hand=QUANTITIES, level=QUANTITIES)
+        def add(self, on_hand: float, level: float) -> Any:
+            return self.stock.item(onHand=on_hand, reorderLevel=level)
+
+        @rule(item=items, delta=st.integers(-20_000, 20_000).filter(bool), late=st.integers(0, 3),
+              bucket=st.sampled_from(["onHand", "reserved", "damaged"]))  # fmt: skip
+        def move(self, item: Any, delta: int, late: int, bucket: str) -> None:
+            when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
+            before = self.stock.read(item)
+            answer = self.stock.adjust(item, delta / 1000, bucket=bucket, **when)
+            assert answer.status_code in (200, 409)
+            if answer.status_code == 409:
+                assert self.stock.read(item) == before
+
+        @rule(item=items, counted=QUANTITIES, late=st.integers(0, 3))
+        def count(self, item: Any, counted: float, late: int) -> None:
+            when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
+            answer = self.stock.adjust(item, counted=counted, **when)
+            assert answer.status_code in (200, 409)
+            if answer.status_code == 200 and not late:
+                assert data(answer)["onHand"] == counted
+
+        @rule(item=items, on_hand=QUANTITIES, name=TEXTS)
+        def change(self, item: Any, on_hand: float, name: str) -> None:
+            path = f"{self.stock.path}/items/{item['id']}"
+            self.stock.owner.patch(path, {"onHand": on_hand, "name": name.strip() or "?"})
+
+        @rule(numbers=st.lists(st.integers(0, 9), min_size=1, unique=True), on_hand=QUANTITIES, good=st.booleans())
+        def send(self, numbers: list[int], on_hand: float, good: bool) -> None:
+            lines = [f"I-{number},Item,1,1,1,{on_hand},0,{0 if good else 60}" for number in numbers]
+            before = self.stock.export()
+            answer = self.stock.sheet(rows(*lines))
+            assert answer.status_code == (200 if good else 422)
+            if good:
+                self.sheets.append(rows(*lines))
+            else:
+                assert self.stock.export() == before
+
+        @rule()
+        def send_again(self) -> None:
+            for sheet in self.sheets:
+                before = self.stock.export()
+                assert data(self.stock.sheet(sheet))["updated"] == 0
+                assert self.stock.export() == before
+
+        @rule()
+        def order(self) -> None:
+            self.stock.owner.post(f"{self.stock.path}/reorder/apply")
+            assert data(self.stock.owner.post(f"{self.stock.path}/reorder/apply"))["items"] == 0
+
+        @invariant()
+        def nothing_is_lost(self) -> None:
+            if hasattr(self, "stock"):
+                assert_adds_up()
+                for item in self.stock.items():
+                    assert min(item["onHand"], item["reserved"], item["damaged"], item["available"]) >= 0
+
+        @invariant()
+        def an_export_imports_back(self) -> None:
+            if hasattr(self, "stock"):
+                found = data(self.stock.sheet(self.stock.export()))
+                assert (found["created"], found["updated"]) == (0, 0)
+
+    run_state_machine_as_test(
+        Life, settings=settings(max_examples=EXAMPLES, stateful_step_count=15, derandomize=True, **UNHURRIED)
+    )
+
+
+def test_every_text_comes_back_from_an_export(client: Client) -> None:
+    fields = ("name", "category", "brand", "supplier", "barcode", "storageLocation", "batchNumber", "notes")
+
+    @settings(max_examples=5 * EXAMPLES, derandomize=True, **UNHURRIED)  # type: ignore[arg-type]
+    @given(items=st.lists(st.fixed_dictionaries(dict.fromkeys(fields, TEXTS)), min_size=1, max_size=4))
+    def comes_back(items: list[dict[str, str]]) -> None:
+        made, copied = Stock(client), Stock(client)
+        for item in items:
+            made.item(**{name: value for name, value in item.items() if value.strip()})
+        exported = made.export()
+        assert data(copied.sheet(exported))["created"] == len(items)
+        assert copied.export() == exported
+        for left, right in zip(made.items(sort="sku"), copied.items(sort="sku"), strict=True):
+            assert [left[name] for name in fields] == [right[name] for name in fields]
+
+    comes_back()

@@ -1,0 +1,146 @@
+"""What happens when everybody presses at once; each guard is taken away once, to see that the test would notice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import pytest
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from app.inventory import adjusting
+from tests.factories.inventory import Stock, assert_adds_up, rows
+from tests.http import Client, data
+from tests.races import at_once
+
+REORDER = import_module("app.inventory.actions.reorder")
+
+
+def number(statement: str) -> int:
+    with transaction() as session:
+        return int(session.scalar(text(statement)) or 0)
+
+
+@contextmanager
+def without(drop: str, restore: str) -> Iterator[None]:
+    """The table without one of its rules, for as long as the block."""
+    with transaction() as session:
+        session.execute(text(drop))
+    try:
+        yield
+    finally:
+        with transaction() as session:
+            session.execute(text("SET LOCAL session_replication_role = replica"))
+            session.execute(text("DELETE FROM inventory_movement"))
+            session.execute(text("DELETE FROM inventory_item"))
+            session.execute(text(restore))
+
+
+def test_of_sixty_four_who_take_one_of_ten_ten_get_it(client: Client) -> None:
+    stock = Stock(client)
+    item = stock.item(onHand=10, reorderLevel=4)
+    answers = Counter(at_once(64, lambda _: stock.adjust(item, -1, reason="sold").status_code))
+    assert answers == {200: 10, 409: 54}
+    assert stock.read(item)["onHand"] == 0 and len(stock.book(item)) == 11
+    assert number("SELECT count(*) FROM inventory_alert") == 1, "the level was crossed once"
+    assert_adds_up()
+
+
+def test_without_the_guard_more_would_get_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table has the rule as well; with both gone, all get one."""
+    monkeypatch.setattr(adjusting, "GUARD", "true")
+    adjusting.statement.cache_clear()
+    constraint = "CHECK (least(on_hand, reserved, damaged, on_order, on_hand - reserved - damaged) >= 0)"
+    with without(
+        "ALTER TABLE inventory_item DROP CONSTRAINT ck_inventory_item_enough",
+        f"ALTER TABLE inventory_item ADD CONSTRAINT ck_inventory_item_enough {constraint}",
+    ):
+        stock = Stock(client)
+        item = stock.item(onHand=10)
+        assert Counter(at_once(16, lambda _: stock.adjust(item, -1).status_code)) == {200: 16}
+    adjusting.statement.cache_clear()
+
+
+def test_counts_and_sales_at_once_add_up(client: Client) -> None:
+    stock = Stock(client)
+    item = stock.item(onHand=100)
+
+    def act(turn: int) -> int:
+        if turn % 3 == 0:
+            return stock.adjust(item, counted=50 + turn).status_code
+        if turn % 3 == 1:
+            return stock.adjust(item, -1, occurredAt=f"2026-01-{1 + turn % 28:02}T10:00:00Z").status_code
+        return stock.adjust(item, -1).status_code
+
+    assert set(at_once(24, act)) == {200}
+    assert_adds_up()
+
+
+def test_of_many_who_want_a_sku_one_gets_it(client: Client) -> None:
+    stock = Stock(client)
+    names = ("bee-1", "BEE-1", "Bee-1", "bEE-1")
+    bodies = [stock.body(sku=names[n % 4]) for n in range(16)]
+    answers = Counter(at_once(16, lambda n: stock.owner.post(f"{stock.path}/items", bodies[n]).status_code))
+    assert answers == {201: 1, 409: 15} and len(stock.items()) == 1
+
+
+def test_without_the_index_many_would_get_it(client: Client) -> None:
+    stock = Stock(client)
+    look = "SELECT count(*), pg_sleep(0.05) FROM inventory_item WHERE sku_key = 'bee-1'"
+    add = "INSERT INTO inventory_item (id, event_id, name, sku, sku_key) VALUES (:id, :event, 'A', 'bee-1', 'bee-1')"
+
+    def plainly(turn: int) -> None:
+        with client.flask.application.app_context(), transaction() as session:
+            if not session.execute(text(look)).scalar():
+                session.execute(text(add), {"id": f"{turn:024x}", "event": stock.event["id"]})
+
+    index = "CREATE UNIQUE INDEX uq_inventory_item_sku ON inventory_item (event_id, sku_key)"
+    with without("DROP INDEX uq_inventory_item_sku", index):
+        at_once(8, plainly)
+        assert number("SELECT count(*) FROM inventory_item") > 1
+
+
+def order(stock: Stock) -> int:
+    return int(data(stock.owner.post(f"{stock.path}/reorder/apply"))["items"])
+
+
+def test_sixteen_reorders_at_once_order_once(client: Client) -> None:
+    stock = Stock(client)
+    items = [stock.item(onHand=0, reorderLevel=5, parLevel=10, supplier=f"S{n % 2}") for n in range(6)]
+    assert sum(at_once(16, lambda _: order(stock))) == 6
+    assert {stock.read(each)["onOrder"] for each in items} == {24}
+    assert number("SELECT count(*) FROM inventory_order_line") == 6
+    assert_adds_up()
+
+
+def test_without_the_lock_they_would_order_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "WITH due AS MATERIALIZED (SELECT found.*, pg_sleep(0.05) FROM ("
+    unlocked = str(REORDER.APPLY).replace("WITH due AS (", slow).replace("FOR NO KEY UPDATE)", ") found)")
+    monkeypatch.setattr(REORDER, "APPLY", text(unlocked))
+    stock = Stock(client)
+    stock.item(onHand=0, reorderLevel=5, parLevel=10)
+    assert sum(at_once(8, lambda _: order(stock))) > 1
+
+
+def test_imports_and_sales_at_once_add_up(client: Client) -> None:
+    stock = Stock(client)
+    items = [stock.item(sku=f"S-{n}", onHand=1000) for n in range(10)]
+    sheet = rows(*(f"S-{n},Item,1,1,1,{500 + n},0,0" for n in range(20)))
+
+    def act(turn: int) -> int:
+        if turn % 4 == 0:
+            return stock.sheet(f"{sheet}Z-{turn},Z,1,1,1,1,0,0\n").status_code
+        return stock.adjust(items[turn % 10], -1).status_code
+
+    assert set(at_once(16, act)) == {200}
+    assert len(stock.items()) == 24
+    assert_adds_up()
+
+
+def test_the_same_sheet_sixteen_times_at_once_counts_once(client: Client) -> None:
+    stock = Stock(client)
+    sheet = rows(*(f"S-{n},Item,1,1,1,{n},0,0" for n in range(1, 50)))
+    made = at_once(16, lambda _: data(stock.sheet(sheet))["created"])
+    assert sorted(made) == [0] * 15 + [49]
+    assert number("SELECT count(*) FROM inventory_movement") == 49
