@@ -1,5 +1,5 @@
 -- wrk's side of a load: prepared bodies or paths in turn, or a field carried from each answer into the next body.
--- Arguments: the file of bodies or paths (one a line), the field to carry or "-" ("+paths" where the lines are
+-- Arguments: the file of bodies or paths (one a line, a path perhaps with a body after a tab), the field to carry or "-" ("+paths" where the lines are
 -- paths), the method, the path, then headers.
 
 local threads = 0
@@ -18,7 +18,8 @@ function init(args)
     headers[name] = value
   end
   local paths = carry == "+paths"
-  if #bodies > 0 and not paths then headers["Content-Type"] = "application/json" end
+  local posting = paths and #bodies > 0 and bodies[1]:find("\t") ~= nil
+  if #bodies > 0 and (posting or not paths) then headers["Content-Type"] = "application/json" end
 
   if carry ~= "-" and not paths then
     local body = bodies[number + 1]
@@ -30,7 +31,11 @@ function init(args)
     end
   elseif #bodies > 1 then
     local ready, next_one = {}, number * 7919
-    for i, body in ipairs(bodies) do ready[i] = wrk.format(method, paths and body or path, headers, not paths and body or nil) end
+    for i, body in ipairs(bodies) do
+      local where, said = body, nil
+      if posting then where, said = body:match("^([^\t]*)\t(.*)$") elseif not paths then where, said = path, body end
+      ready[i] = wrk.format(method, where, headers, said)
+    end
     request = function()
       next_one = next_one + 1
       return ready[next_one % #ready + 1]

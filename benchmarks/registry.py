@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from benchmarks.stage import Stage
 
 # A new area is a file beside this one and its name here.
-AREAS = ("accounts", "events", "system")
+AREAS = ("accounts", "events", "inventory", "system")
 
 
 @dataclass(frozen=True)
 class Load:
     """A request to repeat.
 
-    `bodies` are sent in turn, or `paths` asked for in turn. With `carry`, that field of a connection's last answer
-    goes into its next body, and each connection begins with a body of its own: there must be as many as `clients`.
+    `bodies` are sent in turn, or `paths` asked for in turn, each with the one body if there is one. With `carry`, that
+    field of a connection's last answer goes into its next body, and each connection begins with a body of its own:
+    there must be as many as `clients`.
     """
 
     path: str

@@ -45,7 +45,8 @@ class Blow:
 def blow(load: Load, address: str, *, seconds: float, clients: int) -> Blow:
     """Starts `clients` connections that each send a request as soon as the last is answered."""
     with tempfile.NamedTemporaryFile("w", prefix="bodies-", suffix=".jsonl", delete=False) as bodies:
-        lines = load.paths or [json.dumps(body, separators=(",", ":")) for body in load.bodies]
+        said = [json.dumps(body, separators=(",", ":")) for body in load.bodies]
+        lines = [f"{path}\t{said[0]}" for path in load.paths] if load.paths and said else load.paths or said
         bodies.writelines(f"{line}\n" for line in lines)
     headers = [f"{name}: {value}" for name, value in load.headers.items()]
     command = [

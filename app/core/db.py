@@ -112,8 +112,12 @@ def write_alone(statement: str, parameters: Parameters) -> tuple[Any, ...] | Non
 
 def copied(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
     """What a `COPY … TO STDOUT` gives, in blocks. It holds a connection until it is read or closed, for ten minutes at
-    most: whoever reads slowly is waited for, and not for ever."""
-    with closing(db.engine.raw_connection()) as lent:
+    most: whoever reads slowly is waited for, and not for ever. It may be read when the request that asked is over."""
+    return _copied(db.engine, statement, parameters, block)
+
+
+def _copied(engine: Engine, statement: str, parameters: Mapping[str, Any], block: int) -> Iterator[bytes]:
+    with closing(engine.raw_connection()) as lent:
         driver: Any = lent.driver_connection
         driver.autocommit = True
         try:

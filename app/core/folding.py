@@ -8,6 +8,10 @@ _WHOLE, _PLAIN = "ŁØĐłøđħı", "lodlodhi"
 
 def folded_sql(expression: str) -> str:
     """An immutable expression: the words of the text in lower case without accents, one blank between them."""
+    return f"btrim(regexp_replace({unaccented_sql(expression)}, '{_PUNCTUATION}', ' ', 'g'))"
+
+
+def unaccented_sql(expression: str) -> str:
+    """An immutable expression: the text in lower case without accents, its blanks and punctuation as they are."""
     apart = f"regexp_replace(lower(normalize({expression}, NFKD)), '{_ACCENTS}', '', 'g')"
-    plain = f"replace(translate({apart}, '{_WHOLE}', '{_PLAIN}'), 'ß', 'ss')"
-    return f"btrim(regexp_replace({plain}, '{_PUNCTUATION}', ' ', 'g'))"
+    return f"replace(translate({apart}, '{_WHOLE}', '{_PLAIN}'), 'ß', 'ss')"

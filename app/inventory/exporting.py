@@ -5,6 +5,7 @@ unchanged: a text that begins like a formula gets a quote in front, which the im
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from app.core.db import copied
@@ -46,5 +47,5 @@ def stock(event_id: str) -> Iterator[bytes]:
 
 def as_csv(query: str, header: Sequence[str], parameters: dict[str, Any]) -> Iterator[bytes]:
     """What a query gives, as a file that spreadsheets open."""
-    yield MARK + ",".join(header).encode() + b"\n"
-    yield from copied(f"COPY ({query}) TO STDOUT (FORMAT csv)", parameters)
+    first = MARK + ",".join(header).encode() + b"\n"
+    return chain([first], copied(f"COPY ({query}) TO STDOUT (FORMAT csv)", parameters))

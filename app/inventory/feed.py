@@ -2,7 +2,7 @@
 
     position = here()                                   # take it before the snapshot of items that goes out first
     told = since(event_id, position)                    # again after each NOTIFY on `book.CHANNEL`, payload: the event
-    told.changes, told.position                         # the position is what `id:` carries and Last-Event-ID gives back
+    told.changes, told.position                         # which is what `id:` carries and Last-Event-ID gives back
 
 A position is what its reader could see: PostgreSQL's snapshot, and when it was taken. What is new is whatever was not
 visible in it, so a transaction that began early and committed late is told when it has committed, and never twice.

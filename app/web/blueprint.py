@@ -24,6 +24,7 @@ from app.web.access import Access
 from app.web.auth import authorise
 from app.web.edge import ROUTE
 from app.web.envelope import enveloped
+from app.web.examples import success_example
 from app.web.kept import Keep
 from app.web.limits import Limit
 from app.web.operation import Operation
@@ -110,7 +111,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             handler = versions.sparse(handler, operation.given)
         handler = self.response(operation.status, operation.given, content_type=operation.content_type)(handler)
         if operation.uploads:
-            handler = self.alt_response(202, schema=operation.given)(handler)
+            handler = self.alt_response(202, schema=operation.given, example=success_example(operation.given))(handler)
         if operation.idempotent:
             name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
             handler = idempotency.idempotent(handler, name, forever=forever)

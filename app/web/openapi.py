@@ -49,7 +49,11 @@ UPLOAD = {
     "required": False,
     "content": {
         "multipart/form-data": {
-            "schema": {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+            "schema": {
+                "type": "object",
+                "properties": {"file": {"type": "string", "format": "binary"}},
+                "additionalProperties": False,
+            }
         },
         "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
     },

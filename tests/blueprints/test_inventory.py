@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from flask import Flask
 
+from app.blueprints.inventory import schemas
+from tests.counting import statements
 from tests.factories.events import organiser
 from tests.factories.inventory import Stock, assert_adds_up
 from tests.http import Client, data, problems, refusal
@@ -223,3 +225,35 @@ def test_verify_tells_every_difference(stock: Stock, app: Flask) -> None:
         session.execute(text("UPDATE inventory_item SET on_hand = on_hand + 1"))
     broken = run.invoke(args=["inventory", "verify", "--event", stock.event["id"]])
     assert broken.exit_code == 1 and "item BEE-X, onHand: 11.000, the book says 10.000" in broken.output
+
+
+def test_what_is_shown_by_hand_is_what_the_document_says(stock: Stock) -> None:
+    item = stock.item()
+    adjusted = data(stock.adjust(item, -1))
+    for shown, schema in ((item, schemas.ItemRow), (adjusted, schemas.Adjusted), (stock.items()[0], schemas.ItemRow),
+                          (adjusted["movement"], schemas.MovementRow)):  # fmt: skip
+        assert set(shown) == {field.data_key for field in schema().dump_fields.values()}
+    assert stock.book(item)[-1] == adjusted["movement"]
+    assert set(data(stock.owner.get(f"{stock.path}/items/{item['id']}?fields=name,onHand"))) == {"id", "name", "onHand"}
+
+
+def test_each_operation_costs_few_statements(stock: Stock) -> None:
+    item = stock.item(onHand=5, reorderLevel=4, supplier="S")
+    path = f"{stock.path}/items/{item['id']}"
+    calls = {
+        "adjust": (2, lambda: stock.adjust(item, -1)),
+        "adjust late": (5, lambda: stock.adjust(item, -1, occurredAt=ago(minutes=1))),
+        "list": (3, lambda: stock.owner.get(f"{stock.path}?q=lager&category=beer")),
+        "read": (2, lambda: stock.owner.get(path)),
+        "change": (4, lambda: stock.owner.patch(path, {"onHand": 9})),
+        "create": (3, lambda: stock.owner.post(f"{stock.path}/items", stock.body())),
+        "reorder": (3, lambda: stock.owner.post(f"{stock.path}/reorder/apply")),
+        "variance": (3, lambda: stock.owner.get(f"{stock.path}/variance")),
+        "reminder": (2, lambda: stock.owner.get(f"{stock.path}/reminder")),
+        "change reminder": (4, lambda: stock.owner.patch(f"{stock.path}/reminder", {"hour": 7})),
+        "trigger": (4, lambda: stock.owner.post(f"{stock.path}/reminder/trigger")),
+    }
+    for name, (most, call) in calls.items():
+        with statements() as seen:
+            assert call().status_code < 300, name
+        assert len(seen) <= most, f"{name}: {seen}"

@@ -12,6 +12,7 @@ import xlsxwriter
 
 from tests.factories.inventory import SHEETS, Stock, assert_adds_up, rows
 from tests.http import Client, data, problems, refusal
+from tests.races import at_once
 
 LEVELS = ("parLevel", "minOrderQty", "reorderLevel")
 PLAIN = SHEETS / "plain-utf8.csv"
@@ -263,6 +264,7 @@ def test_an_export_imports_back_unchanged_and_no_cell_is_a_formula(stock: Stock)
     assert not [cell for row in table[1:] for cell in row if cell[:1] in tuple("=+-@\t\r＝＋－＠")]
     assert len(table) == 1 + 60 + len(payloads) and len(table[0]) == 22
     assert counts(data(stock.sheet(exported))) == (0, 0, 60 + len(payloads))
+    assert at_once(1, lambda _: stock.export()) == [exported], "also when the request is over before it is read"
     copy = Stock(Client(stock.owner.flask))
     assert counts(data(copy.sheet(exported))) == (60 + len(payloads), 0, 0)
     assert copy.export() == exported

@@ -11,7 +11,7 @@ from benchmarks.table import row, table
 
 FOLDER = Path(registry.__file__).parent
 MACHINERY = {"__main__", "bare", "comparing", "outcome", "processes", "registry", "serving", "stage", "table", "wrk"}
-SEEDS = {"seed_events"}
+SEEDS = {"seed_events", "seed_inventory"}
 
 
 @pytest.mark.parametrize("it", registered().values(), ids=list(registered()))

@@ -20,78 +20,83 @@ TEXTS = st.text(
 )
 
 
-def test_stock_obeys_its_laws(client: Client) -> None:
-    class Life(RuleBasedStateMachine):
-        items = Bundle("items")
+class Life(RuleBasedStateMachine):
+    """What organisers do, in any order."""
 
-        @initialize()
-        def open(self) -> None:
-            self.stock = Stock(client)
-            self.sheets: list[str] = []
+    client: Client
+    items = Bundle("items")
 
-        @rule(target=items, on_hand=QUANTITIES, level=QUANTITIES)
-        def add(self, on_hand: float, level: float) -> Any:
-            return self.stock.item(onHand=on_hand, reorderLevel=level)
+    @initialize()
+    def open(self) -> None:
+        self.stock = Stock(self.client)
+        self.sheets: list[str] = []
 
-        @rule(item=items, delta=st.integers(-20_000, 20_000).filter(bool), late=st.integers(0, 3),
-              bucket=st.sampled_from(["onHand", "reserved", "damaged"]))  # fmt: skip
-        def move(self, item: Any, delta: int, late: int, bucket: str) -> None:
-            when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
-            before = self.stock.read(item)
-            answer = self.stock.adjust(item, delta / 1000, bucket=bucket, **when)
-            assert answer.status_code in (200, 409)
-            if answer.status_code == 409:
-                assert self.stock.read(item) == before
+    @rule(target=items, on_hand=QUANTITIES, level=QUANTITIES)
+    def add(self, on_hand: float, level: float) -> Any:
+        return self.stock.item(onHand=on_hand, reorderLevel=level)
 
-        @rule(item=items, counted=QUANTITIES, late=st.integers(0, 3))
-        def count(self, item: Any, counted: float, late: int) -> None:
-            when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
-            answer = self.stock.adjust(item, counted=counted, **when)
-            assert answer.status_code in (200, 409)
-            if answer.status_code == 200 and not late:
-                assert data(answer)["onHand"] == counted
+    @rule(item=items, delta=st.integers(-20_000, 20_000).filter(bool), late=st.integers(0, 3),
+          bucket=st.sampled_from(["onHand", "reserved", "damaged"]))  # fmt: skip
+    def move(self, item: Any, delta: int, late: int, bucket: str) -> None:
+        when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
+        before = self.stock.read(item)
+        answer = self.stock.adjust(item, delta / 1000, bucket=bucket, **when)
+        assert answer.status_code in (200, 409)
+        if answer.status_code == 409:
+            assert self.stock.read(item) == before
 
-        @rule(item=items, on_hand=QUANTITIES, name=TEXTS)
-        def change(self, item: Any, on_hand: float, name: str) -> None:
-            path = f"{self.stock.path}/items/{item['id']}"
-            self.stock.owner.patch(path, {"onHand": on_hand, "name": name.strip() or "?"})
+    @rule(item=items, counted=QUANTITIES, late=st.integers(0, 3))
+    def count(self, item: Any, counted: float, late: int) -> None:
+        when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
+        answer = self.stock.adjust(item, counted=counted, **when)
+        assert answer.status_code in (200, 409)
+        if answer.status_code == 200 and not late:
+            assert data(answer)["onHand"] == counted
 
-        @rule(numbers=st.lists(st.integers(0, 9), min_size=1, unique=True), on_hand=QUANTITIES, good=st.booleans())
-        def send(self, numbers: list[int], on_hand: float, good: bool) -> None:
-            lines = [f"I-{number},Item,1,1,1,{on_hand},0,{0 if good else 60}" for number in numbers]
+    @rule(item=items, on_hand=QUANTITIES, name=TEXTS)
+    def change(self, item: Any, on_hand: float, name: str) -> None:
+        path = f"{self.stock.path}/items/{item['id']}"
+        self.stock.owner.patch(path, {"onHand": on_hand, "name": name.strip() or "?"})
+
+    @rule(numbers=st.lists(st.integers(0, 9), min_size=1, unique=True), on_hand=QUANTITIES, good=st.booleans())
+    def send(self, numbers: list[int], on_hand: float, good: bool) -> None:
+        lines = [f"I-{number},Item,1,1,1,{on_hand},0,{0 if good else 60}" for number in numbers]
+        before = self.stock.export()
+        answer = self.stock.sheet(rows(*lines))
+        assert answer.status_code == (200 if good else 422)
+        if good:
+            self.sheets.append(rows(*lines))
+        else:
+            assert self.stock.export() == before
+
+    @rule()
+    def send_again(self) -> None:
+        for sheet in self.sheets:
             before = self.stock.export()
-            answer = self.stock.sheet(rows(*lines))
-            assert answer.status_code == (200 if good else 422)
-            if good:
-                self.sheets.append(rows(*lines))
-            else:
-                assert self.stock.export() == before
+            assert data(self.stock.sheet(sheet))["updated"] == 0
+            assert self.stock.export() == before
 
-        @rule()
-        def send_again(self) -> None:
-            for sheet in self.sheets:
-                before = self.stock.export()
-                assert data(self.stock.sheet(sheet))["updated"] == 0
-                assert self.stock.export() == before
+    @rule()
+    def order(self) -> None:
+        self.stock.owner.post(f"{self.stock.path}/reorder/apply")
+        assert data(self.stock.owner.post(f"{self.stock.path}/reorder/apply"))["items"] == 0
 
-        @rule()
-        def order(self) -> None:
-            self.stock.owner.post(f"{self.stock.path}/reorder/apply")
-            assert data(self.stock.owner.post(f"{self.stock.path}/reorder/apply"))["items"] == 0
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        if hasattr(self, "stock"):
+            assert_adds_up()
+            for item in self.stock.items():
+                assert min(item["onHand"], item["reserved"], item["damaged"], item["available"]) >= 0
 
-        @invariant()
-        def nothing_is_lost(self) -> None:
-            if hasattr(self, "stock"):
-                assert_adds_up()
-                for item in self.stock.items():
-                    assert min(item["onHand"], item["reserved"], item["damaged"], item["available"]) >= 0
+    @invariant()
+    def an_export_imports_back(self) -> None:
+        if hasattr(self, "stock"):
+            found = data(self.stock.sheet(self.stock.export()))
+            assert (found["created"], found["updated"]) == (0, 0)
 
-        @invariant()
-        def an_export_imports_back(self) -> None:
-            if hasattr(self, "stock"):
-                found = data(self.stock.sheet(self.stock.export()))
-                assert (found["created"], found["updated"]) == (0, 0)
 
+def test_stock_obeys_its_laws(client: Client) -> None:
+    Life.client = client
     run_state_machine_as_test(
         Life, settings=settings(max_examples=EXAMPLES, stateful_step_count=15, derandomize=True, **UNHURRIED)
     )

@@ -7,8 +7,9 @@ from marshmallow import ValidationError, fields, validates_schema
 from app.blueprints.inventory.fields import Day, field_of, quantity
 from app.inventory.columns import BUCKETS, COLUMNS, REASONS
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
+from app.inventory.shown import item_shown, movement_shown
 from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
-from app.web.schema import Query, Schema
+from app.web.schema import Chosen, Query, Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_RECIPIENTS = 20
@@ -61,6 +62,13 @@ class ItemRow(_made("ItemFields", "An item.", {each.attribute: field_of(each) fo
     """An item, with what follows from its quantities."""
 
     id = fields.String(required=True, metadata=ID)
+    shown = staticmethod(item_shown)
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        if isinstance(obj, Chosen):
+            return obj
+        return [self.shown(each) for each in obj] if many else self.shown(obj)
+
     available = Number(required=True, metadata={"description": "on hand − reserved − damaged"})
     on_order = Number(required=True)
     low_stock = Flag(required=True, attribute="is_low", metadata={"description": "at or below the reorder level"})
@@ -90,6 +98,10 @@ class Adjusted(ItemRow):
     """The item after it, and the movement."""
 
     movement = Object(MovementRow, required=True)
+
+    @staticmethod
+    def shown(row: Any) -> dict[str, Any]:
+        return {**item_shown(row), "movement": movement_shown(row["movement"])}
 
 
 class ImportQuery(Query):

@@ -12,7 +12,7 @@ from app.events.queries import WRITES
 from app.inventory import adjusting, late
 from app.inventory.book import MOVEMENT
 from app.inventory.errors import InsufficientStock, StaleStock
-from app.inventory.shown import movement_shown
+from app.inventory.shown import movement_id
 
 
 def adjust(
@@ -51,7 +51,8 @@ def _answered(row: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise NotFound()
     found = dict(zip(adjusting.COLUMNS, row, strict=True))
     if found["done"]:
-        return {**found, "movement": movement_shown({each: found[f"movement_{each}"] for each in MOVEMENT})}
+        movement = {each: found[f"movement_{each}"] for each in MOVEMENT}
+        return {**found, "movement": {**movement, "id": movement_id(movement["seq"])}}
     if asked["expected"] not in (None, found["on_hand"]):
         raise StaleStock(on_hand=found["on_hand"])
     raise InsufficientStock(**{each: found[each] for each in ("on_hand", "reserved", "damaged", "available")})
