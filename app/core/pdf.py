@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 from xml.sax.saxutils import escape
 
+from reportlab.graphics.shapes import Drawing
 from reportlab.lib.colors import HexColor
 from reportlab.lib.enums import TA_RIGHT
 from reportlab.lib.pagesizes import A4
@@ -25,7 +26,17 @@ from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph, Spacer, Table, TableStyle
+from reportlab.platypus import (
+    BaseDocTemplate,
+    CondPageBreak,
+    Flowable,
+    Frame,
+    PageTemplate,
+    Paragraph,
+    Spacer,
+    Table,
+    TableStyle,
+)
 
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
@@ -59,7 +70,7 @@ class Sheet:
     """A document in the making; `data` are its bytes once the block has ended."""
 
     def __init__(self, *, title: str, number: str, when: str, foot: str = "", author: str = "") -> None:
-        _register()
+        register()
         self.title, self.number, self.when, self.foot, self.author = title, number, when, foot, author
         self.story: list[Flowable] = []
         self.data = b""
@@ -101,6 +112,33 @@ class Sheet:
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]
         self.story += [Spacer(0, 3 * mm), _grid(cells, [WIDTH / 2] * 2), Spacer(0, 6 * mm)]
 
+    def heading(self, text: str, *, under: str = "", room: float = 40 * mm) -> None:
+        """A title within the document, and what it has to say; on a page that has room for what follows it."""
+        self.story += [CondPageBreak(room + 20 * mm), Spacer(0, 5 * mm), paragraph(text, bold=True, size=12.5)]
+        if under:
+            self.story.append(paragraph(under, size=8.5, colour=MUTED))
+        self.story.append(Spacer(0, 2.5 * mm))
+
+    def chart(self, title: str, drawing: Drawing, *, under: str = "") -> None:
+        """A chart under its title, never apart from it."""
+        self.heading(title, under=under, room=drawing.height)
+        self.story.append(drawing)
+
+    def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """The few numbers that matter, large, side by side; each with what it counts."""
+        room = WIDTH / len(pairs) - 4 * mm
+        widest = max(pdfmetrics.stringWidth(printable(value), BOLD, 1) for _, value in pairs)
+        size = min(17.0, room / widest)
+        cells = [
+            [paragraph(value, bold=True, size=size) for _, value in pairs],
+            [paragraph(label, size=8.5, colour=MUTED) for label, _ in pairs],
+        ]
+        self.story += [_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
+
+    def add(self, *flowables: Flowable) -> None:
+        """Long tables, and whatever else reportlab lays out."""
+        self.story += flowables
+
     def note(self, text: str) -> None:
         """A remark in small letters."""
         self.story += [paragraph(text, size=9, colour=MUTED), Spacer(0, 3 * mm)]
@@ -121,13 +159,15 @@ class Sheet:
         canvas.setFillColor(DUNE)
         canvas.rect(0, A4[1] - 3 * mm, A4[0], 3 * mm, stroke=0, fill=1)
         _drawn(canvas, self.title, BOLD, 20, NIGHT, MARGIN, A4[1] - 26 * mm)
-        _drawn(canvas, self.number, BOLD, 10, NIGHT, A4[0] - MARGIN, A4[1] - 22 * mm, right=True)
+        beside = WIDTH - pdfmetrics.stringWidth(self.title, BOLD, 20) - 8 * mm
+        number = fitted(self.number, BOLD, 10, beside)
+        _drawn(canvas, number, BOLD, 10, NIGHT, A4[0] - MARGIN, A4[1] - 22 * mm, right=True)
         _drawn(canvas, self.when, REGULAR, 9, MUTED, A4[0] - MARGIN, A4[1] - 27 * mm, right=True)
         canvas.setStrokeColor(LINE)
         canvas.setLineWidth(0.5)
         canvas.line(MARGIN, A4[1] - 34 * mm, A4[0] - MARGIN, A4[1] - 34 * mm)
         canvas.line(MARGIN, 19 * mm, A4[0] - MARGIN, 19 * mm)
-        _drawn(canvas, self.foot, REGULAR, 8, MUTED, MARGIN, 14 * mm)
+        _drawn(canvas, fitted(self.foot, REGULAR, 8, WIDTH - 30 * mm), REGULAR, 8, MUTED, MARGIN, 14 * mm)
 
 
 def paragraph(
@@ -148,6 +188,16 @@ def printable(text: str) -> str:
     return "".join(each if each == "\n" or ord(each) in has else "\u25a1" for each in kept)
 
 
+def fitted(text: str, font: str, size: float, width: float) -> str:
+    """The text, printable; with its end left out and marked so where it is wider than there is room."""
+    text = printable(text.replace("\n", " "))
+    if pdfmetrics.stringWidth(text, font, size) <= width:
+        return text
+    while text and pdfmetrics.stringWidth(text + "…", font, size) > width:
+        text = text[: -max(1, len(text) // 16)].rstrip()
+    return text + "…"
+
+
 def _party(heading: str, lines: Sequence[str]) -> list[Paragraph]:
     name, *rest = [line for line in lines if line] or [""]
     return [
@@ -157,13 +207,13 @@ def _party(heading: str, lines: Sequence[str]) -> list[Paragraph]:
     ]
 
 
-def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -> Table:
+def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False, close: bool = False) -> Table:
     style: list[tuple[Any, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
-        ("TOPPADDING", (0, 0), (-1, -1), 5),
-        ("BOTTOMPADDING", (0, 0), (-1, -1), 5),
+        ("TOPPADDING", (0, 0), (-1, -1), 0 if close else 5),
+        ("BOTTOMPADDING", (0, 0), (-1, -1), 1 if close else 5),
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))
@@ -179,7 +229,8 @@ def _drawn(
 
 
 @cache
-def _register() -> None:
+def register() -> None:
+    """Makes our fonts known to reportlab."""
     for name in (REGULAR, BOLD):
         pdfmetrics.registerFont(TTFont(name, str(FONTS / f"{name}.ttf")))
     pdfmetrics.registerFontFamily(REGULAR, normal=REGULAR, bold=BOLD, italic=REGULAR, boldItalic=BOLD)
