@@ -126,7 +126,7 @@ class Sheet:
 
     def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
         """The few numbers that matter, large, side by side; each with what it counts."""
-        room = WIDTH / len(pairs) - 4 * mm
+        room = WIDTH / len(pairs) - 7 * mm
         widest = max(pdfmetrics.stringWidth(printable(value), BOLD, 1) for _, value in pairs)
         size = min(17.0, room / widest)
         cells = [

@@ -17,7 +17,7 @@ from reportlab.platypus import Flowable
 
 from app.core.pdf import BOLD, LINE, MUTED, NIGHT, REGULAR, printable
 
-SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 5.0
+SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
 HEAD = 18.0
 Row = Sequence[str]
 Tick = Callable[[int], None]
@@ -194,11 +194,12 @@ class Pen:
         self._rule(top - line.height, LINE, 0.4)
 
     def _cells(self, cells: list[list[str]], base: float, size: float) -> None:
-        canvas, left = self.canvas, 0.0
+        canvas, left, last = self.canvas, 0.0, self.columns[-1]
         for column, texts, room in zip(self.columns, cells, self.widths, strict=True):
             for number, text in enumerate(texts):
-                wide = stringWidth(text, REGULAR, size) if column.figures else 0
-                x = left + room - wide if column.figures else left
+                x = left
+                if column.figures:
+                    x += room - (0 if column is last else GAP) - stringWidth(text, REGULAR, size)
                 canvas.drawString(x, base - number * LEADING, text)
             left += room
 

@@ -69,14 +69,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
         ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
-        a view of `uploads` reads a file itself; it and a `later` one may leave their work for later (202); `errors`
-        lists what else it may answer."""
+        a view of `uploads` reads a file itself; it and a `later` one may answer 202; `errors` lists what else may."""
         (method,) = methods
         operation = Operation(
-            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files,
-            query=query, returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse,
-            kept=kept, limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads,
-            later=later,
+            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files, query=query,
+            returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse, kept=kept,
+            limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads, later=later,
         )  # fmt: skip
 
         def decorate(view: V) -> V:

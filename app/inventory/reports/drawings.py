@@ -9,7 +9,7 @@ from app.core.pdf import Sheet
 from app.inventory.reports.words import figure, short_day
 
 Found = dict[str, Any]
-MOST_BARS = 14
+MOST_BARS = 8
 
 
 def add(sheet: Sheet, kind: str, found: Found) -> None:
@@ -121,7 +121,7 @@ def _periods(sheet: Sheet, found: Found) -> None:
     sheet.chart(
         "What expires when",
         columns(values, first_stands_out=True),
-        under="Number of items on hand by the day from which they are counted",
+        under="Items on hand; each bar holds the days from its own to the next",
     )
 
 

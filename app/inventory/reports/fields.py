@@ -10,13 +10,15 @@ FIGURES = (QUANTITY, PRICE, MINOR, COUNT)
 
 @dataclass(frozen=True)
 class Field:
-    """A column: its name outside, where it comes from, what it holds. With a `share` of the width it is on paper."""
+    """A column: its name outside, where it comes from, what it holds. With a `share` of the width it is on paper,
+    where a `quiet` one is empty instead of 0."""
 
     name: str
     sql: str
     kind: str = TEXT
     heading: str = ""
     share: float = 0
+    quiet: bool = False
 
     @property
     def selected(self) -> str:

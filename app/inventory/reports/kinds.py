@@ -1,7 +1,7 @@
 """The five reports: where their rows come from, in which order, and what they add up to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.inventory.reordering import DUE
 from app.inventory.reordering import QUANTITY as TO_ORDER
@@ -58,10 +58,10 @@ def _summed(expression: str) -> str:
 _SOON = f"i.on_hand > 0 AND {parts.EXPIRES}"
 _COUNTS = (
     Field("items", "count(*)", COUNT, "Items", 12),
-    Field("lowStock", _having("i.is_low"), COUNT, "Low", 10),
-    Field("outOfStock", _having("i.available <= 0"), COUNT, "Out", 10),
-    Field("expired", _having(f"{_SOON} < {parts.TODAY}"), COUNT, "Expired", 13),
-    Field("expiring", _having(f"{_SOON} BETWEEN {parts.TODAY} AND {parts.HORIZON}"), COUNT, "Expiring", 14),
+    Field("lowStock", _having("i.is_low"), COUNT, "Low", 10, quiet=True),
+    Field("outOfStock", _having("i.available <= 0"), COUNT, "Out", 10, quiet=True),
+    Field("expired", _having(f"{_SOON} < {parts.TODAY}"), COUNT, "Expired", 13, quiet=True),
+    Field("expiring", _having(f"{_SOON} BETWEEN {parts.TODAY} AND {parts.HORIZON}"), COUNT, "Expiring", 14, quiet=True),
 )
 SUMMARY = Report(
     "summary", "Stock summary",
@@ -94,13 +94,13 @@ VALUATION = Report(
     (_ITEMS, _UNPRICED, _COST, _SALE, ("damagedValueMinor", 'coalesce(sum("damagedValueMinor"), 0)')),
     parts={"categories": parts.CATEGORIES, "suppliers": parts.SUPPLIERS},
 )  # fmt: skip
+_WHY = (("received", "Received"), ("sold", "Sold"), ("wasted", "Wasted"), ("counted", "Counts"), ("other", "Other"))
+_NET = Field("net", "net", QUANTITY, "Net", 15)
 MOVEMENTS = Report(
     "movements", "Stock movements",
     (
         NAME, SKU, UNIT, Field("movements", "movements", COUNT),
-        Field("received", "received", QUANTITY, "Received", 16), Field("sold", "sold", QUANTITY, "Sold", 14),
-        Field("wasted", "wasted", QUANTITY, "Wasted", 14), Field("counted", "counted", QUANTITY, "Counts", 14),
-        Field("other", "other", QUANTITY, "Other", 14), Field("net", "net", QUANTITY, "Net", 15),
+        *(Field(each, each, QUANTITY, heading, 15, quiet=True) for each, heading in _WHY), _NET,
         ON_HAND, Field("netValueMinor", cost("net"), MINOR),
     ),
     f"FROM {parts.MOVED} moved JOIN inventory_item i ON i.id = moved.item_id",
@@ -108,12 +108,13 @@ MOVEMENTS = Report(
     (_ITEMS, ("movements", "coalesce(sum(movements), 0)"), ("netValueMinor", 'coalesce(sum("netValueMinor"), 0)')),
     parts={"reasons": parts.REASONS, "days": parts.DAYS, "variances": parts.VARIANCES},
 )  # fmt: skip
+_SKU = replace(SKU, share=22)
 EXPIRY = Report(
     "expiry", "Stock that expires",
     (
-        Field("expiryDate", "i.expiry_date", DAY, "Expires", 20),
-        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 10), NAME, SKU,
-        Field("batchNumber", "i.batch_number", heading="Batch", share=16),
+        Field("expiryDate", "i.expiry_date", DAY, "Expires", 26),
+        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 12), NAME, _SKU,
+        Field("batchNumber", "i.batch_number", heading="Batch", share=15),
         Field("storageLocation", "i.storage_location", heading="Where", share=24), ON_HAND, UNIT, COST_PRICE,
         COST_VALUE,
     ),

@@ -13,7 +13,7 @@ NOTHING = "—"
 
 def said(field: Field, value: Any) -> str:
     """One cell."""
-    if value is None:
+    if value is None or (field.quiet and not value):
         return NOTHING if field.kind in (MINOR, PRICE, DAY) else ""
     if field.kind == MINOR:
         return money(int(value))
@@ -21,7 +21,7 @@ def said(field: Field, value: Any) -> str:
         return money(round(Decimal(value) * 100))
     if field.kind in (QUANTITY, COUNT):
         return figure(value)
-    return short_day(value) + f" {value[:4]}" if field.kind == DAY else str(value)
+    return f"{short_day(value)} {value[:4]}".replace(" ", "\u00a0") if field.kind == DAY else str(value)
 
 
 def figure(value: Any) -> str:
