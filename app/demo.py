@@ -13,7 +13,10 @@ from app.accounts.registration import Applicant, add_profile, created
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
+from app.events.models import Event
+from app.inventory import demo as demo_inventory
 
+BAR_AT = "Windhoek Lights"
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
 
@@ -60,7 +63,15 @@ def seed() -> bool:
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = bool(demo_events.seed(organiser.id, story)) or made
+        made = stock(organiser.id) or made
     return made
+
+
+def stock(organiser_id: str) -> bool:
+    """Whether the bar of an organiser's festival had to be stocked."""
+    wanted = select(Event.id).where(Event.organiser_id == organiser_id, Event.name == BAR_AT)
+    event_id = db.session.scalar(wanted)
+    return event_id is not None and bool(demo_inventory.seed(demo_events.caller(organiser_id), event_id))
 
 
 def _people() -> bool:

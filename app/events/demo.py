@@ -78,7 +78,7 @@ def seed(organiser_id: str, story: Story = LIGHTS) -> int:
     known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
     missing = [each for each in story if each["name"] not in known]
     for each in missing:
-        _make(_caller(organiser_id), dict(each))
+        _make(caller(organiser_id), dict(each))
     return len(missing)
 
 
@@ -105,7 +105,8 @@ def _sold(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[Sold
             yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - ago, "sold")
 
 
-def _caller(account_id: str) -> Caller:
+def caller(account_id: str) -> Caller:
+    """An account as it would call."""
     found = db.session.get_one(Account, account_id)
     return Caller(
         id=found.id, session_id="", email=found.email, name=found.name, phone=None, email_verified=True,
