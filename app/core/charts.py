@@ -21,7 +21,7 @@ from app.core.pdf import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, WIDTH, fitted
 SKY, SAND, EMBER = HexColor("#2A6F97"), HexColor("#F6EFE6"), HexColor("#B3261E")
 STYLES = ((SKY, 1.8, None), (DUNE, 1.4, [4, 2]))
 ROW, BAR, LABEL, SIZE = 16.0, 9.5, 52 * mm, 8.5
-TALL, BASE = 44 * mm, 16.0
+TALL, BASE = 38 * mm, 16.0
 MOST_LABELS = 9
 Bar = tuple[str, Any, str]
 

@@ -38,6 +38,8 @@ from reportlab.platypus import (
     TableStyle,
 )
 
+from app.core.shaping import joined, ordered, shaped
+
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
 NIGHT, MUTED, LINE, DUNE = (HexColor(each) for each in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B"))
@@ -114,7 +116,7 @@ class Sheet:
 
     def heading(self, text: str, *, under: str = "", room: float = 40 * mm) -> None:
         """A title within the document, and what it has to say; on a page that has room for what follows it."""
-        self.story += [CondPageBreak(room + 20 * mm), Spacer(0, 5 * mm), paragraph(text, bold=True, size=12.5)]
+        self.story += [CondPageBreak(room + 17 * mm), Spacer(0, 5 * mm), paragraph(text, bold=True, size=12.5)]
         if under:
             self.story.append(paragraph(under, size=8.5, colour=MUTED))
         self.story.append(Spacer(0, 2.5 * mm))
@@ -158,11 +160,11 @@ class Sheet:
         """What every page has: the title, its number and date at the top right, a line, and the foot."""
         canvas.setFillColor(DUNE)
         canvas.rect(0, A4[1] - 3 * mm, A4[0], 3 * mm, stroke=0, fill=1)
-        _drawn(canvas, self.title, BOLD, 20, NIGHT, MARGIN, A4[1] - 26 * mm)
+        _drawn(canvas, shaped(printable(self.title)), BOLD, 20, NIGHT, MARGIN, A4[1] - 26 * mm)
         beside = WIDTH - pdfmetrics.stringWidth(self.title, BOLD, 20) - 8 * mm
         number = fitted(self.number, BOLD, 10, beside)
         _drawn(canvas, number, BOLD, 10, NIGHT, A4[0] - MARGIN, A4[1] - 22 * mm, right=True)
-        _drawn(canvas, self.when, REGULAR, 9, MUTED, A4[0] - MARGIN, A4[1] - 27 * mm, right=True)
+        _drawn(canvas, shaped(printable(self.when)), REGULAR, 9, MUTED, A4[0] - MARGIN, A4[1] - 27 * mm, right=True)
         canvas.setStrokeColor(LINE)
         canvas.setLineWidth(0.5)
         canvas.line(MARGIN, A4[1] - 34 * mm, A4[0] - MARGIN, A4[1] - 34 * mm)
@@ -178,7 +180,8 @@ def paragraph(
         "text", fontName=BOLD if bold else REGULAR, fontSize=size, leading=size * 1.4, textColor=colour,
         alignment=TA_RIGHT if right else 0, splitLongWords=1,
     )  # fmt: skip
-    return Paragraph(escape(printable(text)).replace("\n", "<br/>"), style)
+    drawn = "\n".join(shaped(line) for line in printable(text).split("\n"))
+    return Paragraph(escape(drawn).replace("\n", "<br/>"), style)
 
 
 def printable(text: str) -> str:
@@ -190,12 +193,12 @@ def printable(text: str) -> str:
 
 def fitted(text: str, font: str, size: float, width: float) -> str:
     """The text, printable; with its end left out and marked so where it is wider than there is room."""
-    text = printable(text.replace("\n", " "))
+    text = joined(printable(text.replace("\n", " ")))
     if pdfmetrics.stringWidth(text, font, size) <= width:
-        return text
+        return ordered(text)
     while text and pdfmetrics.stringWidth(text + "…", font, size) > width:
         text = text[: -max(1, len(text) // 16)].rstrip()
-    return text + "…"
+    return ordered(text + "…")
 
 
 def _party(heading: str, lines: Sequence[str]) -> list[Paragraph]:
@@ -225,7 +228,7 @@ def _drawn(
 ) -> None:
     canvas.setFont(font, size)
     canvas.setFillColor(colour)
-    (canvas.drawRightString if right else canvas.drawString)(x, y, printable(text))
+    (canvas.drawRightString if right else canvas.drawString)(x, y, text)
 
 
 @cache

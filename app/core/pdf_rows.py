@@ -16,6 +16,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable
 
 from app.core.pdf import BOLD, LINE, MUTED, NIGHT, REGULAR, printable
+from app.core.shaping import joined, ordered
 
 SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
 HEAD = 18.0
@@ -120,7 +121,7 @@ class PageOfRows(Flowable):  # type: ignore[misc]
 def broken(text: str, font: str, size: float, width: float) -> list[str]:
     """The text in lines that are no wider; a word that is wider by itself is broken where it has to be."""
     lines = []
-    for part in printable(text).split("\n"):
+    for part in joined(printable(text)).split("\n"):
         line = ""
         for word in part.split(" "):
             together = f"{line} {word}" if line else word
@@ -132,7 +133,7 @@ def broken(text: str, font: str, size: float, width: float) -> list[str]:
             *whole, line = _pieces(word, font, size, width)
             lines += whole
         lines.append(line)
-    return lines
+    return [ordered(each) for each in lines]
 
 
 def _pieces(word: str, font: str, size: float, width: float) -> list[str]:

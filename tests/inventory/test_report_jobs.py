@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
 
 
 MEASURED = """
-import json, resource
+import json, re
 from decimal import Decimal
 from app import create_app
 from app.inventory import queries
@@ -132,11 +132,11 @@ with create_app().app_context():
     told = []
     data = paper.drawn(event, question, found, tick=told.append)
     assert len(told) > 10 and told == sorted(told), told
-    print(data.count(b"/Type /Page"), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_utime, file=__import__("sys").stderr)
+    print(data.count(b"/Type /Page"), re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Flask, tmp_path: Path) -> None:
     stock = Stock(client)
     for part in range(2):
@@ -154,4 +154,5 @@ def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Fla
     assert said.returncode == 0, said.stderr[-2000:]
     found = re.search(r"(\d+) (\d+)$", said.stdout.strip())
     assert found, said.stdout[-500:]
-    assert int(found[1]) > 200 and int(found[2]) / 1024 < MEBIBYTES
+    assert int(found[1]) > 200
+    assert int(found[2]) / 1024 < MEBIBYTES

@@ -24,8 +24,8 @@ def _summary(sheet: Sheet, found: Found) -> None:
         ("past their date", figure(totals["expired"])), ("value at cost", money(int(totals["costValueMinor"]))),
     ])  # fmt: skip
     _unpriced(sheet, totals)
-    _value_bars(sheet, "Value at cost by category", found["categories"], "category")
-    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name")
+    _value_bars(sheet, "Value at cost by category", found["categories"], "category", totals["costValueMinor"])
+    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
     _days(sheet, found["days"])
     _periods(sheet, found)
 
@@ -39,8 +39,8 @@ def _valuation(sheet: Sheet, found: Found) -> None:
     _unpriced(sheet, totals)
     if totals["damagedValueMinor"]:
         sheet.note(f"Of it {money(int(totals['damagedValueMinor']))} at cost is damaged.")
-    _value_bars(sheet, "Value at cost by category", found["categories"], "name")
-    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name")
+    _value_bars(sheet, "Value at cost by category", found["categories"], "name", totals["costValueMinor"])
+    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
 
 
 def _movements(sheet: Sheet, found: Found) -> None:
@@ -74,7 +74,7 @@ def _reorder(sheet: Sheet, found: Found) -> None:
         ("expected cost", money(int(totals["costValueMinor"]))),
     ])  # fmt: skip
     _unpriced(sheet, totals)
-    _value_bars(sheet, "Expected cost by supplier", found["suppliers"], "name")
+    _value_bars(sheet, "Expected cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
 
 
 def _unpriced(sheet: Sheet, totals: Found) -> None:
@@ -86,17 +86,14 @@ def _unpriced(sheet: Sheet, totals: Found) -> None:
                    "nothing in the value.")  # fmt: skip
 
 
-def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str) -> None:
-    worth = [each for each in groups if each["costValueMinor"]]
-    if not worth:
-        return
-    kept, rest = worth[:MOST_BARS], worth[MOST_BARS:]
-    values = [(each[name] or "Not named", int(each["costValueMinor"]), money(int(each["costValueMinor"])))
-              for each in kept]  # fmt: skip
-    if rest:
-        others = sum(int(each["costValueMinor"]) for each in rest)
-        values.append((f"{len(rest)} others", others, money(others)))
-    sheet.chart(title, bars(values))
+def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int) -> None:
+    """The most valuable groups, and all others together."""
+    values = [(each[name] or "Not named", int(each["costValueMinor"])) for each in groups if each["costValueMinor"]]
+    kept = values[:MOST_BARS]
+    others = int(total) - sum(value for _, value in kept)
+    shown = [*kept, ("All others", others)] if others > 0 else kept
+    if shown:
+        sheet.chart(title, bars([(label, value, money(value)) for label, value in shown]))
 
 
 def _days(sheet: Sheet, days: list[Found]) -> None:

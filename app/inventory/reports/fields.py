@@ -39,7 +39,7 @@ def cost(quantity: str, price: str = "i.cost_price") -> str:
 
 NAME = Field("name", "i.name", heading="Item", share=40)
 SKU = Field("sku", "i.sku", heading="SKU", share=20)
-UNIT = Field("unit", "i.unit", heading="Unit", share=11)
+UNIT = Field("unit", "i.unit", heading="Unit", share=13)
 ON_HAND = Field("onHand", "i.on_hand", QUANTITY, "On hand", 15)
 COST_PRICE = Field("costPrice", "i.cost_price", PRICE)
 COST_VALUE = Field("costValueMinor", cost("i.on_hand"), MINOR, "Value at cost", 24)
