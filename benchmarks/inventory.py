@@ -228,7 +228,7 @@ def stock_export_memory(stage: Stage) -> Load:
     return Load("/")
 
 
-@benchmark("stock-report", goal=6, at_most=True, seed=stocked(THOUSAND), measure=seconds_on_paper)
+@benchmark("stock-report", goal=2, at_most=True, seed=stocked(THOUSAND), measure=seconds_on_paper)
 def stock_report(stage: Stage) -> Load:
     """A valuation of 1,000 items on paper, drawn by a worker."""
     return Load("/")

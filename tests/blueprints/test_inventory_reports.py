@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.blueprints.inventory.reporting import ReportData
 from app.core import permits
 from app.core.outbox import enqueue
 from app.core.outbox.running import work_through
@@ -273,3 +274,10 @@ def test_days_are_those_of_the_event(client: Client) -> None:
     here = datetime.now(UTC).astimezone(ZoneInfo("Pacific/Kiritimati")).date()
     assert report(far, "movements")["days"][-1]["day"] == here.isoformat()
     assert date.fromisoformat(report(far, "summary")["periods"][0]["from"]) == here
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_the_document_names_what_goes_out(stock: Stock, kind: str) -> None:
+    """PostgreSQL lays a report out, and not its schema."""
+    named = {field.data_key for field in ReportData().dump_fields.values()}
+    assert set(report(stock, kind)) <= named

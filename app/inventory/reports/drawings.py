@@ -9,7 +9,7 @@ from app.core.pdf import Sheet
 from app.inventory.reports.words import figure, short_day
 
 Found = dict[str, Any]
-MOST_BARS = 8
+FEW_BARS = 6
 
 
 def add(sheet: Sheet, kind: str, found: Found) -> None:
@@ -24,8 +24,8 @@ def _summary(sheet: Sheet, found: Found) -> None:
         ("past their date", figure(totals["expired"])), ("value at cost", money(int(totals["costValueMinor"]))),
     ])  # fmt: skip
     _unpriced(sheet, totals)
-    _value_bars(sheet, "Value at cost by category", found["categories"], "category", totals["costValueMinor"])
-    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
+    _value_bars(sheet, "Value at cost by category", found["categories"], "category", totals["costValueMinor"], FEW_BARS)
+    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"], FEW_BARS)
     _days(sheet, found["days"])
     _periods(sheet, found)
 
@@ -86,10 +86,10 @@ def _unpriced(sheet: Sheet, totals: Found) -> None:
                    "nothing in the value.")  # fmt: skip
 
 
-def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int) -> None:
+def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int, most: int = 8) -> None:
     """The most valuable groups, and all others together."""
     values = [(each[name] or "Not named", int(each["costValueMinor"])) for each in groups if each["costValueMinor"]]
-    kept = values[:MOST_BARS]
+    kept = values[:most]
     others = int(total) - sum(value for _, value in kept)
     shown = [*kept, ("All others", others)] if others > 0 else kept
     if shown:
