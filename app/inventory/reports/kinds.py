@@ -108,12 +108,12 @@ MOVEMENTS = Report(
     (_ITEMS, ("movements", "coalesce(sum(movements), 0)"), ("netValueMinor", 'coalesce(sum("netValueMinor"), 0)')),
     parts={"reasons": parts.REASONS, "days": parts.DAYS, "variances": parts.VARIANCES},
 )  # fmt: skip
-_SKU = replace(SKU, share=22)
+_SKU = replace(SKU, share=26)
 EXPIRY = Report(
     "expiry", "Stock that expires",
     (
-        Field("expiryDate", "i.expiry_date", DAY, "Expires", 26),
-        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 12), NAME, _SKU,
+        Field("expiryDate", "i.expiry_date", DAY, "Expires", 25),
+        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 11), NAME, _SKU,
         Field("batchNumber", "i.batch_number", heading="Batch", share=15),
         Field("storageLocation", "i.storage_location", heading="Where", share=24), ON_HAND, UNIT, COST_PRICE,
         COST_VALUE,
