@@ -1,6 +1,7 @@
 """Long tables on paper: laid out page by page, so that ten thousand rows take little more memory than their text.
 
-    sheet.add(LongTable([Column("Item", 40), Column("On hand", 15, figures=True)], rows, tick=told))
+    columns = [Column("Item", 40), Column("On hand", 15, figures=True)]
+    sheet.long_table("Item by item", LongTable(columns, rows, tick=told))
 
 A row is a sequence of texts, drawn as they stand; a row of one text is a heading between rows. Texts wrap, figures do
 not. The headings of the columns stand on every page.
@@ -12,11 +13,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable
 
-from app.core.pdf import BOLD, LINE, MUTED, NIGHT, REGULAR, printable
-from app.core.shaping import joined, ordered
+from app.core.lettering import BOLD, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable
 
 SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
 HEAD = 18.0
@@ -118,34 +117,6 @@ class PageOfRows(Flowable):  # type: ignore[misc]
         self.lines = []
 
 
-def broken(text: str, font: str, size: float, width: float) -> list[str]:
-    """The text in lines that are no wider; a word that is wider by itself is broken where it has to be."""
-    lines = []
-    for part in joined(printable(text)).split("\n"):
-        line = ""
-        for word in part.split(" "):
-            together = f"{line} {word}" if line else word
-            if stringWidth(together, font, size) <= width:
-                line = together
-                continue
-            if line:
-                lines.append(line)
-            *whole, line = _pieces(word, font, size, width)
-            lines += whole
-        lines.append(line)
-    return [ordered(each) for each in lines]
-
-
-def _pieces(word: str, font: str, size: float, width: float) -> list[str]:
-    pieces, piece = [], ""
-    for each in word:
-        if piece and stringWidth(piece + each, font, size) > width:
-            pieces.append(piece)
-            piece = ""
-        piece += each
-    return [*pieces, piece]
-
-
 def _widths(columns: Sequence[Column], width: float) -> list[float]:
     every = sum(each.share for each in columns)
     return [width * each.share / every for each in columns]
@@ -153,63 +124,43 @@ def _widths(columns: Sequence[Column], width: float) -> list[float]:
 
 def _line(columns: Sequence[Column], row: Row, width: float) -> Line:
     if len(row) == 1:
-        cells = [broken(row[0], BOLD, SIZE + 1, width)]
+        cells = [lines(printable(row[0]), BOLD, SIZE + 1, width)]
         return Line(cells, len(cells[0]) * LEADING + 4 * PADDING, heading=True)
     cells = [
-        [printable(text)] if column.figures else broken(text, REGULAR, SIZE, room - GAP)
+        [printable(text)] if column.figures else lines(printable(text), REGULAR, SIZE, room - GAP)
         for column, text, room in zip(columns, row, _widths(columns, width), strict=True)
     ]
     return Line(cells, max(map(len, cells)) * LEADING + 2 * PADDING, heading=False)
 
 
-def _drawn(canvas: Any, columns: Sequence[Column], lines: list[Line], width: float, height: float) -> None:
-    pen = Pen(canvas, columns, width)
-    pen.head(height)
-    top = height - HEAD
-    for line in lines:
-        pen.line(line, top)
-        top -= line.height
-
-
-class Pen:
-    """Writes the rows of one page on a canvas."""
-
-    def __init__(self, canvas: Any, columns: Sequence[Column], width: float) -> None:
-        self.canvas, self.columns, self.width = canvas, columns, width
-        self.widths = _widths(columns, width)
-
-    def head(self, top: float) -> None:
-        self._colour(MUTED, REGULAR, 7.5)
-        self._cells([[each.heading] for each in self.columns], top - HEAD + 6, 7.5)
-        self._rule(top - HEAD, NIGHT, 0.8)
-
-    def line(self, line: Line, top: float) -> None:
-        if line.heading:
-            self._colour(NIGHT, BOLD, SIZE + 1)
-            for number, text in enumerate(line.cells[0]):
-                self.canvas.drawString(0, top - 3 * PADDING - SIZE - number * LEADING, text)
-            self._rule(top - line.height, NIGHT, 0.5)
-            return
-        self._colour(NIGHT, REGULAR, SIZE)
-        self._cells(line.cells, top - PADDING - SIZE, SIZE)
-        self._rule(top - line.height, LINE, 0.4)
-
-    def _cells(self, cells: list[list[str]], base: float, size: float) -> None:
-        canvas, left, last = self.canvas, 0.0, self.columns[-1]
-        for column, texts, room in zip(self.columns, cells, self.widths, strict=True):
-            for number, text in enumerate(texts):
-                x = left
-                if column.figures:
-                    x += room - (0 if column is last else GAP) - stringWidth(text, REGULAR, size)
-                canvas.drawString(x, base - number * LEADING, text)
-            left += room
-
-    def _colour(self, colour: Any, font: str, size: float) -> None:
-        self.canvas.setFillColor(colour)
-        self.canvas.setFont(font, size)
-
-    def _rule(self, y: float, colour: Any, thickness: float) -> None:
-        canvas = self.canvas
+def _drawn(canvas: Any, columns: Sequence[Column], rows: list[Line], across: float, height: float) -> None:
+    """The headings and the rows, and the rules below them."""
+    widths = _widths(columns, across)
+    head = [[each.heading] for each in columns]
+    rules = [(height - HEAD, NIGHT, 0.8)]
+    with Pen(canvas) as pen:
+        _cells(pen, columns, widths, head, height - HEAD + 6, size=7.5, colour=MUTED)
+        top = height - HEAD
+        for row in rows:
+            if row.heading:
+                for number, text in enumerate(row.cells[0]):
+                    pen.put(text, 0, top - 3 * PADDING - SIZE - number * LEADING, font=BOLD, size=SIZE + 1)
+            else:
+                _cells(pen, columns, widths, row.cells, top - PADDING - SIZE, size=SIZE)
+            top -= row.height
+            rules.append((top, NIGHT, 0.5) if row.heading else (top, LINE, 0.4))
+    for y, colour, thickness in rules:
         canvas.setStrokeColor(colour)
         canvas.setLineWidth(thickness)
-        canvas.line(0, y, self.width, y)
+        canvas.line(0, y, across, y)
+
+
+def _cells(
+    pen: Pen, columns: Sequence[Column], widths: list[float], cells: list[list[str]], base: float, **style: Any
+) -> None:
+    left = 0.0
+    for column, texts, room in zip(columns, cells, widths, strict=True):
+        x = left + room - (0 if column is columns[-1] else GAP) if column.figures else left
+        for number, text in enumerate(texts):
+            pen.put(text, x, base - number * LEADING, right=column.figures, **style)
+        left += room

@@ -1,7 +1,7 @@
 """Stock: items, movements that are only ever added, changes for listeners, orders, reminders, jobs.
 
 Revision ID: 0009
-Revises: 0004
+Revises: 0008
 Create Date: 2026-11-21 03:05:07.213712
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 revision = '0009'
-down_revision = '0004'
+down_revision = '0008'
 branch_labels = None
 depends_on = None
 

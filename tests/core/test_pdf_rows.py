@@ -2,11 +2,9 @@
 
 import re
 
-from reportlab.pdfbase.pdfmetrics import stringWidth
-
-from app.core.charts import bars, columns, differences, lines
-from app.core.pdf import REGULAR, Sheet, register
-from app.core.pdf_rows import Column, LongTable, broken
+from app.core.bars import bars, columns, differences, lines
+from app.core.pdf import Sheet
+from app.core.pdf_rows import Column, LongTable
 
 COLUMNS = [Column("Item", 60), Column("On hand", 20, figures=True)]
 HOSTILE = '<img src="file:///etc/passwd"/>'
@@ -14,8 +12,7 @@ HOSTILE = '<img src="file:///etc/passwd"/>'
 
 def drawn(table: LongTable) -> bytes:
     with Sheet(title="Stock", number=HOSTILE * 9, when="today", foot=HOSTILE * 9) as sheet:
-        sheet.heading("Item by item")
-        sheet.add(table)
+        sheet.long_table("Item by item", table)
     return sheet.data
 
 
@@ -37,19 +34,10 @@ def test_rows_are_taken_as_pages_need_them() -> None:
 
 
 def test_a_heading_never_stands_without_its_rows() -> None:
-    register()
     rows = [row for number in range(40) for row in ([f"Supplier {number}"], ("Lager", "1"))]
     for height in range(60, 200, 7):
         page, rest = LongTable(COLUMNS, rows).split(400, height) or (None, None)
         assert page is None or not page.lines[-1].heading, height
-
-
-def test_texts_are_broken_where_there_is_no_room_and_nothing_is_lost() -> None:
-    register()
-    text = "Windhoek Lager " + "W" * 140 + " end"
-    found = broken(text, REGULAR, 8, 90)
-    assert "".join(found).replace(" ", "") == text.replace(" ", "")
-    assert all(stringWidth(each, REGULAR, 8) <= 90 for each in found)
 
 
 def test_charts_bear_nothing_something_and_too_much() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.core.charts import bars, columns, differences, lines
+from app.core.bars import bars, columns, differences, lines
 from app.core.money import spoken as money
 from app.core.pdf import Sheet
 from app.inventory.reports.words import figure, short_day

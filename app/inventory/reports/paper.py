@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.core.dates import day, moment
-from app.core.pdf import Sheet, register
+from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 from app.inventory.reports import drawings
 from app.inventory.reports.asking import Asked
@@ -33,7 +33,6 @@ def today(event: Any, asked: Asked) -> date:
 def drawn(event: Any, asked: Asked, found: Found, *, tick: Callable[[float], None] = lambda share: None) -> bytes:
     """The PDF; the same bytes for the same stock on the same day. `tick` is told what share of the rows is laid out."""
     report = REPORTS[asked.type]
-    register()
     organiser = event.organiser or ""
     with Sheet(
         title=report.title, number=event.name, when=day(asked.at, event.timezone), author=organiser,
@@ -65,9 +64,10 @@ def _add_rows(sheet: Sheet, report: Report, found: Found, tick: Callable[[float]
     shown = [each for each in report.fields if each.share]
     more = found["rowCount"] - len(rows)
     under = f"The first {figure(len(rows))} of {figure(found['rowCount'])}; the CSV has all." if more > 0 else ""
-    sheet.heading("By category" if report.rows == "categories" else "Item by item", under=under)
+    title = "By category" if report.rows == "categories" else "Item by item"
     columns = [Column(each.heading, each.share, each.kind in FIGURES) for each in shown]
-    sheet.add(LongTable(columns, _cells(report, shown, rows), tick=_rarely(tick, len(rows))))
+    table = LongTable(columns, _cells(report, shown, rows), tick=_rarely(tick, len(rows)))
+    sheet.long_table(title, table, under=under)
 
 
 def _cells(report: Report, shown: list[Field], rows: Iterable[Found]) -> Iterator[list[str]]:
