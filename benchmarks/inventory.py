@@ -5,10 +5,12 @@ Each size has an event of its own in one table, so the benchmarks stand in the o
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import urllib.request
 from collections.abc import Callable
+from decimal import Decimal
 from hashlib import sha256
 
 import psycopg
@@ -16,9 +18,12 @@ from sqlalchemy import make_url, text
 
 from app.accounts.models import Account
 from app.core.db import db
+from app.inventory import queries
 from app.inventory.columns import ATTRIBUTES
 from app.inventory.importing.reading import STAGED, read
 from app.inventory.importing.writing import Order, write
+from app.inventory.reports import paper, reading
+from app.inventory.reports.asking import asked
 from benchmarks import processes
 from benchmarks.accounts import tokens
 from benchmarks.events import cost_against, share_remembered, tail_against_a_row
@@ -101,6 +106,26 @@ def _import_seconds(content: bytes, event: str) -> float:
         raise RuntimeError("the import failed")
     _memory["import"], _memory["rows"] = used.ru_maxrss / 1024, HUNDRED_THOUSAND / took
     return took
+
+
+def seconds_on_paper(stage: Stage, it: Benchmark) -> Outcome:
+    """How long a report takes in a process of its own, as a worker draws it; its greatest memory is noted."""
+    event = queries.around(_events[THOUSAND])
+    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90)
+    values = []
+    for _ in range(stage.rounds):
+        db.session.remove()
+        began, pid = time.monotonic(), os.fork()
+        if pid == 0:
+            db.engine.dispose(close=False)
+            found = json.loads(reading.as_json(event, question), parse_float=Decimal)
+            os._exit(int(not paper.drawn(event, question, found).startswith(b"%PDF")))
+        _, status, used = os.wait4(pid, 0)
+        if status:
+            raise RuntimeError("the report failed")
+        values.append(time.monotonic() - began)
+        _memory["report"] = used.ru_maxrss / 1024
+    return of_rounds(values, "s", note=f"{_memory['report']:.0f} MB at most")
 
 
 def share_of_copy_out(stage: Stage, it: Benchmark) -> Outcome:
@@ -200,4 +225,10 @@ def stock_search_1m(stage: Stage) -> Load:
 @benchmark("stock-export-memory", goal=20, at_most=True, measure=export_memory)
 def stock_export_memory(stage: Stage) -> Load:
     """What a worker's memory grows by when it exports 1,000,000 items after 1,000."""
+    return Load("/")
+
+
+@benchmark("stock-report", goal=2, at_most=True, seed=stocked(THOUSAND), measure=seconds_on_paper)
+def stock_report(stage: Stage) -> Load:
+    """A valuation of 1,000 items on paper, drawn by a worker."""
     return Load("/")

@@ -1,7 +1,6 @@
 """Documents: which are required, what counts as one, and who may read it for how long."""
 
 import re
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,8 +9,7 @@ from flask import current_app
 from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
-from app.core.ids import is_id
-from app.core.tokens import derived_text, same
+from app.core.permits import Permit, permit, permitted
 
 LABELS = {
     "identity": "Identity document",
@@ -23,7 +21,7 @@ KINDS = tuple(LABELS)
 ALWAYS = KINDS[:3]
 MAX_BYTES = 10 * 1024 * 1024
 ENDINGS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png"}
-READABLE_SECONDS = 300
+PURPOSE = "document-read"
 _FOOD = re.compile(
     r"\b(food|foods|kapana|braai|grill\w*|kitchen|cater\w*|baker\w*|bread|cake\w*|snack\w*|coffee|tea|drink\w*|"
     r"beverage\w*|juice\w*|beer\w*|wine\w*|bar|restaurant\w*|cuisine|meat|fish|fruit\w*|pizza|burger\w*|ice cream)\b",
@@ -39,15 +37,6 @@ class Sent:
     name: str
     data: bytes
     content_type: str
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A permission to read one document, given to one decider."""
-
-    document_id: str
-    viewer_id: str
-    expired: bool
 
 
 def required_of(stall_type: str | None) -> list[str]:
@@ -70,25 +59,15 @@ def checked(kind: str, name: str, data: bytes) -> Sent:
     return Sent(kind, _name(name, kind, content_type), data, content_type)
 
 
-def reading_link(document_id: str, viewer_id: str, *, now: float | None = None) -> tuple[str, int]:
+def reading_link(document_id: str, viewer_id: str) -> tuple[str, int]:
     """An address under which this decider reads this document for five minutes, and when it ends (epoch)."""
-    ends = int(now or time.time()) + READABLE_SECONDS
-    token = f"{document_id}.{viewer_id}.{ends}.{_mark(document_id, viewer_id, ends)}"
+    token, ends = permit(PURPOSE, document_id, viewer_id)
     return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}", ends
 
 
-def reading_of(token: str) -> Reading | None:
+def reading_of(token: str) -> Permit | None:
     """What a token permits; None when it is not one that we gave."""
-    document_id, viewer_id, ends, mark = [*token.split("."), "", "", ""][:4]
-    if token.count(".") != 3 or not is_id(document_id) or not is_id(viewer_id) or not re.fullmatch("[0-9]{1,12}", ends):
-        return None
-    if not same(mark, _mark(document_id, viewer_id, int(ends))):
-        return None
-    return Reading(document_id, viewer_id, int(ends) < time.time())
-
-
-def _mark(document_id: str, viewer_id: str, ends: int) -> str:
-    return derived_text("document-read", document_id, viewer_id, ends)
+    return permitted(PURPOSE, token)
 
 
 def _is_pdf(data: bytes) -> str | None:

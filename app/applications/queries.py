@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.applications import documents, scope
-from app.applications.documents import READABLE_SECONDS as READABLE_SECONDS
 from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
 from app.clients import storage
@@ -88,7 +87,7 @@ def document(token: str) -> tuple[ApplicationDocument, bytes]:
         .join(Application, Application.id == ApplicationDocument.application_id)
         .join(Account, Account.id == permitted.viewer_id)
         .where(
-            ApplicationDocument.id == permitted.document_id,
+            ApplicationDocument.id == permitted.thing_id,
             or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
         )
     )

@@ -14,12 +14,13 @@ from io import BytesIO
 from types import TracebackType
 from typing import Any
 
+from reportlab.graphics.shapes import Drawing
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
+from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
 
-from app.core.lettering import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable, register_fonts
+from app.core.lettering import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable, register_fonts, width
 
 MARGIN, TOP, BOTTOM = 22 * mm, 46 * mm, 26 * mm
 WIDTH = A4[0] - 2 * MARGIN
@@ -88,9 +89,34 @@ class Sheet:
         shares = [WIDTH * share / sum(widths) for share in widths]
         self.story += [_grid([head, *body], shares, lines=True, repeat=1), Spacer(0, 4 * mm)]
 
-    def heading(self, text: str) -> None:
-        """A word above what follows."""
-        self.story += [paragraph(text, bold=True, size=11), Spacer(0, 2 * mm)]
+    def heading(self, text: str, *, under: str = "", room: float = 0) -> None:
+        """A word above what follows, with what else there is to say; on a page that has `room` for both."""
+        if room:
+            self.story += [CondPageBreak(room + 17 * mm), Spacer(0, 5 * mm)]
+        self.story.append(paragraph(text, bold=True, size=11))
+        if under:
+            self.story.append(paragraph(under, size=8.5, colour=MUTED))
+        self.story.append(Spacer(0, 2 * mm))
+
+    def chart(self, title: str, drawing: Drawing, *, under: str = "") -> None:
+        """A chart under its title, never apart from it."""
+        self.heading(title, under=under, room=drawing.height)
+        self.story.append(drawing)
+
+    def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """The few numbers that matter, large, side by side; each with what it counts."""
+        room = WIDTH / len(pairs) - 7 * mm
+        size = min(17.0, room / max(width(printable(value), BOLD, 1) for _, value in pairs))
+        cells = [
+            [paragraph(value, bold=True, size=size) for _, value in pairs],
+            [paragraph(label, size=8.5, colour=MUTED) for label, _ in pairs],
+        ]
+        self.story += [_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
+
+    def long_table(self, title: str, table: Flowable, *, under: str = "") -> None:
+        """A table over as many pages as it needs, from where there is room for its first rows."""
+        self.heading(title, under=under, room=40 * mm)
+        self.story.append(table)
 
     def figure(self, drawing: Flowable) -> None:
         """A chart."""
@@ -126,7 +152,8 @@ class Sheet:
         canvas.line(MARGIN, 19 * mm, A4[0] - MARGIN, 19 * mm)
         with Pen(canvas) as pen:
             pen.draw(self.title, MARGIN, A4[1] - 26 * mm, font=BOLD, size=20)
-            pen.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True)
+            beside = WIDTH - width(printable(self.title), BOLD, 20) - 8 * mm
+            pen.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True, across=beside)
             pen.draw(self.when, A4[0] - MARGIN, A4[1] - 27 * mm, size=9, colour=MUTED, right=True)
             pen.draw(self.foot, MARGIN, 14 * mm, size=8, colour=MUTED, across=WIDTH - 30 * mm)
 
@@ -175,13 +202,15 @@ def _party(heading: str, texts: Sequence[str]) -> list[Words]:
     ]
 
 
-def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0) -> Table:
+def _grid(
+    cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0, close: bool = False
+) -> Table:
     style: list[tuple[Any, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
-        ("TOPPADDING", (0, 0), (-1, -1), 5),
-        ("BOTTOMPADDING", (0, 0), (-1, -1), 5),
+        ("TOPPADDING", (0, 0), (-1, -1), 0 if close else 5),
+        ("BOTTOMPADDING", (0, 0), (-1, -1), 1 if close else 5),
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))

@@ -1,6 +1,6 @@
 """Errors of the stock."""
 
-from app.core.errors import Conflict, StaleVersion, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import Conflict, Gone, StaleVersion, TooLarge, Unprocessable, UnsupportedMedia
 
 
 class InsufficientStock(Conflict):
@@ -33,3 +33,8 @@ class NotASpreadsheet(UnsupportedMedia):
 class ImportRejected(Unprocessable):
     number, code = 42222, "IMPORT_REJECTED"
     message = "Nothing was written; data.errors names what is wrong, by row and column."
+
+
+class StockLinkExpired(Gone):
+    number, code = 41085, "STOCK_LINK_EXPIRED"
+    message = "This link was good for five minutes; ask for the job again, its downloadUrl is fresh."

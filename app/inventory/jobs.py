@@ -14,6 +14,7 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.inventory import long_work, reminders
 from app.inventory.actions.importing import finish
+from app.inventory.actions.report import draw
 from app.inventory.letters import alert_letter, digest_letter
 from app.inventory.models import Reminder
 
@@ -40,6 +41,12 @@ TAKE_ALERTS = text("""
 def import_file(run: Run, *, job_id: str) -> None:
     """Imports a large file; the stock and the end of the work are one commit."""
     finish(run, job_id)
+
+
+@job("inventory.report", Delivery.LOCAL, time_limit=timedelta(minutes=4), max_attempts=5)
+def make_report(run: Run, *, job_id: str) -> None:
+    """Draws a report; its bytes and the end of the work are one commit."""
+    draw(run, job_id)
 
 
 @job("inventory.alert", Delivery.LOCAL, every=timedelta(minutes=1))

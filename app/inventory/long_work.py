@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from flask import current_app
 from sqlalchemy import delete, func, select, update
 
 from app.core.clock import utcnow
 from app.core.db import ReadOrWriteSession
 from app.core.jobs import Run
+from app.core.permits import permit
 from app.core.transaction import transaction
 from app.inventory.models import StockJob
 
+PURPOSE = "stock-file"
 KEPT = timedelta(days=2)
 GIVEN_UP = timedelta(hours=2)
 OPEN = ("queued", "running")
@@ -37,8 +40,14 @@ def address(event_id: str, job_id: str) -> str:
     return f"/api/events/{event_id}/inventory/reports?jobId={job_id}&download=true"
 
 
-def shown(job: StockJob) -> dict[str, Any]:
-    """A job as it goes out. What has not ended after two hours will not end."""
+def link(job: StockJob, viewer_id: str) -> str:
+    """Where this viewer fetches the file of a job within the next five minutes, without a token beside it."""
+    base = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base}/api/events/{job.event_id}/inventory/reports/files/{permit(PURPOSE, job.id, viewer_id)[0]}"
+
+
+def shown(job: StockJob, viewer_id: str) -> dict[str, Any]:
+    """A job as it goes out to a viewer. What has not ended after two hours will not end."""
     lost = job.status in OPEN and job.created_at < utcnow() - GIVEN_UP
     return {
         "job_id": job.id,
@@ -46,7 +55,7 @@ def shown(job: StockJob) -> dict[str, Any]:
         "status": "failed" if lost else job.status,
         "progress": job.progress,
         "result": job.result or {},
-        **({"download_url": address(job.event_id, job.id)} if job.file_name else {}),
+        **({"download_url": link(job, viewer_id)} if job.file_name else {}),
         **({"error": "GIVEN_UP" if lost else job.error} if lost or job.error else {}),
     }
 

@@ -3,16 +3,20 @@
 from typing import Any
 from typing import cast as typed
 
-from sqlalchemy import ColumnElement, RowMapping, Select, Table, case, cast, false, func, select, true
+from sqlalchemy import ColumnElement, RowMapping, Select, Table, case, cast, false, func, or_, select, true
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.accounts.caller import Caller
+from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
 from app.core.errors import NotFound
+from app.core.permits import permitted
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.inventory import filters
 from app.inventory.book import MOVEMENT, SHOWN
+from app.inventory.errors import StockLinkExpired
+from app.inventory.long_work import PURPOSE
 from app.inventory.models import NEVER, Movement, StockItem, StockJob, StockOrder, StockOrderLine
 
 ITEM = typed(Table, StockItem.__table__).c
@@ -105,6 +109,41 @@ def job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str, st
     if data is None or found.file_name is None or found.file_type is None:
         raise NotFound()
     return data, found.file_name, found.file_type
+
+
+def linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
+    """What a link leads to, for the one to whom it was given and who may still see that stock.
+
+    Raises NotFound, StockLinkExpired.
+    """
+    found = permitted(PURPOSE, token)
+    if found is None:
+        raise NotFound()
+    if found.expired:
+        raise StockLinkExpired()
+    row = db.session.execute(
+        select(StockJob.file, StockJob.file_name, StockJob.file_type)
+        .join(Event, Event.id == StockJob.event_id)
+        .join(Account, Account.id == found.viewer_id)
+        .where(
+            StockJob.id == found.thing_id,
+            StockJob.event_id == event_id,
+            StockJob.file.is_not(None),
+            or_(Event.organiser_id == Account.id, Account.admin_tier.is_not(None)),
+        )
+    ).first()
+    if row is None:
+        raise NotFound()
+    return row.file, row.file_name, row.file_type
+
+
+def around(event_id: str) -> Any:
+    """An event with its organiser's name, for what is printed; None when it has gone."""
+    return db.session.execute(
+        select(Event.id, Event.name, Event.timezone, OrganiserProfile.org_name.label("organiser"))
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+        .where(Event.id == event_id)
+    ).first()
 
 
 def order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], Any]:

@@ -62,19 +62,19 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         content_type: str | None = None,
         max_bytes: int | None = None,
         uploads: bool = False,
+        later: bool = False,
         methods: Sequence[str] = ("GET",),
         **options: Any,
     ) -> Callable[[V], V]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
         ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
-        a view of `uploads` reads a file itself, and may leave it for later (202); `errors` lists what else it may
-        answer."""
+        a view of `uploads` reads a file itself; it and a `later` one may answer 202; `errors` lists what else may."""
         (method,) = methods
         operation = Operation(
-            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files,
-            query=query, returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse,
-            kept=kept, limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads,
+            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files, query=query,
+            returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse, kept=kept,
+            limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads, later=later,
         )  # fmt: skip
 
         def decorate(view: V) -> V:
@@ -110,7 +110,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         if operation.sparse:
             handler = versions.sparse(handler, operation.given)
         handler = self.response(operation.status, operation.given, content_type=operation.content_type)(handler)
-        if operation.uploads:
+        if operation.uploads or operation.later:
             handler = self.alt_response(202, schema=operation.given, example=success_example(operation.given))(handler)
         if operation.idempotent:
             name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"

@@ -36,6 +36,7 @@ class Operation:
     content_type: str | None
     max_bytes: int | None
     uploads: bool
+    later: bool
 
     @property
     def route(self) -> str:

@@ -89,7 +89,7 @@ def test_jobs_of_others_are_not_there(stock: Stock, client: Client) -> None:
     assert refusal(other.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))[0] == 404
     assert refusal(other.owner.get(f"{other.path}/reports?jobId={job['jobId']}"))[0] == 404
     assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}&download=true"))[0] == 404
-    assert problems(stock.owner.get(f"{stock.path}/reports")) == {"jobId": "required"}
+    assert problems(stock.owner.get(f"{stock.path}/reports?download=true")) == {"jobId": "required"}
 
 
 def remind(stock: Stock, **fields: Any) -> dict[str, Any]:

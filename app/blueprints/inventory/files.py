@@ -31,3 +31,11 @@ def attachment(content: bytes | Iterable[bytes], name: str, content_type: str) -
     response = Response(content, content_type=content_type)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response
+
+
+def private(content: bytes, name: str, content_type: str) -> Response:
+    """The same for a file that nobody in between may keep, and that runs nothing."""
+    response = attachment(content, name, content_type)
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response

@@ -3,16 +3,19 @@
 from typing import Any
 
 from app.blueprints.inventory import schemas
-from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, sent_file
+from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
+from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
 from app.core.errors import Throttled
-from app.inventory import actions, errors, exporting, long_work, order_sheet, queries, reading_reminders, variance
-from app.web.access import ORGANISER, ORGANISER_READS
+from app.inventory import actions, errors, exporting, order_sheet, queries, reading_reminders, variance
+from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
+from app.web.limits import Limit
 from app.web.paging import Listing
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
 STOCK = "/<eventId>/inventory"
+FOLLOWING = Limit(120)
 
 
 @blp.get(
@@ -115,12 +118,33 @@ def import_stock(event_id: str, **options: Any) -> Any:
     return found, 202 if "job_id" in found else 200
 
 
-@blp.get(f"{STOCK}/reports", access=ORGANISER_READS, query=schemas.JobQuery, returns=schemas.JobData)
-def read_report(event_id: str, job_id: str, download: bool) -> Any:
-    """See how far long work is, and with `download=true` fetch the file that came of it."""
-    if download:
-        return attachment(*queries.job_file(current_caller(), event_id, job_id))
-    return long_work.shown(queries.job(current_caller(), event_id, job_id))
+@blp.get(
+    f"{STOCK}/reports",
+    access=ORGANISER_READS,
+    query=ReportQuery,
+    returns=ReportData,
+    later=True,
+    errors=[Throttled],
+)
+def read_report(event_id: str, **asked: Any) -> Any:
+    """Report on the stock: what it is worth, what moved, what expires, what to order.
+
+    JSON and CSV are answered at once. A PDF is drawn by a worker: 202 with `jobId`, and with `?jobId=` this path tells
+    how far it is and where to fetch it. The same goes for large imports.
+    """
+    return answered(current_caller(), event_id, **asked)
+
+
+@blp.get(
+    f"{STOCK}/reports/files/<token>",
+    access=PUBLIC,
+    content_type="application/octet-stream",
+    limit=FOLLOWING,
+    errors=[errors.StockLinkExpired],
+)
+def read_report_file(event_id: str, token: str) -> Any:
+    """Fetch what came of long work through its `downloadUrl`, within five minutes."""
+    return private(*queries.linked_file(event_id, token))
 
 
 @blp.get(f"{STOCK}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)

@@ -8,7 +8,7 @@ from app.blueprints.inventory.fields import Day, field_of, quantity
 from app.inventory.columns import BUCKETS, COLUMNS, REASONS
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.shown import item_shown, movement_shown
-from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Text, Whole, problem
 from app.web.schema import Chosen, Query, Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -135,21 +135,6 @@ class ImportData(Schema):
 
 class ExportQuery(Query):
     template = Flag(load_default=False, metadata={"description": "the columns without rows"})
-
-
-class JobQuery(Query):
-    job_id = Secret(max=24, required=True, metadata=ID)
-    download = Flag(load_default=False, metadata={"description": "the file itself, when there is one"})
-
-
-class JobData(Schema):
-    job_id = fields.String(required=True, metadata=ID)
-    kind = fields.String(required=True, metadata={"example": "import"})
-    status = fields.String(required=True, metadata={"enum": ["queued", "running", "done", "failed"], "example": "done"})
-    progress = Whole(required=True, metadata={"description": "0 to 100"})
-    result = fields.Dict(required=True, metadata={"description": "for an import what its answer would say"})
-    download_url = fields.String(metadata={"rare": True})
-    error = fields.String(metadata={"rare": True})
 
 
 class ReminderChanges(Schema):

@@ -1,0 +1,94 @@
+"""One path for reports and for the progress of long work: what it takes, and which of its answers is meant."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from app.accounts.caller import Caller
+from app.blueprints.inventory.files import CSV, attachment, private
+from app.blueprints.inventory.schemas import ID
+from app.inventory import actions, long_work, queries
+from app.inventory.reports import reading
+from app.inventory.reports.asking import LAST_DAYS, asked
+from app.inventory.reports.kinds import REPORTS
+from app.web.envelope import spliced_response
+from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Secret, Whole, problem
+from app.web.schema import Query, Schema
+
+FORMATS = ("json", "csv", "pdf")
+MOST_DAYS = 366
+
+
+class ReportQuery(Query):
+    """What to report on, or which job to tell about."""
+
+    type = Choice(*REPORTS, load_default="summary")
+    format = Choice(*FORMATS, load_default="json", metadata={"description": "a pdf is made by a worker: 202"})
+    since = Moment(data_key="from", load_default=None, metadata={
+        "description": f"for movements and charts of days; without it {LAST_DAYS} days; a naive time is the event's"
+    })  # fmt: skip
+    until = EndMoment(data_key="to", load_default=None)
+    within_days = Whole(min=0, max=MOST_DAYS, load_default=90, metadata={"description": "for what expires"})
+    job_id = Secret(max=24, load_default=None, metadata={**ID, "description": "long work, and nothing else is asked"})
+    download = Flag(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
+
+    @validates_schema
+    def asks_for_days(self, data: dict[str, Any], **_: Any) -> None:
+        if data["download"] and not data["job_id"]:
+            raise ValidationError({"jobId": problem("required", "This field is required.").messages})
+        begins, ends = (_roughly(data[each]) for each in ("since", "until"))
+        if begins and (ends or datetime.now(UTC)) < begins:
+            raise ValidationError({"to": problem("too_small", "Must not be before from.").messages})
+        if begins and (ends or datetime.now(UTC)) - begins > timedelta(days=MOST_DAYS + 1):
+            raise ValidationError({"from": problem("too_large", f"Ask for at most {MOST_DAYS} days.").messages})
+
+
+class ReportData(Schema):
+    """A report; or, with 202 and with `jobId`, the job."""
+
+    type = Choice(*REPORTS)
+    currency = fields.String(metadata={"example": "NAD"})
+    generated_at = Moment()
+    booked_until = Moment(allow_none=True, metadata={"description": "the last movement that is in it"})
+    event_id = fields.String(metadata=ID)
+    event_name = fields.String(metadata={"example": "Windhoek Lights"})
+    since = Moment(data_key="from")
+    until = Moment(data_key="to")
+    within_days = Whole()
+    totals = fields.Dict(metadata={"example": {"items": 84, "costValueMinor": 2395176, "saleValueMinor": 3205188}})
+    row_count = Whole()
+    rows = Items(fields.Dict(), data_key="items", metadata={"description": "the first 1,000 rows; the CSV has all"})
+    categories = Items(fields.Dict(), metadata={"description": "in a summary the rows, else the ten of most value"})
+    suppliers = Items(fields.Dict(), metadata={"description": "the ten of most value"})
+    days = Items(fields.Dict(), metadata={"description": "every day with what came in and went out"})
+    reasons = Items(fields.Dict(), metadata={"description": "movements by reason"})
+    variances = Items(fields.Dict(), metadata={"description": "the ten largest differences that counts found"})
+    periods = Items(fields.Dict(), metadata={"description": "what expires, week by week"})
+    job_id = fields.String(metadata={**ID, "rare": True})
+    kind = fields.String(metadata={"example": "import", "rare": True})
+    status = fields.String(metadata={"enum": ["queued", "running", "done", "failed"], "example": "done", "rare": True})
+    progress = Whole(metadata={"description": "0 to 100", "rare": True})
+    result = fields.Dict(metadata={"description": "for an import what its answer would say", "rare": True})
+    download_url = fields.String(metadata={"description": "where the file is, for five minutes", "rare": True})
+    error = fields.String(metadata={"rare": True})
+
+
+def answered(caller: Caller, event_id: str, *, job_id: str | None, download: bool, format: str, **asks: Any) -> Any:
+    """The report, its job, or the file of a job. Raises NotFound, Throttled."""
+    if job_id and download:
+        return private(*queries.job_file(caller, event_id, job_id))
+    if job_id:
+        return long_work.shown(queries.job(caller, event_id, job_id), caller.id)
+    event = queries.event_of(caller, event_id)
+    question = asked(event.timezone, **asks)
+    if format == "pdf":
+        return actions.report_on_paper(caller=caller, event=event, question=question), 202
+    if format == "csv":
+        return attachment(reading.as_file(event, question), f"stock-{question.type}.csv", CSV)
+    return spliced_response(reading.as_json(event, question))
+
+
+def _roughly(moment: datetime | None) -> datetime | None:
+    """An instant near enough for a check of length: whose zone a naive one is in is not known yet."""
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment

@@ -1,0 +1,166 @@
+"""Long tables on paper: laid out page by page, so that ten thousand rows take little more memory than their text.
+
+    columns = [Column("Item", 40), Column("On hand", 15, figures=True)]
+    sheet.long_table("Item by item", LongTable(columns, rows, tick=told))
+
+A row is a sequence of texts, drawn as they stand; a row of one text is a heading between rows. Texts wrap, figures do
+not. The headings of the columns stand on every page.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from reportlab.platypus import Flowable
+
+from app.core.lettering import BOLD, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable
+
+SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
+HEAD = 18.0
+Row = Sequence[str]
+Tick = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column with its share of the width; figures stand at its right."""
+
+    heading: str
+    share: float
+    figures: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row whose texts are broken into lines."""
+
+    cells: list[list[str]]
+    height: float
+    heading: bool
+
+
+class LongTable(Flowable):  # type: ignore[misc]
+    """Takes rows as pages need them; `tick` is told after each page how many rows are drawn."""
+
+    def __init__(self, columns: Sequence[Column], rows: Iterable[Row], *, tick: Tick = lambda rows: None) -> None:
+        super().__init__()
+        self.columns, self.tick, self.drawn = columns, tick, 0
+        self.rows: Iterator[Row] = iter(rows)
+        self.waiting: deque[Line] = deque()
+        self.ended = False
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        count, used = self._fitting(width, height)
+        whole = self.ended and count == len(self.waiting)
+        return width, used if whole else height + 1
+
+    def split(self, width: float, height: float) -> list[Flowable]:
+        count, _ = self._fitting(width, height)
+        if count == 0 or (count < 3 and count < len(self.waiting)):
+            return []
+        page = [self.waiting.popleft() for _ in range(count)]
+        self.drawn += count
+        self.tick(self.drawn)
+        return [PageOfRows(self.columns, page), self._rest()]
+
+    def _rest(self) -> "LongTable":
+        """What is left, as a table of its own: reportlab remembers of each whether it was put off to the next page."""
+        rest = copy(self)
+        rest.__dict__.pop("_postponed", None)
+        return rest
+
+    def draw(self) -> None:
+        _drawn(self.canv, self.columns, list(self.waiting), self.width, self.height)
+
+    def _fitting(self, width: float, height: float) -> tuple[int, float]:
+        """How many rows fit in, and how high they are with their headings."""
+        self.width = width
+        count, used = 0, HEAD
+        while True:
+            if count == len(self.waiting) and not self._more(width):
+                break
+            if used + self.waiting[count].height > height:
+                break
+            used += self.waiting[count].height
+            count += 1
+        # A heading without its rows would be read as theirs who stand above it.
+        while count and count < len(self.waiting) and self.waiting[count - 1].heading:
+            count -= 1
+            used -= self.waiting[count].height
+        self.height = used
+        return count, used
+
+    def _more(self, width: float) -> bool:
+        row = next(self.rows, None)
+        if row is None:
+            self.ended = True
+            return False
+        self.waiting.append(_line(self.columns, row, width))
+        return True
+
+
+class PageOfRows(Flowable):  # type: ignore[misc]
+    """The rows of one page."""
+
+    def __init__(self, columns: Sequence[Column], lines: list[Line]) -> None:
+        super().__init__()
+        self.columns, self.lines = columns, lines
+
+    def wrap(self, width: float, height: float) -> tuple[float, float]:
+        self.width, self.height = width, HEAD + sum(each.height for each in self.lines)
+        return self.width, self.height
+
+    def draw(self) -> None:
+        _drawn(self.canv, self.columns, self.lines, self.width, self.height)
+        self.lines = []
+
+
+def _widths(columns: Sequence[Column], width: float) -> list[float]:
+    every = sum(each.share for each in columns)
+    return [width * each.share / every for each in columns]
+
+
+def _line(columns: Sequence[Column], row: Row, width: float) -> Line:
+    if len(row) == 1:
+        cells = [lines(printable(row[0]), BOLD, SIZE + 1, width)]
+        return Line(cells, len(cells[0]) * LEADING + 4 * PADDING, heading=True)
+    cells = [
+        [printable(text)] if column.figures else lines(printable(text), REGULAR, SIZE, room - GAP)
+        for column, text, room in zip(columns, row, _widths(columns, width), strict=True)
+    ]
+    return Line(cells, max(map(len, cells)) * LEADING + 2 * PADDING, heading=False)
+
+
+def _drawn(canvas: Any, columns: Sequence[Column], rows: list[Line], across: float, height: float) -> None:
+    """The headings and the rows, and the rules below them."""
+    widths = _widths(columns, across)
+    head = [[each.heading] for each in columns]
+    rules = [(height - HEAD, NIGHT, 0.8)]
+    with Pen(canvas) as pen:
+        _cells(pen, columns, widths, head, height - HEAD + 6, size=7.5, colour=MUTED)
+        top = height - HEAD
+        for row in rows:
+            if row.heading:
+                for number, text in enumerate(row.cells[0]):
+                    pen.put(text, 0, top - 3 * PADDING - SIZE - number * LEADING, font=BOLD, size=SIZE + 1)
+            else:
+                _cells(pen, columns, widths, row.cells, top - PADDING - SIZE, size=SIZE)
+            top -= row.height
+            rules.append((top, NIGHT, 0.5) if row.heading else (top, LINE, 0.4))
+    for y, colour, thickness in rules:
+        canvas.setStrokeColor(colour)
+        canvas.setLineWidth(thickness)
+        canvas.line(0, y, across, y)
+
+
+def _cells(
+    pen: Pen, columns: Sequence[Column], widths: list[float], cells: list[list[str]], base: float, **style: Any
+) -> None:
+    left = 0.0
+    for column, texts, room in zip(columns, cells, widths, strict=True):
+        x = left + room - (0 if column is columns[-1] else GAP) if column.figures else left
+        for number, text in enumerate(texts):
+            pen.put(text, x, base - number * LEADING, right=column.figures, **style)
+        left += room

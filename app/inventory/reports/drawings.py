@@ -1,0 +1,144 @@
+"""Which figures and charts stand on which report."""
+
+from collections.abc import Callable
+from typing import Any
+
+from app.core.bars import bars, columns, differences, lines
+from app.core.money import spoken as money
+from app.core.pdf import Sheet
+from app.inventory.reports.words import figure, short_day
+
+Found = dict[str, Any]
+FEW_BARS = 6
+
+
+def add(sheet: Sheet, kind: str, found: Found) -> None:
+    """Adds the figures and charts of a report of that kind."""
+    _DRAWN[kind](sheet, found)
+
+
+def _summary(sheet: Sheet, found: Found) -> None:
+    totals = found["totals"]
+    sheet.figures([
+        ("items", figure(totals["items"])), ("low", figure(totals["lowStock"])),
+        ("past their date", figure(totals["expired"])), ("value at cost", money(int(totals["costValueMinor"]))),
+    ])  # fmt: skip
+    _unpriced(sheet, totals)
+    _value_bars(sheet, "Value at cost by category", found["categories"], "category", totals["costValueMinor"], FEW_BARS)
+    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"], FEW_BARS)
+    _days(sheet, found["days"])
+    _periods(sheet, found)
+
+
+def _valuation(sheet: Sheet, found: Found) -> None:
+    totals = found["totals"]
+    sheet.figures([
+        ("items", figure(totals["items"])), ("value at cost", money(int(totals["costValueMinor"]))),
+        ("at sale price", money(int(totals["saleValueMinor"]))),
+    ])  # fmt: skip
+    _unpriced(sheet, totals)
+    if totals["damagedValueMinor"]:
+        sheet.note(f"Of it {money(int(totals['damagedValueMinor']))} at cost is damaged.")
+    _value_bars(sheet, "Value at cost by category", found["categories"], "name", totals["costValueMinor"])
+    _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
+
+
+def _movements(sheet: Sheet, found: Found) -> None:
+    totals, days = found["totals"], found["days"]
+    sheet.figures([
+        ("movements", figure(totals["movements"])), ("items moved", figure(totals["items"])),
+        ("came in, at cost", money(sum(int(each["valueInMinor"]) for each in days))),
+        ("went out, at cost", money(sum(int(each["valueOutMinor"]) for each in days))),
+    ])  # fmt: skip
+    _days(sheet, days)
+    if found["reasons"]:
+        why = [(each["reason"].capitalize(), each["movements"], figure(each["movements"])) for each in found["reasons"]]
+        sheet.chart("Why stock moved", bars(why), under="Number of movements")
+    _variances(sheet, found["variances"])
+
+
+def _expiry(sheet: Sheet, found: Found) -> None:
+    totals = found["totals"]
+    sheet.figures([
+        ("items", figure(totals["items"])), ("past their date", figure(totals["expired"])),
+        ("within a week", figure(totals["withinAWeek"])), ("value at cost", money(int(totals["costValueMinor"]))),
+    ])  # fmt: skip
+    _unpriced(sheet, totals)
+    _periods(sheet, found)
+
+
+def _reorder(sheet: Sheet, found: Found) -> None:
+    totals = found["totals"]
+    sheet.figures([
+        ("items to order", figure(totals["items"])), ("suppliers", figure(totals["suppliers"])),
+        ("expected cost", money(int(totals["costValueMinor"]))),
+    ])  # fmt: skip
+    _unpriced(sheet, totals)
+    _value_bars(sheet, "Expected cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
+
+
+def _unpriced(sheet: Sheet, totals: Found) -> None:
+    """A sum that leaves something out says so."""
+    if totals["withoutCostPrice"]:
+        many = totals["withoutCostPrice"] != 1
+        count = figure(totals["withoutCostPrice"])
+        sheet.note(f"{count} item{'s have' if many else ' has'} no cost price and {'count' if many else 'counts'} as "
+                   "nothing in the value.")  # fmt: skip
+
+
+def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int, most: int = 8) -> None:
+    """The most valuable groups, and all others together."""
+    values = [(each[name] or "Not named", int(each["costValueMinor"])) for each in groups if each["costValueMinor"]]
+    kept = values[:most]
+    others = int(total) - sum(value for _, value in kept)
+    shown = [*kept, ("All others", others)] if others > 0 else kept
+    if shown:
+        sheet.chart(title, bars([(label, value, money(value)) for label, value in shown]))
+
+
+def _days(sheet: Sheet, days: list[Found]) -> None:
+    if not any(each["movements"] for each in days):
+        return
+    came, went = ([each[name] for each in days] for name in ("quantityIn", "quantityOut"))
+    most = figure(max(*came, *went))
+    sheet.chart(
+        "In and out, day by day",
+        lines([short_day(each["day"]) for each in days], [("in", came), ("out", went)], top=f"{most} a day"),
+        under="Quantities as they were booked, of all units together",
+    )
+
+
+def _periods(sheet: Sheet, found: Found) -> None:
+    totals, periods = found["totals"], found["periods"]
+    expired = int(totals["expired"])
+    if not expired and not any(each["items"] for each in periods):
+        return
+    values = [("expired", expired, figure(expired))]
+    values += [(short_day(each["from"]), each["items"], figure(each["items"])) for each in periods]
+    sheet.chart(
+        "What expires when",
+        columns(values, first_stands_out=True),
+        under="Items on hand; each bar holds the days from its own to the next",
+    )
+
+
+def _variances(sheet: Sheet, variances: list[Found]) -> None:
+    if not variances:
+        return
+    values = [(each["name"], each["valueMinor"] if each["valueMinor"] is not None else each["variance"],
+               _missing(each)) for each in variances]  # fmt: skip
+    sheet.chart(
+        "What counts found",
+        differences(values),
+        under="Left: less than the book said. Right: more. At cost price where known",
+    )
+
+
+def _missing(each: Found) -> str:
+    quantity = " ".join([figure(each["variance"]), each["unit"] or ""]).strip()
+    return quantity if each["valueMinor"] is None else f"{quantity} · {money(int(each['valueMinor']))}"
+
+
+_DRAWN: dict[str, Callable[[Sheet, Found], None]] = {
+    "summary": _summary, "valuation": _valuation, "movements": _movements, "expiry": _expiry, "reorder": _reorder,
+}  # fmt: skip

@@ -1,0 +1,283 @@
+"""Reports of the stock: each kind as JSON and CSV, and on paper by a worker."""
+
+import csv
+import io
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.blueprints.inventory.reporting import ReportData
+from app.core import permits
+from app.core.outbox import enqueue
+from app.core.outbox.running import work_through
+from app.core.transaction import transaction
+from app.inventory.reports.kinds import REPORTS
+from tests.counting import statements
+from tests.factories.accounts import account, signed_in
+from tests.factories.inventory import Stock
+from tests.http import Client, data, problems, refusal
+
+TODAY = datetime.now(UTC).astimezone(ZoneInfo("Africa/Windhoek")).date()
+HOSTILE = {
+    "name": '<img src="http://127.0.0.1:9/x.png"/><b>🔥 "Lager"</b>',
+    "supplier": "=HYPERLINK(1)",
+    "category": "&lt;para> نادي البيرة",
+    "storageLocation": "</para><font size=99>",
+}
+
+
+def in_days(days: int) -> str:
+    return (TODAY + timedelta(days=days)).isoformat()
+
+
+@pytest.fixture
+def stock(client: Client) -> Stock:
+    """Three items whose every total is known."""
+    made = Stock(client)
+    beer = {"category": "Beer", "supplier": "Namibia Breweries", "unit": "case"}
+    lager = made.item(name="Lager", sku="A-1", onHand=10, costPrice=2.005, sellPrice=3, expiryDate=in_days(3), **beer)
+    made.item(name="Stout", sku="A-2", onHand=2.5, costPrice=10, sellPrice=20, damaged=0.5, reorderLevel=4, **beer)
+    made.item(name="Biltong", sku="B-1", onHand=6, category="Food", expiryDate=in_days(-2), reorderLevel=6, parLevel=9,
+              minOrderQty=1)  # fmt: skip
+    data(made.adjust(lager, -4, reason="sold"))
+    data(made.adjust(lager, counted=5))
+    return made
+
+
+def report(stock: Stock, kind: str, **query: Any) -> dict[str, Any]:
+    return data(stock.owner.get(f"{stock.path}/reports", query_string={"type": kind, **query}))
+
+
+def filed(stock: Stock, kind: str, **query: Any) -> list[dict[str, str]]:
+    answer = stock.owner.get(f"{stock.path}/reports", query_string={"type": kind, "format": "csv", **query})
+    assert answer.status_code == 200 and answer.mimetype == "text/csv", answer.get_data(as_text=True)
+    assert answer.get_data().startswith(b"\xef\xbb\xbf") and "attachment" in answer.headers["Content-Disposition"]
+    return list(csv.DictReader(io.StringIO(answer.get_data().decode("utf-8-sig"))))
+
+
+def asked(stock: Stock, kind: str = "summary", **query: Any) -> dict[str, Any]:
+    """The job of a PDF."""
+    return data(stock.owner.get(f"{stock.path}/reports", query_string={"type": kind, "format": "pdf", **query}), 202)
+
+
+def job(stock: Stock, made: dict[str, Any]) -> dict[str, Any]:
+    return data(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))
+
+
+def printed(stock: Stock, kind: str = "summary", **query: Any) -> bytes:
+    made = asked(stock, kind, **query)
+    work_through(worker="test")
+    done = job(stock, made)
+    assert (done["status"], done["progress"]) == ("done", 100), done
+    answer = Client(stock.owner.flask).get(done["downloadUrl"])
+    assert answer.status_code == 200 and answer.mimetype == "application/pdf"
+    return answer.get_data()
+
+
+def test_the_summary_is_the_default_and_adds_up(stock: Stock) -> None:
+    found = data(stock.owner.get(f"{stock.path}/reports"))
+    assert (found["type"], found["currency"], found["eventId"]) == ("summary", "NAD", stock.event["id"])
+    assert found["totals"] == {
+        "items": 3, "lowStock": 2, "outOfStock": 0, "expired": 1, "expiring": 1, "withoutCostPrice": 1,
+        "costValueMinor": 1003 + 2500, "saleValueMinor": 1500 + 5000, "damagedValueMinor": 500, "onOrderValueMinor": 0,
+    }  # fmt: skip
+    assert [(each["category"], each["items"], each["costValueMinor"]) for each in found["categories"]] == [
+        ("Beer", 2, 3503), ("Food", 1, 0),
+    ]  # fmt: skip
+    assert [each["name"] for each in found["suppliers"]] == ["Namibia Breweries", None]
+    assert len(found["days"]) == 30 and found["days"][-1]["day"] == TODAY.isoformat()
+    assert found["days"][-1]["quantityOut"] == 5 and found["bookedUntil"]
+    assert sum(each["items"] for each in found["periods"]) == 1
+
+
+def test_the_valuation_rounds_each_item_so_that_columns_add_up(stock: Stock) -> None:
+    found = report(stock, "valuation")
+    assert [(each["sku"], each["onHand"], each["costPrice"], each["costValueMinor"]) for each in found["items"]] == [
+        ("A-2", 2.5, 10, 2500), ("A-1", 5, 2.005, 1003), ("B-1", 6, None, None),
+    ]  # fmt: skip
+    assert found["totals"]["costValueMinor"] == sum(each["costValueMinor"] or 0 for each in found["items"]) == 3503
+    assert found["rowCount"] == 3
+
+
+def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) -> None:
+    found = report(stock, "movements")
+    lager = next(each for each in found["items"] if each["sku"] == "A-1")
+    assert {each: lager[each] for each in ("received", "sold", "wasted", "counted", "other", "net", "onHand")} == {
+        "received": 0, "sold": 4, "wasted": 0, "counted": -1, "other": 10, "net": 5, "onHand": 5,
+    }  # fmt: skip
+    assert {each["reason"]: each["movements"] for each in found["reasons"]} == {"correction": 3, "sold": 1, "count": 1}
+    assert found["variances"] == [
+        {"sku": "A-1", "name": "Lager", "unit": "case", "variance": -1, "valueMinor": -201}
+    ]  # fmt: skip
+    assert found["days"][-1]["quantityIn"] == 18.5 and found["totals"]["movements"] == 5
+    earlier = report(stock, "movements", **{"from": "2026-01-01", "to": "2026-01-31"})
+    assert earlier["items"] == [] and len(earlier["days"]) == 31
+
+
+def test_what_expires_stands_in_its_order(stock: Stock) -> None:
+    found = report(stock, "expiry", withinDays=3)
+    assert [(each["sku"], each["expiryDate"], each["daysLeft"]) for each in found["items"]] == [
+        ("B-1", in_days(-2), -2), ("A-1", in_days(3), 3),
+    ]  # fmt: skip
+    assert (found["totals"]["expired"], found["totals"]["withinAWeek"]) == (1, 1)
+    assert [each["items"] for each in found["periods"]] == [1]
+    assert [each["sku"] for each in report(stock, "expiry", withinDays=2)["items"]] == ["B-1"]
+
+
+def test_what_to_order_is_what_a_reorder_orders(stock: Stock) -> None:
+    found = report(stock, "reorder")
+    assert [(each["supplier"], each["sku"], each["quantity"]) for each in found["items"]] == [
+        ("Namibia Breweries", "A-2", 118), (None, "B-1", 3),
+    ]  # fmt: skip
+    assert found["totals"] == {"items": 2, "suppliers": 2, "costValueMinor": 118000, "withoutCostPrice": 1}
+    ordered = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))
+    assert {line["sku"]: line["quantity"] for order in ordered["orders"] for line in order["lines"]} == {
+        each["sku"]: each["quantity"] for each in found["items"]
+    }
+    assert report(stock, "reorder")["items"] == []
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_the_file_says_what_the_answer_says(stock: Stock, kind: str) -> None:
+    found, rows = report(stock, kind), filed(stock, kind)
+    assert len(rows) == found["rowCount"] > 0
+    for shown, row in zip(found[REPORTS[kind].rows], rows, strict=True):
+        assert {name: "" if value is None else str(value) for name, value in shown.items()} == row
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_the_same_stock_is_the_same_bytes(stock: Stock, kind: str) -> None:
+    path = f"{stock.path}/reports?type={kind}&format=csv"
+    assert stock.owner.get(path).get_data() == stock.owner.get(path).get_data()
+    sku = "A-1" if kind == "expiry" else "A-2"
+    first = printed(stock, kind)
+    assert first.startswith(b"%PDF-1.") and first.rstrip().endswith(b"%%EOF")
+    assert printed(stock, kind) == first
+    data(stock.adjust(stock.items(sku=sku)[0], -1, reason="sold"))
+    assert printed(stock, kind) != first
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_an_empty_stock_is_a_report_too(client: Client, kind: str) -> None:
+    empty = Stock(client)
+    assert report(empty, kind)["rowCount"] == 0 and filed(empty, kind) == []
+    assert printed(empty, kind).startswith(b"%PDF-1.")
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_texts_of_people_are_texts(stock: Stock, kind: str) -> None:
+    stock.item(**HOSTILE, sku="=1+1", onHand=1, expiryDate=in_days(1), costPrice=1)
+    stock.item(name="W" * 140, sku="X" * 80, onHand=1, expiryDate=in_days(1), costPrice=1, supplier="S" * 120)
+    assert printed(stock, kind).startswith(b"%PDF-1.")
+    if kind != "summary":
+        row = next(each for each in filed(stock, kind) if "<img" in each["name"])
+        assert row["sku"] == "'=1+1" and row.get("supplier", "'=HYPERLINK(1)") == "'=HYPERLINK(1)"
+
+
+def test_unknown_types_formats_and_days_are_told_at_once(stock: Stock) -> None:
+    wrong = {"type": "gossip", "format": "docx", "withinDays": "367", "from": "yesterday"}
+    assert set(problems(stock.owner.get(f"{stock.path}/reports", query_string=wrong))) == set(wrong)
+    backwards = {"type": "movements", "from": "2026-03-02", "to": "2026-03-01"}
+    assert problems(stock.owner.get(f"{stock.path}/reports", query_string=backwards)) == {"to": "too_small"}
+    long = {"type": "movements", "from": "2024-03-02", "to": "2026-03-01"}
+    assert problems(stock.owner.get(f"{stock.path}/reports", query_string=long)) == {"from": "too_large"}
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "pdf"])
+def test_who_may_read_a_report(stock: Stock, client: Client, format: str) -> None:
+    path = f"{stock.path}/reports?format={format}"
+    assert refusal(client.get(path))[0] == 401
+    for role in ("customer", "merchant"):
+        assert refusal(signed_in(client, account(role)).get(path)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(signed_in(client, account("organiser")).get(path)) == (404, "NOT_FOUND")
+    analyst = signed_in(client, account("admin", admin_tier="analyst"))
+    assert analyst.get(path).status_code == (202 if format == "pdf" else 200)
+
+
+def test_a_job_is_seen_by_those_who_may_see_the_stock_alone(stock: Stock, client: Client) -> None:
+    made = asked(stock)
+    other = Stock(client)
+    for path in (stock.path, other.path):
+        assert refusal(other.owner.get(f"{path}/reports?jobId={made['jobId']}"))[0] == 404
+    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={'0' * 24}"))[0] == 404
+    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId=nonsense"))[0] == 404
+
+
+def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
+    stock: Stock, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = asked(stock)
+    assert "downloadUrl" not in made
+    work_through(worker="test")
+    link = job(stock, made)["downloadUrl"]
+    answer = client.get(link)
+    assert answer.status_code == 200 and answer.headers["Cache-Control"] == "private, no-store"
+    assert f"stock-summary-{TODAY}.pdf" in answer.headers["Content-Disposition"]
+    assert refusal(client.get(link[:-1] + ("A" if link[-1] != "A" else "B")))[0] == 404
+    other = Stock(client)
+    assert refusal(client.get(link.replace(stock.event["id"], other.event["id"])))[0] == 404
+    head, _, token = link.rpartition("/")
+    stranger = permits.permit("document-read", made["jobId"], token.split(".")[1])[0]
+    assert refusal(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
+    outsider = account("organiser")
+    for_outsider = permits.permit("stock-file", made["jobId"], outsider.id)[0]
+    assert refusal(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
+    monkeypatch.setattr(permits.time, "time", lambda: datetime.now(UTC).timestamp() + permits.READABLE_SECONDS + 2)
+    assert refusal(client.get(link)) == (410, "STOCK_LINK_EXPIRED")
+
+
+def test_the_same_question_is_drawn_once_at_a_time(stock: Stock) -> None:
+    first = asked(stock, "valuation")
+    assert asked(stock, "valuation")["jobId"] == first["jobId"]
+    assert asked(stock, "expiry")["jobId"] != first["jobId"]
+    assert asked(stock, "expiry", withinDays=7)["jobId"] != asked(stock, "expiry")["jobId"]
+    work_through(worker="test")
+    assert asked(stock, "valuation")["jobId"] != first["jobId"], "the stock may be another by now"
+
+
+def test_so_many_an_hour(stock: Stock, app: Flask) -> None:
+    asked(stock)
+    with transaction() as session:
+        session.execute(text("UPDATE throttle SET hits = 120"))
+    work_through(worker="test")
+    answer = stock.owner.get(f"{stock.path}/reports?format=pdf")
+    assert refusal(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "pdf"])
+def test_a_report_asks_little(stock: Stock, format: str) -> None:
+    report(stock, "summary")
+    with statements() as seen:
+        answer = stock.owner.get(f"{stock.path}/reports?type=movements&format={format}")
+        answer.get_data()
+    assert len(seen) <= 6, seen
+
+
+def test_files_are_forgotten(stock: Stock) -> None:
+    made = asked(stock)
+    work_through(worker="test")
+    link = job(stock, made)["downloadUrl"]
+    with transaction() as session:
+        session.execute(text("UPDATE inventory_job SET created_at = now() - interval '3 days'"))
+        enqueue("inventory.housekeeping")
+    work_through(worker="test")
+    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))[0] == 404
+    assert refusal(stock.owner.get(link))[0] == 404
+
+
+def test_days_are_those_of_the_event(client: Client) -> None:
+    far = Stock(client, timezone="Pacific/Kiritimati")
+    here = datetime.now(UTC).astimezone(ZoneInfo("Pacific/Kiritimati")).date()
+    assert report(far, "movements")["days"][-1]["day"] == here.isoformat()
+    assert date.fromisoformat(report(far, "summary")["periods"][0]["from"]) == here
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_the_document_names_what_goes_out(stock: Stock, kind: str) -> None:
+    """PostgreSQL lays a report out, and not its schema."""
+    named = {field.data_key for field in ReportData().dump_fields.values()}
+    assert set(report(stock, kind)) <= named

@@ -1,0 +1,158 @@
+"""Reports on paper: once for many who ask at once, whole or not at all when a worker dies, and small in memory."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core import throttle
+from app.core.db import db
+from app.core.outbox.pace import pace
+from app.core.outbox.reaping import reap
+from app.core.outbox.running import work_through
+from app.core.transaction import transaction
+from tests.factories.inventory import Stock, rows
+from tests.http import Client, data
+from tests.races import at_once
+
+ACTION = import_module("app.inventory.actions.report")
+CALLERS = 64
+MEBIBYTES = 300
+KILLS = int(os.environ.get("REPORT_KILLS", "2"))
+SLOW = """
+import time
+from app.inventory.reports import paper
+drawn = paper.drawn
+paper.drawn = lambda *arguments, **options: (drawn(*arguments, **options), time.sleep(60))
+"""
+
+
+def number(statement: str) -> int:
+    with transaction() as session:
+        return int(session.scalar(text(statement)) or 0)
+
+
+def ask(stock: Stock, kind: str = "valuation") -> dict[str, Any]:
+    return data(stock.owner.get(f"{stock.path}/reports?type={kind}&format=pdf"), 202)
+
+
+def ask_at_once(stock: Stock, app: Flask) -> set[str]:
+    def one(_: int) -> str:
+        with app.app_context():
+            fresh = Client(app.test_client(), stock.owner.headers)
+            return str(data(fresh.get(f"{stock.path}/reports?type=valuation&format=pdf"), 202)["jobId"])
+
+    return set(at_once(CALLERS, one))
+
+
+def test_of_sixty_four_who_ask_the_same_all_get_one_job(client: Client, app: Flask) -> None:
+    stock = Stock(client)
+    assert len(ask_at_once(stock, app)) == 1
+    assert number("SELECT count(*) FROM outbox WHERE kind = 'inventory.report'") == 1
+
+
+def test_without_the_counted_row_there_would_be_more(
+    client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "hit", lambda *_: SimpleNamespace(exceeded=False, seconds=1))
+    assert len(ask_at_once(Stock(client), app)) > 1
+
+
+def worker(app: Flask, folder: Path, before: str = "") -> subprocess.Popen[bytes]:
+    """A worker's process, with something done to it before it begins."""
+    settings = app.extensions["settings"]
+    said = f"""
+from app import create_app
+{before}
+from app.core.outbox.running import work_through
+with create_app().app_context():
+    work_through(worker="killed")
+"""
+    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
+                   "DATA_DIR": str(folder), "APP_ENV": "development"}  # fmt: skip
+    return subprocess.Popen([sys.executable, "-c", said], env=environment)
+
+
+def progress() -> int:
+    """How far the job is that has not ended."""
+    db.session.remove()
+    return number("SELECT max(progress) FROM inventory_job WHERE status <> 'done'")
+
+
+def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
+    client: Client, app: Flask, tmp_path: Path
+) -> None:
+    stock = Stock(client)
+    data(stock.sheet(rows(*(f"S-{n},Item {n},1,1,1,{n % 9},0,0" for n in range(200)))))
+    for _ in range(KILLS):
+        job = ask(stock)
+        process = worker(app, tmp_path, SLOW)
+        deadline = time.monotonic() + 40
+        while progress() < 50 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        left = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
+        assert left["status"] == "running" and 50 <= left["progress"] < 100 and "downloadUrl" not in left
+        assert number("SELECT count(*) FROM inventory_job WHERE file IS NOT NULL AND status <> 'done'") == 0
+        with transaction() as session:
+            session.execute(text("UPDATE outbox SET lease_until = now() - interval '1 s' WHERE state = 'leased'"))
+        assert reap(pace()) == 1
+        work_through(worker="test")
+        done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
+        assert (done["status"], done["result"]) == ("done", {"rows": 200})
+        again = ask(stock)
+        work_through(worker="test")
+        other = data(stock.owner.get(f"{stock.path}/reports?jobId={again['jobId']}"))
+        first, second = (client.get(each["downloadUrl"]).get_data() for each in (done, other))
+        assert first == second and first.rstrip().endswith(b"%%EOF")
+
+
+MEASURED = """
+import json, re
+from decimal import Decimal
+from app import create_app
+from app.inventory import queries
+from app.inventory.reports import paper, reading
+from app.inventory.reports.asking import asked
+with create_app().app_context():
+    event = queries.around("{event}")
+    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90)
+    found = json.loads(reading.as_json(event, question, most=10_000), parse_float=Decimal)
+    told = []
+    data = paper.drawn(event, question, found, tick=told.append)
+    assert len(told) > 10 and told == sorted(told), told
+    print(data.count(b"/Type /Page"), re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Flask, tmp_path: Path) -> None:
+    stock = Stock(client)
+    for part in range(2):
+        lines = (f"S-{part}-{n},Windhoek Lager 330 ml {n},1,1,1,{n % 9},0,0" for n in range(5000))
+        data(stock.sheet(rows(*lines)))
+    settings = app.extensions["settings"]
+    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
+                   "DATA_DIR": str(tmp_path), "APP_ENV": "development"}  # fmt: skip
+    said = subprocess.run(
+        [sys.executable, "-c", MEASURED.format(event=stock.event["id"])],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+    found = re.search(r"(\d+) (\d+)$", said.stdout.strip())
+    assert found, said.stdout[-500:]
+    assert int(found[1]) > 200
+    assert int(found[2]) / 1024 < MEBIBYTES
