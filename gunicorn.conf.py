@@ -48,3 +48,10 @@ worker_tmp_dir = str(_memory) if _memory.is_dir() and os.access(_memory, os.W_OK
 control_socket_disable = True
 accesslog = None
 loglevel = os.environ.get("LOG_LEVEL") or "info"
+
+
+def post_worker_init(worker: Any) -> None:
+    """Lets open streams end when the worker is asked to stop, not when it has gone."""
+    streams = sys.modules.get("app.web.streams")
+    if streams is not None:
+        cast("Any", streams).end_when(lambda: not worker.alive)

@@ -21,7 +21,6 @@ NOT_YET = frozenset(
         "POST /api/events/{eventId}/allocations/quote",
         "GET /api/events/{eventId}/allocations/will-call",
         "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit",
-        "GET /api/events/{eventId}/inventory/stream",
         "POST /api/events/{id}/notifications/audience-preview",
         "POST /api/events/{id}/notifications/broadcast",
         "GET /api/events/{id}/notifications/campaigns",

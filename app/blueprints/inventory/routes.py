@@ -5,11 +5,22 @@ from typing import Any
 from app.blueprints.inventory import schemas
 from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, sent_file
 from app.core.errors import Throttled
-from app.inventory import actions, errors, exporting, long_work, order_sheet, queries, reading_reminders, variance
+from app.inventory import (
+    actions,
+    errors,
+    exporting,
+    long_work,
+    order_sheet,
+    queries,
+    reading_reminders,
+    telling,
+    variance,
+)
 from app.web.access import ORGANISER, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
+from app.web.streams import StreamsFull, TooManyStreams, event_stream
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
 STOCK = "/<eventId>/inventory"
@@ -113,6 +124,23 @@ def import_stock(event_id: str, **options: Any) -> Any:
     """
     found = actions.import_stock(caller=current_caller(), event_id=event_id, data=sent_file(), **options)
     return found, 202 if "job_id" in found else 200
+
+
+@blp.get(
+    f"{STOCK}/stream",
+    access=ORGANISER_READS,
+    query=schemas.Filters,
+    content_type="text/event-stream",
+    errors=[TooManyStreams, StreamsFull],
+)
+def stream_stock(event_id: str, **filters: Any) -> Any:
+    """Follow the stock: its items now, then every change as it commits, as server-sent events.
+
+    With `Last-Event-ID` only what was missed since. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,
+    `resync`. A connection lasts ten minutes at most; an account may have five.
+    """
+    event = queries.event_of(current_caller(), event_id)
+    return event_stream(telling, topic=event.id, asked=filters)
 
 
 @blp.get(f"{STOCK}/reports", access=ORGANISER_READS, query=schemas.JobQuery, returns=schemas.JobData)
