@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,9 @@ import orjson
 from flask import Flask
 
 from tests.faults.service import OURS, ROOT, WEB, free_port, until_ready
+
+CUT = (OSError, ValueError, HTTPException)
+"""What a reader meets when a connection does not end well."""
 
 
 class Event(NamedTuple):
@@ -50,11 +53,28 @@ def event_of(block: bytes) -> Event | None:
 class Listening:
     """A stream that is open; its events are read as they are asked for."""
 
-    def __init__(self, port: int, path: str, headers: dict[str, str], *, protocol: str = "HTTP/1.1") -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 10)
-        lines = [f"GET {path} {protocol}", "Host: localhost", *(f"{name}: {value}" for name, value in headers.items())]
+    def __init__(
+        self,
+        port: int,
+        path: str,
+        headers: dict[str, str],
+        *,
+        method: str = "GET",
+        protocol: str = "HTTP/1.1",
+        window: int | None = None,
+    ) -> None:
+        self.socket = socket.socket()
+        if window:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        self.socket.settimeout(10)
+        self.socket.connect(("127.0.0.1", port))
+        lines = [
+            f"{method} {path} {protocol}",
+            "Host: localhost",
+            *(f"{name}: {value}" for name, value in headers.items()),
+        ]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
-        self.answer = HTTPResponse(self.socket)
+        self.answer = HTTPResponse(self.socket, method=method)
         self.answer.begin()
         self.status = self.answer.status
         self.events = events_of(self._pieces()) if self.status == 200 else iter(())
@@ -108,7 +128,7 @@ class Web:
 
 
 @contextmanager
-def web(app: Flask, folder: Path, **more: str) -> Iterator[Web]:
+def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]:
     """gunicorn with the program's own settings, two workers of eight threads unless told otherwise."""
     settings, port, log = app.extensions["settings"], free_port(), folder / "web.log"
     environment = {
@@ -118,7 +138,9 @@ def web(app: Flask, folder: Path, **more: str) -> Iterator[Web]:
         "RATE_LIMIT_SCALE": "10000", "PGAPPNAME": "web", **more,
     }  # fmt: skip
     with log.open("ab") as output:
-        process = subprocess.Popen(WEB, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [*WEB, *arguments], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
         until_ready(f"http://127.0.0.1:{port}", process, log)
         yield Web(port, process, log)
@@ -140,18 +162,23 @@ class Following(threading.Thread):
         self.position: str | None = None
         self.connection: Listening | None = None
         self.over = threading.Event()
+        self.begun = 0
 
     def run(self) -> None:
         while not self.over.is_set():
-            with suppress(OSError, ValueError, AttributeError):
+            with suppress(*CUT):
                 self.connection = self.service.listen(self.path, self.headers, self.position)
+                self.begun += self.connection.status == 200
                 while (found := self.connection.next(5)) is not None:
-                    self.position = found.id or self.position
+                    self.remember(found.id)
                     self.names.append(found.name)
                     self.seen += found.data.get("changes", [])
             time.sleep(0.02)
 
+    def remember(self, id: str | None) -> None:
+        self.position = id or self.position
+
     def cut(self) -> None:
         """Breaks the connection wherever it is."""
-        with suppress(OSError, AttributeError):
+        with suppress(*CUT, AttributeError):
             self.connection.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]

@@ -19,12 +19,11 @@ class Ear:
         )  # fmt: skip
         try:
             self.connection.execute(f"LISTEN {channel}")
+            # Kept, because a connection that is lost no longer tells.
+            self.fd = self.connection.fileno()
         except BaseException:
             self.close()
             raise
-
-    def fileno(self) -> int:
-        return self.connection.fileno()
 
     def heard(self) -> set[str]:
         """What was said since, without waiting. Raises Deaf."""

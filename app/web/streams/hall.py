@@ -236,7 +236,7 @@ class Hall:
         self.listening, self.ear = False, ear
         self.listen_at = time.monotonic() + AGAIN
         if ear is not None:
-            self.selector.register(ear, READ, self._heard)
+            self.selector.register(ear.fd, READ, self._heard)
             self.topics.ring(*{each.ticket.topic for each in self.listeners})
 
     def _heard(self, _: int) -> None:
@@ -247,6 +247,6 @@ class Hall:
 
     def _be_deaf(self) -> None:
         if self.ear is not None:
-            self.selector.unregister(self.ear)
+            self.selector.unregister(self.ear.fd)
             self.ear.close()
             self.ear = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.web.streams.listener import Listener
 from app.web.streams.source import Asked
 
-GAP, AGAIN, ANYWAY = 0.1, 1.0, 15.0
+GAP, AGAIN, ANYWAY = 0.1, 1.0, 10.0
 AT_ONCE = 20
 """Positions that one reading takes together."""
 
