@@ -119,7 +119,8 @@ class Hall:
                 self._serve(each, each.check)
         if self.listeners and now - self.checked_at >= CHECKED:
             self.checked_at = now
-            self.desk.check(sorted({each.ticket.caller.session_id for each in self.listeners}), self._checked)
+            asked = {each.ticket.caller.session_id for each in self.listeners}
+            self.desk.check(sorted(asked), partial(self._checked, asked))
 
     def _woken(self, _: int) -> None:
         self.door.recv(4096)
@@ -214,13 +215,12 @@ class Hall:
         listener.position, listener.start, listener.page_after = None, here, ""
         listener.say(frames.RESYNC)
 
-    def _checked(self, callers: dict[str, Caller] | None) -> None:
+    def _checked(self, asked: set[str], callers: dict[str, Caller] | None) -> None:
         """Ends the streams of whoever has signed out or lost a role; who still has another may come again."""
-        if callers is None:
-            return
-        for each in list(self.listeners):
-            then, now = each.ticket.caller, callers.get(each.ticket.caller.session_id)
-            if now is None or (now.roles, now.tier) != (then.roles, then.tier):
+        for each in list(self.listeners) if callers is not None else ():
+            then = each.ticket.caller
+            now = (callers or {}).get(then.session_id)
+            if then.session_id in asked and (now is None or (now.roles, now.tier) != (then.roles, then.tier)):
                 self._serve(each, each.end)
 
     # The ear
