@@ -4,9 +4,12 @@ from flask import Flask
 
 from app import demo, up
 from app.accounts import commands as accounts
+from app.clients.payrail import commands as payrail
 from app.core import commands as core
 from app.events import commands as events
 from app.inventory import commands as inventory
+from app.ledger import commands as ledger
+from app.payouts import commands as payouts
 from app.web import catalogue
 
 
@@ -18,4 +21,7 @@ def register(app: Flask) -> None:
     accounts.register(app)
     events.register(app)
     inventory.register(app)
+    ledger.register(app)
+    payouts.register(app)
+    payrail.register(app)
     catalogue.register(app)

@@ -63,6 +63,7 @@ class Settings:
     PAYRAIL_URL: str | None = setting("the rail's address (live)")
     PAYRAIL_KEY: str | None = setting("our key at the rail (live)", secret=True)
     PAYRAIL_SECRET: str | None = setting("signs requests and callbacks (live)", secret=True)
+    PAYRAIL_TIMEOUT: float = setting("seconds for one call to the rail, repeats included (live)", default=15)
     PAYRAIL_ALLOW_MOCK: bool = setting("lets production start with the mock rail", default=False)
     DATA_DIR: Path = setting("embedded servers, files and the development mailbox", default="./var")
     APPLE_CLIENT_IDS: list[str] = setting("audiences of Apple id tokens; none: the provider is off")
@@ -172,6 +173,8 @@ def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
         "PAYRAIL_URL": take("PAYRAIL_URL"),
         "PAYRAIL_KEY": take("PAYRAIL_KEY"),
         "PAYRAIL_SECRET": take("PAYRAIL_SECRET"),
+        # A job has 20 seconds for everything that it does.
+        "PAYRAIL_TIMEOUT": take("PAYRAIL_TIMEOUT", "float", 15.0, validate=validate.Range(min=0.1, max=15)),
         "PAYRAIL_ALLOW_MOCK": take("PAYRAIL_ALLOW_MOCK", "bool", False),
         "APPLE_CLIENT_IDS": names("APPLE_CLIENT_IDS"),
         "APPLE_JWKS_URL": take("APPLE_JWKS_URL", default="https://appleid.apple.com/auth/keys"),
@@ -208,6 +211,17 @@ def _contradictions(read: dict[str, Any]) -> Iterator[str]:
         for name in ("PAYRAIL_URL", "PAYRAIL_KEY", "PAYRAIL_SECRET"):
             if not read[name]:
                 yield f"{name}: PAYRAIL_MODE=live needs it."
+        yield from _wrong_rail(read["PAYRAIL_URL"], production)
+
+
+def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
+    if not url:
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
+    elif production and parts.scheme != "https":
+        yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
 
 
 def _is_database(url: str, schemes: tuple[str, ...]) -> bool:

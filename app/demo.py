@@ -7,13 +7,19 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from sqlalchemy import func, select
 
+from app.accounts.caller import acting_as
 from app.accounts.models import Account
 from app.accounts.passwords import hashed
 from app.accounts.registration import Applicant, add_profile, created
+from app.allocations import demo as demo_allocations
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
+from app.events.models import Event
+from app.inventory import demo as demo_inventory
+from app.payouts import demo as demo_payouts
 
+BAR_AT = "Windhoek Lights"
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
 
@@ -46,11 +52,17 @@ STORIES = {
     "jan@swakop-jazz.example": demo_events.JAZZ,
 }
 
+EARNINGS = {
+    "tuli@kapana-corner.example": demo_payouts.KAPANA,
+    "maria@omaere-crafts.example": demo_payouts.CRAFTS,
+    "petrus@namib-brews.example": demo_payouts.BREWS,
+}
+
 
 @commands.command("seed")
 @with_appcontext
 def seed_command() -> None:
-    """Create the demo accounts and events, where they are missing."""
+    """Create the demo accounts, events, earnings and payouts, where they are missing."""
     click.echo("seeded" if seed() else "everything was there")
 
 
@@ -60,7 +72,21 @@ def seed() -> bool:
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = bool(demo_events.seed(organiser.id, story)) or made
+        made = bool(demo_allocations.seed(organiser.id)) or made
+        made = stock(organiser.id) or made
+    for email, earned in EARNINGS.items():
+        merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
+        made = demo_payouts.seed(merchant, earned) or made
     return made
+
+
+def stock(organiser_id: str) -> bool:
+    """Whether the bar of an organiser's festival had to be stocked."""
+    wanted = select(Event.id).where(Event.organiser_id == organiser_id, Event.name == BAR_AT)
+    event_id = db.session.scalar(wanted)
+    return event_id is not None and bool(
+        demo_inventory.seed(acting_as(db.session.get_one(Account, organiser_id)), event_id)
+    )
 
 
 def _people() -> bool:

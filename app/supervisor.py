@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from types import FrameType
 
-from app.embedded.children import dying_with_parent
+from app.forks import Process, Running
 
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 10.0
@@ -21,16 +19,6 @@ LOOK_EVERY = 0.1
 ECHO = 0.5
 
 logger = logging.getLogger("app.supervisor")
-
-
-@dataclass(frozen=True)
-class Process:
-    """What to run; `env` is added to the supervisor's own environment."""
-
-    name: str
-    argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict)
-    restart: bool = True
 
 
 class Supervisor:
@@ -108,7 +96,7 @@ class _Child:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._running: subprocess.Popen[bytes] | None = None
+        self._running: Running | None = None
         self._started_at = 0.0
         self._delay = FIRST_DELAY
         self._due: float | None = None
@@ -125,18 +113,12 @@ class _Child:
 
     def start(self) -> None:
         self._due, self._started_at = None, time.monotonic()
-        self._running = subprocess.Popen(
-            list(self._process.argv),
-            env={**os.environ, **self._process.env},
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=dying_with_parent(signal.SIGTERM),
-        )
+        self._running = self._process.begin()
 
     def look(self) -> None:
         """Notes an end, and starts the process again when its time has come."""
-        if self._running is not None and self._running.poll() is not None:
-            self._ended(self._running.returncode)
+        if self._running is not None and (code := self._running.poll()) is not None:
+            self._ended(code)
         elif self._due is not None and time.monotonic() >= self._due:
             try:
                 self.start()

@@ -10,14 +10,13 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from app import demo
+from app import demo, serving
 from app.accounts import keys
 from app.config import Settings
 from app.core import migrations
-from app.supervisor import Process, Supervisor
-
-ROOT = Path(__file__).resolve().parent.parent
-GUNICORN = [sys.executable, "-m", "gunicorn", "-c", str(ROOT / "gunicorn.conf.py"), "wsgi:app"]
+from app.core.db import db
+from app.forks import Process
+from app.supervisor import Supervisor
 
 
 @click.command("up")
@@ -28,12 +27,20 @@ def up(port: int, workers: int) -> None:
     """Run everything: migrations, demo data on the first start, web, workers and relay."""
     settings: Settings = current_app.extensions["settings"]
     _check_free(port)
-    migrations.upgrade()
+    if migrations.pending():
+        migrations.upgrade()
     keys.current()
     fresh = not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _kept_secret(settings.DATA_DIR))
     click.echo(_banner(settings, port, secret, fresh=fresh))
+    _let_go()
     sys.exit(Supervisor(_processes(settings, port, workers, secret)).run())
+
+
+def _let_go() -> None:
+    """Closes what two processes cannot share, for the children are forks of this one."""
+    db.session.remove()
+    db.engine.dispose()
 
 
 def _processes(settings: Settings, port: int, workers: int, secret: str | None) -> list[Process]:
@@ -42,15 +49,12 @@ def _processes(settings: Settings, port: int, workers: int, secret: str | None) 
         "REDIS_URL": settings.REDIS_URL,
         "PUBLIC_BASE_URL": _base_url(settings, port),
         "PORT": str(port),
-        "FLASK_APP": "wsgi",
         **({"BOOTSTRAP_SECRET": secret} if secret else {}),
     }
-    relay = [sys.executable, "-m", "flask", "--app", "wsgi", "relay"]
-    worker = [sys.executable, "-m", "app.worker"]
     return [
-        Process("web", GUNICORN, environment),
-        Process("relay", relay, environment),
-        *(Process(f"worker-{number}", worker, environment) for number in range(1, workers + 1)),
+        Process("web", serving.web, environment),
+        Process("relay", serving.relay, environment),
+        *(Process(f"worker-{number}", serving.worker, environment) for number in range(1, workers + 1)),
     ]
 
 

@@ -17,13 +17,13 @@ PASSWORD = "a quiet evening at Sossusvlei"
 _numbers = itertools.count(1)
 
 
-def account(stage: Stage) -> Account:
-    """A customer of the benchmarked service, with PASSWORD."""
+def account(stage: Stage, role: str = "customer") -> Account:
+    """Somebody at the benchmarked service, with PASSWORD."""
     with transaction() as session:
         made = Account(
             email=f"reader{next(_numbers)}@example.com",
             name="Frieda Amupolo",
-            roles=["customer"],
+            roles=[role],
             password_hash=hashed(PASSWORD),
         )
         session.add(made)

@@ -1,6 +1,7 @@
 -- wrk's side of a load: prepared bodies or paths in turn, or a field carried from each answer into the next body.
--- Arguments: the file of bodies or paths (one a line, a path perhaps with a body after a tab), the field to carry or "-" ("+paths" where the lines are
--- paths), the method, the path, then headers.
+-- Arguments: the file of bodies or paths (one a line, a path perhaps with a body after a tab), the field to carry or "-"
+-- ("+paths" where the lines are paths, "+tokens" where each is a token, a tab and a body), the method, the path, then
+-- headers.
 
 local threads = 0
 
@@ -21,7 +22,18 @@ function init(args)
   local posting = paths and #bodies > 0 and bodies[1]:find("\t") ~= nil
   if #bodies > 0 and (posting or not paths) then headers["Content-Type"] = "application/json" end
 
-  if carry ~= "-" and not paths then
+  if carry == "+tokens" then
+    local ready, next_one = {}, number * 7919
+    for i, line in ipairs(bodies) do
+      local token, body = line:match("^([^\t]+)\t(.*)$")
+      headers["Authorization"] = "Bearer " .. token
+      ready[i] = wrk.format(method, path, headers, body)
+    end
+    request = function()
+      next_one = next_one + 1
+      return ready[next_one % #ready + 1]
+    end
+  elseif carry ~= "-" and not paths then
     local body = bodies[number + 1]
     local pattern = '"' .. carry .. '":"([^"]*)"'
     request = function() return wrk.format(method, path, headers, body) end

@@ -37,9 +37,9 @@ def busy_share(*, for_seconds: float) -> float:
     return (machine_seconds() - before) / (time.monotonic() - clock) / (os.cpu_count() or 1)
 
 
-def memory_mb(process: int, kind: str = "VmRSS") -> float:
-    """Resident memory: all of it, or with "RssAnon" what no other process shares."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+def memory_mb(process: int, kind: str = "Pss") -> float:
+    """Memory of a process: "Rss" all of it, "Pss" with what it shares divided by those who share it."""
+    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
         if line.startswith(f"{kind}:"):
             return int(line.split()[1]) / 1024
     return 0.0

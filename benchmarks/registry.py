@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from benchmarks.stage import Stage
 
 # A new area is a file beside this one and its name here.
-AREAS = ("accounts", "events", "inventory", "streams", "system")
+AREAS = ("accounts", "allocations", "events", "inventory", "outbox", "papers", "payouts", "streams", "system")
 
 
 @dataclass(frozen=True)
 class Load:
     """A request to repeat.
 
-    `bodies` are sent in turn, or `paths` asked for in turn, each with the one body if there is one. With `carry`, that
-    field of a connection's last answer goes into its next body, and each connection begins with a body of its own:
-    there must be as many as `clients`.
+    `bodies` are sent in turn, or `paths` asked for in turn, each with the one body if there is one; with as many
+    `tokens`, each body by another caller. With `carry`, that field of a connection's last answer goes into its next
+    body, and each connection begins with a body of its own: there must be as many as `clients`.
     """
 
     path: str
@@ -40,6 +40,7 @@ class Load:
     bodies: Sequence[Any] = ()
     paths: Sequence[str] = ()
     carry: str = ""
+    tokens: Sequence[str] = ()
 
 
 Prepare = Callable[["Stage"], Load]

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from app.inventory.columns import ATTRIBUTES, COLUMNS, sku_key
-from benchmarks.seed_events import ORGANISER, seed_events
+from benchmarks.seed_events import FIRST, ORGANISER, SECOND, seed_events
 
 NAMES = ("Windhoek Lager 330 ml", "Tafel Lager 500 ml", "Rooibos Eistee Pfirsich", "Kapana beef strips",
          "Biltong – Springbok, mild", "Brötchen, ofenfrisch", "Wristband NFC, blue", "Ice cubes 5 kg")  # fmt: skip
@@ -53,7 +53,8 @@ def _rows(first: int, count: int) -> Iterator[list[Any]]:
         par = chance.choice((24, 48, 60, 120, 500))
         rare = f" rare{number // 10_000}" if number % 100 == 0 else ""
         yield [
-            f"{chance.choice(NAMES)} #{number}{rare}", f"SKU-{number:07}", "", "", f"2027-{number % 12 + 1:02}-03",
+            f"{chance.choice(FIRST)} {chance.choice(SECOND)} {chance.choice(NAMES)} #{number}{rare}",
+            f"SKU-{number:07}", "", "", f"2027-{number % 12 + 1:02}-03",
             chance.choice(CATEGORIES), "", chance.choice(SUPPLIERS), f"{chance.randrange(10**12):013}",
             chance.choice(PLACES), f"B{number % 9999:04}", "case", f"{chance.randrange(100, 40000) / 100}",
             f"{chance.randrange(100, 90000) / 100}", 15, par, chance.choice((1, 12, 24)), par // 3,

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,25 +43,38 @@ class Server:
 @contextmanager
 def serving(application: str, environment: Mapping[str, str], *, log: Path, probe: str) -> Iterator[Server]:
     """`application` behind gunicorn until the block ends."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{free.getsockname()[1]}"
+    place = f"127.0.0.1:{free_port()}"
+    argv = ["-m", "gunicorn", "--config", "gunicorn.conf.py", application]
+    began = time.monotonic()
+    with beside(argv, {**environment, "BIND": place}, log=log) as process:
+        wait_for(f"http://{place}{probe}", process, log)
+        yield Server(f"http://{place}", process.pid, time.monotonic() - began)
+
+
+@contextmanager
+def beside(argv: Sequence[str], environment: Mapping[str, str], *, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python program that runs until the block ends."""
     with log.open("ab") as output:
-        began = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--config", "gunicorn.conf.py", application],
-            cwd=ROOT, env={**os.environ, **environment, "BIND": place}, stdout=output, stderr=output,
+            [sys.executable, *argv], cwd=ROOT, env={**os.environ, **environment}, stdout=output, stderr=output,
             preexec_fn=dying_with_parent(signal.SIGTERM),
         )  # fmt: skip
     try:
-        _wait(f"http://{place}{probe}", process, log)
-        yield Server(f"http://{place}", process.pid, time.monotonic() - began)
+        yield process
     finally:
         process.terminate()
         process.wait()
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Returns once `url` answers well. Raises Failed when the process ends before, or never does."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:

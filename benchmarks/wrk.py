@@ -47,15 +47,23 @@ def blow(load: Load, address: str, *, seconds: float, clients: int) -> Blow:
     with tempfile.NamedTemporaryFile("w", prefix="bodies-", suffix=".jsonl", delete=False) as bodies:
         said = [json.dumps(body, separators=(",", ":")) for body in load.bodies]
         lines = [f"{path}\t{said[0]}" for path in load.paths] if load.paths and said else load.paths or said
+        if load.tokens:
+            lines = [f"{token}\t{line}" for token, line in zip(load.tokens, lines, strict=True)]
         bodies.writelines(f"{line}\n" for line in lines)
     headers = [f"{name}: {value}" for name, value in load.headers.items()]
     command = [
         "wrk", "--threads", str(clients if load.carry else 1), "--connections", str(clients),
         "--duration", f"{round(seconds)}s", "--timeout", "30s", "--script", str(SCRIPT), f"{address}{load.path}",
-        "--", bodies.name, "+paths" if load.paths else load.carry or "-", load.method, load.path, *headers,
+        "--", bodies.name, _mode(load), load.method, load.path, *headers,
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Blow(load, process, Path(bodies.name))
+
+
+def _mode(load: Load) -> str:
+    if load.paths:
+        return "+paths"
+    return "+tokens" if load.tokens else load.carry or "-"
 
 
 def _check(load: Load, found: dict[str, Any]) -> None:

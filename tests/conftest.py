@@ -50,7 +50,7 @@ def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def app(application: Flask) -> Iterator[Flask]:
     """The application with empty tables, empty Redis, and a context around the test."""
     with application.app_context():
-        _empty(application)
+        empty(application)
         yield application
         db.session.remove()
 
@@ -60,7 +60,8 @@ def client(app: Flask) -> Client:
     return Client(app.test_client())
 
 
-def _empty(app: Flask) -> None:
+def empty(app: Flask) -> None:
+    """Removes all rows, keys and mails."""
     tables = [table.name for table in reversed(db.metadata.sorted_tables) if table.name not in KEPT]
     with db.engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))

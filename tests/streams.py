@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,10 +109,17 @@ class Web:
     port: int
     process: "subprocess.Popen[bytes]"
     log: Path
+    opened: list[Listening] = field(default_factory=list)
 
     def listen(self, path: str, headers: dict[str, str], position: str | None = None, **options: Any) -> Listening:
         more = {} if position is None else {"Last-Event-ID": position}
-        return Listening(self.port, path, {**headers, **more}, **options)
+        self.opened.append(Listening(self.port, path, {**headers, **more}, **options))
+        return self.opened[-1]
+
+    def leave(self) -> None:
+        """Closes every stream that a test has opened."""
+        while self.opened:
+            self.opened.pop().close()
 
     @property
     def workers(self) -> list[int]:

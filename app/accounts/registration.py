@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import case, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
+from sqlalchemy.orm import aliased
 
 from app.accounts import codes, sessions
 from app.accounts.models import Account, MerchantProfile, OrganiserProfile
@@ -61,6 +62,37 @@ def add_role(session: OrmSession, account: Account, applicant: Applicant) -> Non
     account.version += 1
     add_profile(session, account, applicant)
     enqueue("accounts.mail_notice", template="role_added", account_id=account.id, role=applicant.role)
+
+
+def opened_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
+    """The new account of a free address with its profile, in one statement; None when it is not free."""
+    values = {**_details(applicant), "password_version": 1, "version": 1}
+    statement = insert(Account).values(
+        id=new_id(), email=applicant.email, email_verified_at=func.now() if verified else None, **values
+    )
+    made = statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account).cte("made")
+    model = PROFILES[applicant.role]
+    columns = {"account_id": made.c.id, **{name: literal(value) for name, value in applicant.profile.items()}}
+    profile = insert(model).from_select([*columns], select(*columns.values()), include_defaults=False)
+    return session.scalar(select(aliased(Account, made)).add_cte(profile.cte("profile")))
+
+
+def with_role(session: OrmSession, account_id: str, applicant: Applicant) -> Account:
+    """The account, locked, with one more role and its profile unless it has them, in one statement."""
+    has = Account.roles.contains([applicant.role])
+    profile = insert(PROFILES[applicant.role]).values(account_id=account_id, **applicant.profile)
+    statement = (
+        update(Account)
+        .where(Account.id == account_id)
+        .values(
+            roles=case((has, Account.roles), else_=func.array_append(Account.roles, applicant.role)),
+            phone=case((has, Account.phone), else_=func.coalesce(Account.phone, applicant.phone)),
+            version=Account.version + case((has, 0), else_=1),
+        )
+        .returning(Account)
+        .add_cte(profile.on_conflict_do_nothing().cte("profile"))
+    )
+    return session.scalars(statement, execution_options={"populate_existing": True, "synchronize_session": False}).one()
 
 
 def add_profile(session: OrmSession, account: Account, applicant: Applicant) -> None:

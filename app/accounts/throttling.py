@@ -23,8 +23,7 @@ TOO_MANY = "Too many failed attempts; wait for the seconds in Retry-After, or re
 
 def check(email: str, network: str | None) -> bool:
     """Whether there are failures to remember. Raises Throttled when the address or the network has used them up."""
-    subjects = [(PER_ADDRESS, email), *([(PER_NETWORK, network)] if network else [])]
-    found = throttle.standing(*subjects)
+    found = throttle.standing(*_subjects(email, network))
     spent = [each for each in found if each.spent]
     if spent:
         raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in spent))
@@ -37,9 +36,7 @@ def count_failure(email: str, network: str | None, account: Account | None) -> N
     Raises Throttled for failures that were under way while others used the count up.
     """
     with transaction() as session:
-        found = [throttle.hit(session, PER_ADDRESS, email)]
-        if network:
-            found.append(throttle.hit(session, PER_NETWORK, network))
+        found = throttle.hit_all(session, *_subjects(email, network))
         if account is not None and found[0].hits == found[0].rule.allowed:
             enqueue(
                 "accounts.mail_notice",
@@ -61,11 +58,18 @@ def check_own_password(account_id: str, password: str) -> bool:
 def own_password_version(account_id: str, password: str) -> int | None:
     """The same, answering which password it was, so that its owner can be sure it is still the present one."""
     account = by_id(account_id)
-    if account is None:
-        return None
+    return account.password_version if account is not None and check_password_of(account, password) else None
+
+
+def check_password_of(account: Account, password: str) -> bool:
+    """`check_own_password` for an account that was read already. Raises Throttled."""
     check(account.email, None)
     release()
     if passwords.matches(account.password_hash, password):
-        return account.password_version
+        return True
     count_failure(account.email, None, account)
-    return None
+    return False
+
+
+def _subjects(email: str, network: str | None) -> list[tuple[Rule, str]]:
+    return [(PER_ADDRESS, email), *([(PER_NETWORK, network)] if network else [])]

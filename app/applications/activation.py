@@ -3,18 +3,22 @@
 from dataclasses import dataclass
 
 from flask import current_app
-from sqlalchemy import func
+from sqlalchemy.orm import aliased
 
 from app.accounts import codes, passwords
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
-from app.accounts.queries import by_email, by_id
-from app.accounts.registration import Applicant, add_profile, add_role, created
-from app.accounts.throttling import check_own_password
+from app.accounts.queries import by_email
+from app.accounts.registration import Applicant, opened_account, with_role
+from app.accounts.throttling import check_password_of
+from app.applications import links
 from app.applications.links import Opened
-from app.core.db import ReadOrWriteSession, release
+from app.applications.models import Application
+from app.core.db import ReadOrWriteSession, db, release
 from app.core.errors import ValidationFailed
+from app.core.outbox import Work, errand
 
+Known = aliased(Account)
 NOT_HIS = "There is an account with this address, and this is not its password. Use that one, or reset it first."
 
 
@@ -27,43 +31,53 @@ class Owner:
     proven: bool
 
 
-def owner_of(found: Opened, *, name: str, password: str, email: str | None) -> Owner:
+def opened_with_account(token: str) -> tuple[Opened, Account | None]:
+    """What stands behind a living activation link, and the applicant's account if there is one, in one query.
+
+    Raises NotFound, LinkExpired, LinkUsed.
+    """
+    named = Application.account_id.is_(None) & (Known.email == Application.email)
+    statement = links.asked(token, links.ACTIVATION).add_columns(Known)
+    row = db.session.execute(statement.outerjoin(Known, (Known.id == Application.account_id) | named)).first()
+    found = links.living(links.found(row))
+    return found, row[-1] if row else None
+
+
+def owner_of(found: Opened, known: Account | None, *, name: str, password: str, email: str | None) -> Owner:
     """The owner, who knows the password of the account if there is one. Nothing is written yet.
 
     Raises CurrentPasswordWrong, Throttled, and ValidationFailed without any address or for too common a password.
     """
-    application = found.application
-    known = by_id(application.account_id) if application.account_id else None
-    address = known.email if known else application.email or email
+    address = known.email if known else found.application.email or email
     if address is None:
         raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
-    existing = known or by_email(address)
+    existing = known or (None if found.application.email else by_email(address))
     release()
     if existing is not None:
-        if not check_own_password(existing.id, password):
+        if not check_password_of(existing, password):
             raise CurrentPasswordWrong(NOT_HIS)
         return Owner(_applicant(found, existing.email, existing.name, ""), existing, proven=False)
     passwords.check_uncommon(password, address, name, production=current_app.extensions["settings"].production)
     # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is his.
-    proven = address == application.email and not found.link.shown
+    proven = address == found.application.email and not found.link.shown
     return Owner(_applicant(found, address, name, passwords.hashed(password)), None, proven)
 
 
-def account_of(session: ReadOrWriteSession, owner: Owner) -> Account:
-    """The owner's account, with the role of a merchant. Raises CurrentPasswordWrong when somebody was faster."""
+def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
+    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile."""
     if owner.existing is not None:
-        account = session.get_one(Account, owner.existing.id, with_for_update=True, populate_existing=True)
-        add_role(session, account, owner.applicant)
-        return account
-    made = created(session, owner.applicant)
-    if made is None:
-        raise CurrentPasswordWrong(NOT_HIS)
-    add_profile(session, made, owner.applicant)
-    if owner.proven:
-        made.email_verified_at = func.now()
-    else:
-        codes.issue_soon(session, codes.VERIFY, made.email)
-    return made
+        return with_role(session, owner.existing.id, owner.applicant)
+    return opened_account(session, owner.applicant, verified=owner.proven)
+
+
+def news_of(owner: Owner, account: Account) -> list[Work]:
+    """What the owner of the account is told: the code for an address that nobody has proven, or his new role."""
+    if owner.existing is None:
+        return [] if owner.proven else [errand("accounts.renew_code", purpose=codes.VERIFY, email=account.email)]
+    role = owner.applicant.role
+    if role in owner.existing.roles:
+        return []
+    return [errand("accounts.mail_notice", template="role_added", account_id=account.id, role=role)]
 
 
 def _applicant(found: Opened, email: str, name: str, password_hash: str) -> Applicant:

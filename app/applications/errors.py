@@ -1,6 +1,8 @@
 """Errors of applications, their links, documents and payments."""
 
-from app.core.errors import Conflict, Gone, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import LinkExpired as LinkExpired
+from app.core.errors import LinkUsed as LinkUsed
 
 
 class AlreadyDecided(Conflict):
@@ -46,16 +48,6 @@ class ApplicationsClosed(Conflict):
 class NotWithdrawable(Conflict):
     number, code = 40954, "NOT_WITHDRAWABLE"
     message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."
-
-
-class LinkExpired(Gone):
-    number, code = 41045, "LINK_EXPIRED"
-    message = "This link has had its time, or a newer one has replaced it; ask for a fresh one."
-
-
-class LinkUsed(Gone):
-    number, code = 41046, "LINK_USED"
-    message = "This link has done its work already; sign in instead."
 
 
 class DocumentTooLarge(TooLarge):

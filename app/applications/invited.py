@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from app.core.errors import NotFound, ValidationFailed
 from app.invitations.queries import application_terms
 
+TAKEN = ("link_id", "event_id", "organiser_id", "timezone", "stall_type", "fee_minor")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
@@ -12,6 +14,8 @@ class Terms:
 
     link_id: str
     event_id: str
+    organiser_id: str
+    timezone: str
     stall_type: str | None
     fee_minor: int | None
 
@@ -23,4 +27,4 @@ def terms_of(slug: str) -> Terms:
     except NotFound as error:
         sentence = "There is no invitation of that name."
         raise ValidationFailed.of("inviteSlug", "unknown_value", sentence) from error
-    return Terms(**{name: found[name] for name in ("link_id", "event_id", "stall_type", "fee_minor")})
+    return Terms(**{name: found[name] for name in TAKEN})

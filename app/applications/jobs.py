@@ -11,6 +11,7 @@ from app.applications.models import Application, StallPayment
 from app.applications.receipt import receipt_pdf
 from app.applications.settling import settle
 from app.applications.states import EXPIRED, OPEN
+from app.clients import storage
 from app.clients.mail import Attachment, send
 from app.clients.payrail import Outcome, rail
 from app.core.db import db, release
@@ -44,6 +45,13 @@ def mail_organiser(run: Run, *, application_id: str) -> None:
     release()
     if told is not None and told.around.contact is not None:
         send(letters.to_organiser(told, key=run.key), fence=run.fence)
+
+
+@job("applications.delete_files", Delivery.AT_LEAST_ONCE)
+def delete_files(run: Run, *, names: list[str]) -> None:
+    """Removes the files of documents that others have replaced; those that are gone are no matter."""
+    for name in names:
+        storage.delete(name)
 
 
 @job("applications.settle_payment", Delivery.AT_LEAST_ONCE, max_attempts=40)

@@ -10,8 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from flask import current_app
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Interval, Select, String, column, func, insert, literal, select, update, values
 from sqlalchemy.orm import Session as OrmSession
+from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
 from app.applications.errors import LinkExpired, LinkUsed
@@ -52,42 +53,84 @@ class Opened:
 
 def behind(token: str, purpose: str, *, session: OrmSession | None = None) -> Opened:
     """What a token leads to, dead or alive; locked when a session is given. Raises NotFound."""
+    statement = asked(token, purpose)
     if session is not None:
-        _lock(session, token)
-    statement = _asked(token, purpose).execution_options(populate_existing=True)
-    row = (session or db.session).execute(statement).first()
+        # Who has waited for a lock sees the rows that he locks as they are now, and those joined to them as they
+        # were. The application comes first, as everywhere: two orders of locking would wait for each other.
+        statement = statement.with_for_update(of=[Application, ApplicationLink])
+    return found((session or db.session).execute(statement).first())
+
+
+def found(row: Any) -> Opened:
+    """What the row of `asked` leads to. Raises NotFound when there is none."""
     if row is None:
         raise NotFound("This link is not one of ours; copy the whole address from the mail.")
     application, link, late = row[:3]
-    return Opened(application, link, around(row[3:]), _death(application, link, late))
+    return Opened(application, link, around(row[3 : 3 + len(AROUND)]), death(application, link, late))
 
 
 def opened(token: str, purpose: str, *, session: OrmSession | None = None) -> Opened:
     """What stands behind a living link. Raises NotFound, LinkExpired, LinkUsed."""
-    found = behind(token, purpose, session=session)
-    if found.death is not None:
-        raise found.death()
-    return found
+    return living(behind(token, purpose, session=session))
 
 
-def renewed(session: OrmSession, application: Application, purpose: str, *, shown: bool = False) -> ApplicationLink:
-    """A fresh link in place of the living one."""
-    session.execute(
+def living(opened: Opened) -> Opened:
+    """The same, if its link is alive. Raises LinkExpired, LinkUsed."""
+    if opened.death is not None:
+        raise opened.death()
+    return opened
+
+
+def death(application: Application, link: ApplicationLink, late: bool) -> type[Gone] | None:
+    """Why a link no longer opens anything; None while it does."""
+    if link.used_at is not None:
+        return LinkUsed
+    return LinkExpired if late or link.replaced_at is not None or application.status in OVER else None
+
+
+def renewed(
+    session: OrmSession, application: Application, purposes: Sequence[str], *, shown: bool = False
+) -> list[ApplicationLink]:
+    """A fresh link for each purpose, in place of the living ones."""
+    if not purposes:
+        return []
+    return list(session.scalars(renewal(application.id, purposes, shown=shown)))
+
+
+def renewal(application_id: str, purposes: Sequence[str], *, shown: bool = False) -> ReturningInsert[Any]:
+    """The one statement that ends living links and makes the fresh ones."""
+    gone = (
         update(ApplicationLink)
         .where(
-            ApplicationLink.application_id == application.id,
-            ApplicationLink.purpose == purpose,
+            ApplicationLink.application_id == application_id,
+            ApplicationLink.purpose.in_(purposes),
             ApplicationLink.replaced_at.is_(None),
         )
         .values(replaced_at=func.now())
-        .execution_options(synchronize_session=False)
+        .returning(ApplicationLink.id)
+        .cte("gone")
     )
-    link = ApplicationLink(id=new_id(), application_id=application.id, purpose=purpose, shown=shown)
-    link.token_hash = fingerprint(token_of(link))
-    link.expires_at = func.now() + LIFETIMES[purpose]
-    session.add(link)
-    session.flush()
-    return link
+    fresh = values(
+        *(column(name, String) for name in ("id", "purpose", "token_hash")), column("lives", Interval), name="fresh"
+    ).data([_fresh(application_id, purpose) for purpose in purposes])
+    # Asking how many are gone makes PostgreSQL end them first: two that live at once would break the index.
+    rows = select(
+        fresh.c.id,
+        fresh.c.purpose,
+        fresh.c.token_hash,
+        func.now() + fresh.c.lives,
+        literal(application_id),
+        literal(shown),
+    ).where(  # fmt: skip
+        select(func.count()).select_from(gone).scalar_subquery() >= 0
+    )
+    names = ["id", "purpose", "token_hash", "expires_at", "application_id", "shown"]
+    return insert(ApplicationLink).from_select(names, rows, include_defaults=False).returning(ApplicationLink)
+
+
+def _fresh(application_id: str, purpose: str) -> tuple[str, str, str, timedelta]:
+    id = new_id()
+    return id, purpose, fingerprint(_token(application_id, purpose, id)), LIFETIMES[purpose]
 
 
 def due(application: Application) -> list[str]:
@@ -101,7 +144,11 @@ def due(application: Application) -> list[str]:
 
 
 def token_of(link: ApplicationLink) -> str:
-    return derived_text("application-link", link.application_id, link.purpose, link.id)
+    return _token(link.application_id, link.purpose, link.id)
+
+
+def _token(application_id: str, purpose: str, id: str) -> str:
+    return derived_text("application-link", application_id, purpose, id)
 
 
 def address(link: ApplicationLink) -> str:
@@ -125,29 +172,12 @@ def joined(statement: Any) -> Select[Any]:
     return whole
 
 
-def _lock(session: OrmSession, token: str) -> None:
-    """Locks the application alone, in a statement of its own.
-
-    Who has waited for a lock sees the locked row as it is now, but rows joined to it as they were before the wait.
-    """
-    session.execute(
-        select(Application.id)
-        .join(ApplicationLink, ApplicationLink.application_id == Application.id)
-        .where(ApplicationLink.token_hash == fingerprint(token))
-        .with_for_update(of=Application)
-    )
-
-
-def _asked(token: str, purpose: str) -> Select[Any]:
+def asked(token: str, purpose: str) -> Select[Any]:
+    """The statement for what stands behind a token; columns may be added to it."""
     statement = (
         select(Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *AROUND)
         .select_from(ApplicationLink)
         .join(Application, Application.id == ApplicationLink.application_id)
     )
-    return joined(statement).where(ApplicationLink.token_hash == fingerprint(token), ApplicationLink.purpose == purpose)
-
-
-def _death(application: Application, link: ApplicationLink, late: bool) -> type[Gone] | None:
-    if link.used_at is not None:
-        return LinkUsed
-    return LinkExpired if late or link.replaced_at is not None or application.status in OVER else None
+    here = (ApplicationLink.token_hash == fingerprint(token), ApplicationLink.purpose == purpose)
+    return joined(statement).where(*here).execution_options(populate_existing=True)

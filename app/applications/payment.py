@@ -17,6 +17,8 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
+from app.applications import links
+from app.applications.links import Opened
 from app.applications.models import Application, StallPayment
 from app.core import throttle
 from app.core.db import db
@@ -27,6 +29,10 @@ CODE_LIVES = timedelta(minutes=5)
 TRIES = 5
 SOON = Rule("pay-codes", 3, timedelta(minutes=10))
 DAILY = Rule("pay-codes-a-day", 6, timedelta(days=1))
+
+
+LEFT = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
+NEWEST = (StallPayment.created_at.desc(), StallPayment.id.desc())
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,25 @@ class Standing:
 
 def newest(application_id: str, session: OrmSession | None = None) -> Standing | None:
     """The payment that counts, or else the last one that came to nothing."""
-    left = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
-    statement = (
-        select(StallPayment, left)
-        .where(StallPayment.application_id == application_id)
-        .order_by(StallPayment.created_at.desc(), StallPayment.id.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
-    )
-    row = (session or db.session).execute(statement).first()
-    return Standing(row[0], int(row[1] or 0)) if row else None
+    statement = select(StallPayment, LEFT).where(StallPayment.application_id == application_id)
+    newest_first = statement.order_by(*NEWEST).limit(1).execution_options(populate_existing=True)
+    row = (session or db.session).execute(newest_first).first()
+    return standing(row[0], row[1]) if row else None
+
+
+def behind(token: str) -> tuple[Opened, Standing | None]:
+    """What stands behind a living payment link, and the newest payment, in one query. Raises NotFound, LinkExpired."""
+    last = select(StallPayment.id).where(StallPayment.application_id == Application.id).order_by(*NEWEST).limit(1)
+    statement = links.asked(token, links.PAYMENT).add_columns(StallPayment, LEFT)
+    statement = statement.outerjoin(StallPayment, StallPayment.id == last.correlate(Application).scalar_subquery())
+    row = db.session.execute(statement).first()
+    found = links.living(links.found(row))
+    return found, standing(row[-2], row[-1]) if row and row[-2] else None
+
+
+def standing(row: StallPayment, left: Any) -> Standing:
+    """A payment with the seconds that `LEFT` gave."""
+    return Standing(row, int(left or 0))
 
 
 def told(application: Application, found: Standing | None) -> dict[str, Any]:
@@ -75,7 +90,6 @@ def told(application: Application, found: Standing | None) -> dict[str, Any]:
 
 def spend_code(session: OrmSession, msisdn: str) -> None:
     """Counts one code to a wallet's owner. Raises Throttled: nobody's telephone is made to ring all day."""
-    for rule in (SOON, DAILY):
-        standing = throttle.hit(session, rule, msisdn)
+    for standing in throttle.hit_all(session, (SOON, msisdn), (DAILY, msisdn)):
         if standing.exceeded:
             raise Throttled("Too many codes were sent to this number.", retry_after=standing.seconds)

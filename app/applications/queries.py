@@ -1,6 +1,8 @@
 """Reads of applications, always through whoever may see them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, or_, select
@@ -27,7 +29,20 @@ PLAIN = ("id", "reference", "status", "event_id", "invite_slug", "business_name"
          "stall_type", "products", "description", "website", "amount_minor", "destination", "mode", "scheduled_for",
          "payrail_msisdn", "decision", "decline_reason", "decided_at", "documents_required",
          "documents_submitted_at", "paid_at", "activated_at", "version", "created_at", "updated_at")  # fmt: skip
+HANDED = (ApplicationDocument.kind, ApplicationDocument.file_name, ApplicationDocument.content_type,
+          ApplicationDocument.size, ApplicationDocument.uploaded_at)  # fmt: skip
 INNER = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A document as its applicant knows it; the columns of `HANDED`."""
+
+    kind: str
+    file_name: str
+    content_type: str
+    size: int
+    uploaded_at: datetime
 
 
 def listed(caller: Caller, **filters: Any) -> Select[Any]:
@@ -52,10 +67,10 @@ def locked(session: OrmSession, caller: Caller, id: str, may: ColumnElement[bool
     return found
 
 
-def handed_in(application_id: str, session: OrmSession | None = None) -> list[ApplicationDocument]:
+def handed_in(application_id: str, session: OrmSession | None = None) -> list[Handed]:
     """The documents that are there."""
-    statement = select(ApplicationDocument).where(ApplicationDocument.application_id == application_id)
-    return list((session or db.session).scalars(statement.order_by(ApplicationDocument.kind)))
+    statement = select(*HANDED).where(ApplicationDocument.application_id == application_id)
+    return [Handed(*row) for row in (session or db.session).execute(statement)]
 
 
 def document(token: str) -> tuple[ApplicationDocument, bytes]:

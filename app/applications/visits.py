@@ -1,10 +1,12 @@
 """What the holder of a link is told: where his application stands, and nothing that is for the deciders."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from app.accounts.queries import by_email, by_id
 from app.applications import links, payment, queries
+from app.applications.activation import opened_with_account
 from app.applications.links import Opened
+from app.applications.queries import Handed
 from app.applications.shown import document_rows, due_at
 from app.core.dates import day
 from app.core.money import spoken
@@ -13,6 +15,11 @@ from app.core.money import spoken
 def documents(token: str) -> dict[str, Any]:
     """The kinds that are required, and which are there. Raises NotFound, LinkExpired."""
     found = links.opened(token, links.DOCUMENTS)
+    return documents_of(found, queries.handed_in(found.application.id))
+
+
+def documents_of(found: Opened, handed: Sequence[Handed]) -> dict[str, Any]:
+    """The same from what was read already."""
     application = found.application
     files = {
         each.kind: {
@@ -21,7 +28,7 @@ def documents(token: str) -> dict[str, Any]:
             "size": each.size,
             "uploadedAt": each.uploaded_at,
         }
-        for each in queries.handed_in(application.id)
+        for each in handed
     }
     return {
         **_about(found),
@@ -33,9 +40,8 @@ def documents(token: str) -> dict[str, Any]:
 
 def fee(token: str) -> dict[str, Any]:
     """Amount, state and due date of the stall fee. Raises NotFound, LinkExpired."""
-    found = links.opened(token, links.PAYMENT)
+    found, newest = payment.behind(token)
     application = found.application
-    newest = payment.newest(application.id)
     told = payment.told(application, newest)
     due = due_at(application.scheduled_for, application.decided_at)
     return {
@@ -55,10 +61,8 @@ def fee(token: str) -> dict[str, Any]:
 
 def activation(token: str) -> dict[str, Any]:
     """For whom the activation is, and whether there is an account already. Raises NotFound, LinkExpired, LinkUsed."""
-    found = links.opened(token, links.ACTIVATION)
+    found, account = opened_with_account(token)
     application = found.application
-    account = by_id(application.account_id) if application.account_id else None
-    account = account or (by_email(application.email) if application.email else None)
     return {
         **_about(found),
         "email": account.email if account else application.email,

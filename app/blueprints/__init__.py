@@ -4,6 +4,10 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.allocations import packs
+from app.blueprints.allocations.gate import blp as gate
+from app.blueprints.allocations.public import blp as allocation_links
+from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.crew.routes import blp as crew
@@ -15,6 +19,8 @@ from app.blueprints.inventory.routes import blp as inventory
 from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
+from app.blueprints.payouts.routes import blp as payouts
+from app.blueprints.payrail.routes import blp as payrail
 from app.config import Settings
 from app.web import openapi
 
@@ -25,6 +31,10 @@ def register(app: Flask, settings: Settings) -> None:
     for blueprint in (
         accounts,
         activation,
+        packs.blp,
+        gate,
+        allocation_links,
+        allocations,
         applications,
         crew,
         diagnostics,
@@ -34,6 +44,8 @@ def register(app: Flask, settings: Settings) -> None:
         invitations,
         media,
         merchants,
+        payouts,
+        payrail,
         public_events,
     ):
         api.register_blueprint(blueprint)

@@ -4,6 +4,7 @@ Delivery tells three failures apart, because the outbox treats them differently:
 never), Transient (nothing was delivered), Ambiguous (the final dot was sent and no answer came).
 """
 
+from base64 import b64encode
 from collections.abc import Callable
 from urllib.parse import quote, urlsplit
 
@@ -61,9 +62,19 @@ def _keep(message: Message) -> None:
     if message.reply_to:
         headers["Reply-To"] = message.reply_to
     try:
-        mailbox.keep("mail", message.to, message.subject, message.text, message.html, headers=headers)
+        mailbox.keep("mail", message.to, message.subject, message.text, _illustrated(message), headers=headers)
     except OSError as error:
         raise Transient(f"the mailbox cannot be written: {error.strerror}") from error
+
+
+def _illustrated(message: Message) -> str:
+    """The HTML with its pictures in it: the mailbox keeps no files."""
+    html = message.html
+    for each in message.attachments:
+        if each.cid is not None:
+            inline = f"data:{each.content_type};base64,{b64encode(each.content).decode()}"
+            html = html.replace(f"cid:{each.cid}", inline)
+    return html
 
 
 def _settings() -> Settings:

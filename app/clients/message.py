@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Attachment:
+    """A file that comes along. With `cid` it is a picture inside the mail: the HTML shows it as `cid:…`."""
+
     filename: str
     content: bytes
     content_type: str = "application/octet-stream"
+    cid: str | None = None
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,23 @@ def _body(mime: EmailMessage, message: "Message") -> None:
     mime.set_content(message.text, cte="quoted-printable")
     if message.html:
         mime.add_alternative(message.html, subtype="html", cte="quoted-printable")
+        _pictures(mime, message)
     for each in message.attachments:
-        main, _, sub = each.content_type.partition("/")
-        mime.add_attachment(each.content, maintype=main, subtype=sub, filename=each.filename)
+        if each.cid is None:
+            main, _, sub = each.content_type.partition("/")
+            mime.add_attachment(each.content, maintype=main, subtype=sub, filename=each.filename)
+
+
+def _pictures(mime: EmailMessage, message: "Message") -> None:
+    """Pictures go beside the HTML that shows them, not among the files."""
+    html: Any = mime.get_payload(1)
+    for each in message.attachments:
+        if each.cid is not None:
+            main, _, sub = each.content_type.partition("/")
+            html.add_related(
+                each.content, maintype=main, subtype=sub, cid=f"<{each.cid}>", disposition="inline",
+                filename=each.filename,
+            )  # fmt: skip
 
 
 def _sender_name(message: Message, mail_from: str) -> str:

@@ -52,6 +52,17 @@ def get(name: str) -> bytes | None:
         raise StorageUnavailable() from error
 
 
+def delete(name: str) -> None:
+    """Removes what is stored under a name; what is not there is gone already. Raises StorageUnavailable."""
+    assert_no_transaction()
+    try:
+        obstore.delete(_store(_url()), name)
+    except FileNotFoundError:
+        return
+    except Exception as error:
+        raise StorageUnavailable() from error
+
+
 @lru_cache(maxsize=8)
 def _store(url: str) -> ObjectStore:
     parts = urlsplit(url)

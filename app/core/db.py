@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event
+from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event, make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
@@ -28,6 +28,7 @@ NAMES = {
 ObjectId = String(24, collation="C")
 Parameters = Sequence[Any] | Mapping[str, Any]
 Question = Callable[[Any], Any]
+DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
 class WriteOutsideTransaction(RuntimeError):
@@ -81,6 +82,11 @@ db = SQLAlchemy(
 def id_column() -> Mapped[str]:
     """The primary key every table of named things has."""
     return mapped_column(ObjectId, primary_key=True, default=new_id)
+
+
+def compiled(query: Any) -> str:
+    """The text that the driver takes, with its parameters by name."""
+    return str(query.compile(dialect=DIALECT))
 
 
 def fetch_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:

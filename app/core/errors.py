@@ -129,6 +129,16 @@ class MalformedJson(BadRequest):
     message = "The body is not valid JSON."
 
 
+class LinkExpired(Gone):
+    number, code = 41045, "LINK_EXPIRED"
+    message = "This link has had its time, or a newer one has replaced it; ask for a fresh one."
+
+
+class LinkUsed(Gone):
+    number, code = 41046, "LINK_USED"
+    message = "This link or code has done its work already; it cannot be used twice."
+
+
 class DatabaseAway(Unavailable):
     number, code = 50301, "DATABASE_UNAVAILABLE"
     message = "The database does not answer; nothing was changed by this request that was not acknowledged."

@@ -48,7 +48,7 @@ def configure(level: str) -> None:
     root.handlers = [each for each in root.handlers if not getattr(each, "ours", False)] + [handler]
     handler.ours = True  # type: ignore[attr-defined]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "rq.worker", "alembic"):
+    for noisy in ("httpx", "httpcore", "rq.worker", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

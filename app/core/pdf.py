@@ -6,30 +6,21 @@
         sheet.total("Paid", "N$ 1 234.50")
     sheet.data
 
-Every text of a user is escaped before reportlab reads it: its paragraphs take markup, and markup can open files.
+Text is drawn by `lettering`, never read by reportlab: its paragraphs take markup, and markup can open files.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from io import BytesIO
-from pathlib import Path
 from types import TracebackType
 from typing import Any
-from xml.sax.saxutils import escape
 
-from reportlab.lib.colors import HexColor
-from reportlab.lib.enums import TA_RIGHT
 from reportlab.lib.pagesizes import A4
-from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph, Spacer, Table, TableStyle
+from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
 
-FONTS = Path(__file__).with_name("fonts")
-REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
-NIGHT, MUTED, LINE, DUNE = (HexColor(each) for each in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B"))
+from app.core.lettering import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable, register_fonts
+
 MARGIN, TOP, BOTTOM = 22 * mm, 46 * mm, 26 * mm
 WIDTH = A4[0] - 2 * MARGIN
 
@@ -48,9 +39,9 @@ class _NumberedCanvas(Canvas):  # type: ignore[misc]
     def save(self) -> None:
         for number, page in enumerate(self.pages, 1):
             self.__dict__.update(page)
-            self.setFont(REGULAR, 8)
-            self.setFillColor(MUTED)
-            self.drawRightString(A4[0] - MARGIN, 14 * mm, f"Page {number} of {len(self.pages)}")
+            with Pen(self) as pen:
+                where = f"Page {number} of {len(self.pages)}"
+                pen.draw(where, A4[0] - MARGIN, 14 * mm, size=8, colour=MUTED, right=True)
             super().showPage()
         super().save()
 
@@ -59,7 +50,7 @@ class Sheet:
     """A document in the making; `data` are its bytes once the block has ended."""
 
     def __init__(self, *, title: str, number: str, when: str, foot: str = "", author: str = "") -> None:
-        _register()
+        register_fonts()
         self.title, self.number, self.when, self.foot, self.author = title, number, when, foot, author
         self.story: list[Flowable] = []
         self.data = b""
@@ -86,15 +77,24 @@ class Sheet:
         cells = [[paragraph(what), paragraph(amount, right=True)] for what, amount in rows]
         self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
-    def table(self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float]) -> None:
-        """Rows under headings that stand on every page; `widths` are shares. Every column but the first three is of
-        figures, aligned at the right."""
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float], figures: int
+    ) -> None:
+        """Rows under headings that stand on every page; `widths` are shares, and the last `figures` columns are
+        aligned at the right."""
+        right = len(headings) - figures
+        head = [paragraph(text, size=8.5, colour=MUTED, right=at >= right) for at, text in enumerate(headings)]
+        body = [[paragraph(text, size=9, right=at >= right) for at, text in enumerate(row)] for row in rows]
         shares = [WIDTH * share / sum(widths) for share in widths]
-        head = [paragraph(each, size=8.5, colour=MUTED, right=at > 2) for at, each in enumerate(headings)]
-        body = [[paragraph(each, size=9, right=at > 2) for at, each in enumerate(row)] for row in rows]
-        grid = _grid([head, *body], shares, lines=True)
-        grid.repeatRows = 1
-        self.story += [grid, Spacer(0, 4 * mm)]
+        self.story += [_grid([head, *body], shares, lines=True, repeat=1), Spacer(0, 4 * mm)]
+
+    def heading(self, text: str) -> None:
+        """A word above what follows."""
+        self.story += [paragraph(text, bold=True, size=11), Spacer(0, 2 * mm)]
+
+    def figure(self, drawing: Flowable) -> None:
+        """A chart."""
+        self.story += [drawing, Spacer(0, 6 * mm)]
 
     def total(self, label: str, amount: str) -> None:
         """The sum: once, and large."""
@@ -120,44 +120,62 @@ class Sheet:
         """What every page has: the title, its number and date at the top right, a line, and the foot."""
         canvas.setFillColor(DUNE)
         canvas.rect(0, A4[1] - 3 * mm, A4[0], 3 * mm, stroke=0, fill=1)
-        _drawn(canvas, self.title, BOLD, 20, NIGHT, MARGIN, A4[1] - 26 * mm)
-        _drawn(canvas, self.number, BOLD, 10, NIGHT, A4[0] - MARGIN, A4[1] - 22 * mm, right=True)
-        _drawn(canvas, self.when, REGULAR, 9, MUTED, A4[0] - MARGIN, A4[1] - 27 * mm, right=True)
         canvas.setStrokeColor(LINE)
         canvas.setLineWidth(0.5)
         canvas.line(MARGIN, A4[1] - 34 * mm, A4[0] - MARGIN, A4[1] - 34 * mm)
         canvas.line(MARGIN, 19 * mm, A4[0] - MARGIN, 19 * mm)
-        _drawn(canvas, self.foot, REGULAR, 8, MUTED, MARGIN, 14 * mm)
+        with Pen(canvas) as pen:
+            pen.draw(self.title, MARGIN, A4[1] - 26 * mm, font=BOLD, size=20)
+            pen.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True)
+            pen.draw(self.when, A4[0] - MARGIN, A4[1] - 27 * mm, size=9, colour=MUTED, right=True)
+            pen.draw(self.foot, MARGIN, 14 * mm, size=8, colour=MUTED, across=WIDTH - 30 * mm)
 
 
-def paragraph(
-    text: str, *, bold: bool = False, size: float = 10, colour: Any = NIGHT, right: bool = False
-) -> Paragraph:
+class Words(Flowable):  # type: ignore[misc]
+    """Text that wraps, and goes on on the next page where it must."""
+
+    def __init__(self, text: str, *, font: str, size: float, colour: Any, right: bool) -> None:
+        super().__init__()
+        self.text, self.font, self.size, self.colour, self.right = printable(text), font, size, colour, right
+        self.leading = size * 1.4
+        self.lines: list[str] = []
+
+    def wrap(self, across: float, _: float) -> tuple[float, float]:
+        self.lines, self.width = lines(self.text, self.font, self.size, across), across
+        self.height = self.leading * len(self.lines)
+        return across, self.height
+
+    def split(self, across: float, high: float) -> list["Words"]:
+        self.wrap(across, high)
+        fit = int(high / self.leading)
+        return [self._of(self.lines[:fit]), self._of(self.lines[fit:])] if 0 < fit < len(self.lines) else []
+
+    def draw(self) -> None:
+        x = self.width if self.right else 0
+        with Pen(self.canv) as pen:
+            for number, line in enumerate(self.lines):
+                y = self.height - number * self.leading - self.size
+                pen.put(line, x, y, font=self.font, size=self.size, colour=self.colour, right=self.right)
+
+    def _of(self, some: list[str]) -> "Words":
+        return Words("\n".join(some), font=self.font, size=self.size, colour=self.colour, right=self.right)
+
+
+def paragraph(text: str, *, bold: bool = False, size: float = 10, colour: Any = NIGHT, right: bool = False) -> Words:
     """Text that wraps; whatever looks like markup in it is shown as it stands."""
-    style = ParagraphStyle(
-        "text", fontName=BOLD if bold else REGULAR, fontSize=size, leading=size * 1.4, textColor=colour,
-        alignment=TA_RIGHT if right else 0, splitLongWords=1,
-    )  # fmt: skip
-    return Paragraph(escape(printable(text)).replace("\n", "<br/>"), style)
+    return Words(text, font=BOLD if bold else REGULAR, size=size, colour=colour, right=right)
 
 
-def printable(text: str) -> str:
-    """The text with a sign in place of what the font does not have, and without control characters."""
-    has = pdfmetrics.getFont(REGULAR).face.charWidths
-    kept = (each for each in text if each == "\n" or each.isprintable() or each in "\u00a0\u202f")
-    return "".join(each if each == "\n" or ord(each) in has else "\u25a1" for each in kept)
-
-
-def _party(heading: str, lines: Sequence[str]) -> list[Paragraph]:
-    name, *rest = [line for line in lines if line] or [""]
+def _party(heading: str, texts: Sequence[str]) -> list[Words]:
+    name, *rest = [each for each in texts if each] or [""]
     return [
         paragraph(heading, size=8.5, colour=MUTED),
         paragraph(name, bold=True, size=11),
-        *(paragraph(line, size=9.5) for line in rest),
+        *(paragraph(each, size=9.5) for each in rest),
     ]
 
 
-def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -> Table:
+def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0) -> Table:
     style: list[tuple[Any, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
@@ -167,19 +185,4 @@ def _grid(cells: list[list[Any]], widths: list[float], *, lines: bool = False) -
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))
-    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT")
-
-
-def _drawn(
-    canvas: Canvas, text: str, font: str, size: float, colour: Any, x: float, y: float, *, right: bool = False
-) -> None:
-    canvas.setFont(font, size)
-    canvas.setFillColor(colour)
-    (canvas.drawRightString if right else canvas.drawString)(x, y, printable(text))
-
-
-@cache
-def _register() -> None:
-    for name in (REGULAR, BOLD):
-        pdfmetrics.registerFont(TTFont(name, str(FONTS / f"{name}.ttf")))
-    pdfmetrics.registerFontFamily(REGULAR, normal=REGULAR, bold=BOLD, italic=REGULAR, boldItalic=BOLD)
+    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT", repeatRows=repeat)

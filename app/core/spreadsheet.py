@@ -8,9 +8,10 @@ after the other, so that a long table needs no more memory than its file.
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import NamedTuple
 
 from app.core import workbook
 from app.core.workbook import NotASheet as NotASheet
@@ -30,6 +31,32 @@ class BrokenRow(NotASheet):
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(f"The file is not valid CSV: {reason} in row {row}.")
         self.row, self.reason = row, reason
+
+
+SHOWN = 100
+
+
+class RowError(NamedTuple):
+    """What is wrong in one cell, or with a row."""
+
+    row: int
+    column: str
+    code: str
+    message: str
+    value: str = ""
+
+
+class Rejected(Exception):
+    """The file was refused as a whole; nothing is written. Its text lists the errors, a hundred at most."""
+
+    def __init__(self, errors: Sequence[RowError]) -> None:
+        super().__init__(errors)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        lines = [f"row {each.row}, {each.column}: {each.message} ({each.value!r})" for each in self.errors[:SHOWN]]
+        more = [f"and {len(self.errors) - SHOWN} more"] if len(self.errors) > SHOWN else []
+        return "\n".join([*lines, *more, f"{len(self.errors)} errors; nothing was written."])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """`flask tickets import FILE.csv --event ID`."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,11 +9,10 @@ from flask.cli import AppGroup
 
 from app.core.errors import NotFound
 from app.core.ids import is_id
-from app.core.spreadsheet import NotASheet, Sheet, read_sheet
-from app.events.actions.import_tickets import Imported, Rejected, import_tickets
-from app.events.importing.reading import Reading, RowError, read
+from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
+from app.events.actions.import_tickets import Imported, import_tickets
+from app.events.importing.reading import Reading, read
 
-SHOWN = 100
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 
 
@@ -48,7 +46,7 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
             dry_run=dry_run,
         )
     except Rejected as rejected:
-        _refuse(_listed(rejected.errors))
+        _refuse(str(rejected))
     except NotASheet as error:
         _refuse(str(error))
     except NotFound:
@@ -69,12 +67,6 @@ def _told(found: Imported, reading: Reading, dry_run: bool) -> str:
     )
     types = f", {found.new_types} ticket types made" if found.new_types else ""
     return f"{said}{types}" + ("; a dry run, nothing is written" if dry_run else "")
-
-
-def _listed(errors: Sequence[RowError]) -> str:
-    lines = [f"row {each.row}, {each.column}: {each.message} ({each.value!r})" for each in errors[:SHOWN]]
-    more = [f"and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
-    return "\n".join([*lines, *more, f"{len(errors)} errors; nothing was written."])
 
 
 def _refuse(message: str) -> None:

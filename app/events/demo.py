@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.accounts.caller import Caller
+from app.accounts.caller import Caller, acting_as
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
@@ -78,7 +78,7 @@ def seed(organiser_id: str, story: Story = LIGHTS) -> int:
     known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
     missing = [each for each in story if each["name"] not in known]
     for each in missing:
-        _make(_caller(organiser_id), dict(each))
+        _make(acting_as(db.session.get_one(Account, organiser_id)), dict(each))
     return len(missing)
 
 
@@ -103,11 +103,3 @@ def _sold(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[Sold
             email = f"fan{chance.randrange(400)}@example.com"
             reference = f"DEMO-{name[:3].upper()}-{number + 1:04}"
             yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - ago, "sold")
-
-
-def _caller(account_id: str) -> Caller:
-    found = db.session.get_one(Account, account_id)
-    return Caller(
-        id=found.id, session_id="", email=found.email, name=found.name, phone=None, email_verified=True,
-        roles=frozenset(found.roles), tier=None, title=None, version=found.version,
-    )  # fmt: skip

@@ -1,5 +1,7 @@
 """How an event sells: what stands now per ticket type, and what happened per day."""
 
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from sqlalchemy import func, select
@@ -8,7 +10,7 @@ from app.accounts.caller import Caller
 from app.core.db import db
 from app.events import queries
 from app.events.availability import FLOWS
-from app.events.models import TicketTally, TicketType
+from app.events.models import TicketAdmission, TicketTally, TicketType
 
 STANDING = ("sold", "allocated", "invited", "claimed", "admitted", "revoked", "released")
 
@@ -16,11 +18,13 @@ STANDING = ("sold", "allocated", "invited", "claimed", "admitted", "revoked", "r
 def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
     """Figures of one event, from counters kept at write time. Raises NotFound."""
     event = queries.event(caller, id)
-    days = _days(id)
-    revenue = {each.id: 0 for each in event.ticket_types}
+    admitted = _admitted(id)
+    days = _days(event.ticket_types, admitted)
+    revenue, inside = ({each.id: 0 for each in event.ticket_types} for _ in range(2))
     for day in days:
         revenue[day["ticket_type_id"]] += day["revenue_minor"]
-    types = [_type(each, revenue[each.id]) for each in event.ticket_types]
+        inside[day["ticket_type_id"]] += day["admitted"]
+    types = [_type(each, revenue[each.id], inside[each.id]) for each in event.ticket_types]
     return {
         **queries.shown(event),
         "totals": _totals(types),
@@ -29,18 +33,33 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
     }
 
 
-def _days(event_id: str) -> list[dict[str, Any]]:
+def _days(types: Sequence[TicketType], admitted: Mapping[tuple[date, str], int]) -> list[dict[str, Any]]:
     flows = [getattr(TicketTally, name) for name in FLOWS]
+    places = {each.id: each.position for each in types}
     rows = db.session.execute(
-        select(TicketTally.day, TicketTally.ticket_type_id, *flows)
-        .join(TicketType, TicketType.id == TicketTally.ticket_type_id)
-        .where(TicketType.event_id == event_id, func.greatest(*(func.abs(each) for each in flows)) > 0)
-        .order_by(TicketTally.day, TicketType.position)
+        select(TicketTally.day, TicketTally.ticket_type_id, *flows).where(TicketTally.ticket_type_id.in_(places))
     )
-    return [dict(row) for row in rows.mappings()]
+    nothing = dict.fromkeys(FLOWS, 0)
+    found = {(row["day"], row["ticket_type_id"]): dict(row) for row in rows.mappings()}
+    for (day, type_id), count in admitted.items():
+        row = found.setdefault((day, type_id), {"day": day, "ticket_type_id": type_id, **nothing})
+        row["admitted"] = count
+    told = [row for row in found.values() if any(row[name] for name in FLOWS)]
+    return sorted(told, key=lambda row: (row["day"], places[row["ticket_type_id"]]))
 
 
-def _type(row: TicketType, revenue_minor: int) -> dict[str, Any]:
+def _admitted(event_id: str) -> dict[tuple[date, str], int]:
+    """How many came in, by day and ticket type."""
+    counted = select(TicketAdmission.day, TicketAdmission.ticket_type_id, func.sum(TicketAdmission.count))
+    rows = db.session.execute(
+        counted.join(TicketType, TicketType.id == TicketAdmission.ticket_type_id)
+        .where(TicketType.event_id == event_id)
+        .group_by(TicketAdmission.day, TicketAdmission.ticket_type_id)
+    )
+    return {(day, type_id): count for day, type_id, count in rows}
+
+
+def _type(row: TicketType, revenue_minor: int, admitted: int) -> dict[str, Any]:
     return {
         "id": row.id,
         "name": row.name,
@@ -48,6 +67,8 @@ def _type(row: TicketType, revenue_minor: int) -> dict[str, Any]:
         "oversold": row.oversold,
         "available": row.public,
         **{name: getattr(row, name) for name in STANDING},
+        "claimed": row.claimed - admitted,
+        "admitted": admitted,
         "revenue_minor": revenue_minor,
     }
 

@@ -8,9 +8,31 @@ writes an offset. See docs/decisions/local-times.md.
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from app.core.clock import utcnow
+from app.core.errors import ValidationFailed
+
+LONGEST_WAIT_DAYS = 90
+
 
 def instant(moment: datetime, zone: str) -> datetime:
     """The UTC instant of a time as it was sent, to the millisecond."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=ZoneInfo(zone), fold=0)
     return moment.astimezone(UTC).replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def payment_time(mode: str, moment: datetime | None, zone: str) -> datetime | None:
+    """When a payment of the mode `schedule` is due; None for `now`.
+
+    Raises ValidationFailed when the time is missing, past or more than 90 days off.
+    """
+    if mode == "now":
+        return None
+    if moment is None:
+        raise ValidationFailed.of("scheduledFor", "required", "Say when, or choose the mode now.")
+    when = instant(moment, zone)
+    if when <= utcnow():
+        raise ValidationFailed.of("scheduledFor", "too_small", "Must be in the future.")
+    if (when - utcnow()).days >= LONGEST_WAIT_DAYS:
+        raise ValidationFailed.of("scheduledFor", "too_large", f"Must be within {LONGEST_WAIT_DAYS} days.")
+    return when

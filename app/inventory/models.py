@@ -67,7 +67,12 @@ class StockItem(Base):
         Index("ix_inventory_item_name", "event_id", text("lower(name)"), "id"),
         Index("ix_inventory_item_expiry", "event_id", text(f"coalesce(expiry_date, '{NEVER}'::date)"), "id"),
         Index("ix_inventory_item_low", "event_id", text("lower(name)"), "id", postgresql_where=text("is_low")),
-        Index("ix_inventory_item_search", "search", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+        Index(
+            "ix_inventory_item_search",
+            "search",
+            postgresql_using="gin",
+            postgresql_with={"fastupdate": "on", "gin_pending_list_limit": "256"},
+        ),
         {"postgresql_with": {"fillfactor": "85"}},
     )
 

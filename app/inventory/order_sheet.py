@@ -28,7 +28,7 @@ def drawn(order: StockOrder, lines: list[StockOrderLine], event: Any, *, by: str
         foot=f"{event.name} · questions to {contact}",
     ) as made:  # fmt: skip
         made.parties([event.name, by, contact], [order.supplier or UNNAMED], headings=("Ordered by", "Supplier"))
-        made.table(HEADINGS, [_row(each) for each in lines], widths=WIDTHS)
+        made.table(HEADINGS, [_row(each) for each in lines], widths=WIDTHS, figures=len(WIDTHS) - 3)
         amounts = [_amount(each) for each in lines]
         if all(each is not None for each in amounts):
             made.total("Expected cost", money(sum(each or 0 for each in amounts)))

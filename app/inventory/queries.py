@@ -1,8 +1,10 @@
 """Reads of stock, always through the event's owner."""
 
-from typing import Any, cast
+from typing import Any
+from typing import cast as typed
 
-from sqlalchemy import ColumnElement, RowMapping, Select, Table, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, Table, case, cast, false, func, select, true
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.accounts.caller import Caller
 from app.core.db import db
@@ -13,14 +15,15 @@ from app.inventory import filters
 from app.inventory.book import MOVEMENT, SHOWN
 from app.inventory.models import NEVER, Movement, StockItem, StockJob, StockOrder, StockOrderLine
 
-ITEM = cast(Table, StockItem.__table__).c
+ITEM = typed(Table, StockItem.__table__).c
 ROW: list[Any] = [ITEM[each] for each in SHOWN]
+FEW = 2000
 SORTS: dict[str, ColumnElement[Any]] = {
     "name": func.lower(ITEM.name),
     "sku": ITEM.sku_key,
     "expiryDate": func.coalesce(ITEM.expiry_date, NEVER),
 }
-LEDGER = cast(Table, Movement.__table__).c
+LEDGER = typed(Table, Movement.__table__).c
 MOVEMENT_SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": LEDGER.occurred_at}
 
 
@@ -44,7 +47,18 @@ def writable(caller: Caller, event_id: str) -> Any:
 def listed(caller: Caller, event_id: str, **asked: Any) -> Select[Any]:
     """The items that match. Raises NotFound."""
     event_of(caller, event_id)
-    return select(*ROW).where(ITEM.event_id == event_id, *filters.conditions(event_id, asked))
+    statement = select(*ROW).where(ITEM.event_id == event_id, *filters.plain(asked))
+    wanted = filters.wanted(event_id, asked)
+    return statement if wanted is None else statement.where(_looked_for(event_id, wanted))
+
+
+def _looked_for(event_id: str, wanted: ColumnElement[bool]) -> ColumnElement[bool]:
+    """The condition for a search. PostgreSQL cannot tell rare words from common ones, so we look first: few are named,
+    and of many a page is soon full, so the list is read in its order with the index of words out of the way."""
+    found = db.session.scalars(select(ITEM.id).where(ITEM.event_id == event_id, wanted).limit(FEW + 1)).all()
+    if len(found) <= FEW:
+        return ITEM.id == func.any(cast(found, ARRAY(ITEM.id.type)))
+    return case((wanted, true()), else_=false())
 
 
 def item(caller: Caller, event_id: str, item_id: str) -> RowMapping:

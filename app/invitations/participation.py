@@ -1,7 +1,7 @@
 """How a merchant comes to take part in an event: the one way, for invitations and for applications."""
 
 from sqlalchemy import func, literal, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.invitations.models import Participation
@@ -16,6 +16,12 @@ def take_part(
 
     His stall begins with the floor status that he last set.
     """
+    statement = joining(event_id=event_id, merchant_id=merchant_id, stall_type=stall_type, fee_minor=fee_minor)
+    return session.execute(statement.returning(Participation.event_id)).first() is not None
+
+
+def joining(*, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None) -> Insert:
+    """The statement of `take_part`, for one that does more at once."""
     kept = select(Merchant.floor_status).where(Merchant.profile_id == merchant_id).scalar_subquery()
     statement = insert(Participation).values(
         event_id=event_id,
@@ -23,6 +29,6 @@ def take_part(
         stall_type=stall_type,
         fee_minor=fee_minor,
         floor_status=func.coalesce(kept, literal(CLOSED)),
+        crew_version=1,
     )
-    added = session.execute(statement.on_conflict_do_nothing().returning(Participation.event_id))
-    return added.first() is not None
+    return statement.on_conflict_do_nothing()

@@ -100,7 +100,7 @@ def link(slug: str) -> dict[str, Any]:
         select(
             InviteLink.id, InviteLink.email, InviteLink.business_name, InviteLink.stall_type, InviteLink.fee_minor,
             InviteLink.message, InviteLink.expires_at, InviteLink.max_uses, InviteLink.uses,
-            link_state().label("state"), *OF_EVENT, Account.email.label("contact"),
+            link_state().label("state"), *OF_EVENT, Event.organiser_id, Account.email.label("contact"),
         )
         .join(Event, Event.id == InviteLink.event_id)
         .join(Account, Account.id == Event.organiser_id)
@@ -140,13 +140,13 @@ def invitation_page(slug: str) -> dict[str, Any]:
 
 
 def application_terms(slug: str) -> dict[str, Any]:
-    """What an application by this link starts from: `link_id`, `event_id`, and the terms that the organiser set
+    """What an application by this link starts from: `link_id`, the event's facts, and the terms that the organiser set
     (`email`, `business_name`, `stall_type`, `fee_minor`, `message`; each may be None).
 
     Raises NotFound, and the Gone errors of `living_link`.
     """
     found = living_link(slug)
-    names = ("event_id", "email", "business_name", "stall_type", "fee_minor", "message")
+    names = ("event_id", "organiser_id", "timezone", "email", "business_name", "stall_type", "fee_minor", "message")
     return {"link_id": found["id"], **{name: found[name] for name in names}}
 
 

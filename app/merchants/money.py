@@ -6,7 +6,7 @@ Money lives above this domain, so whoever keeps some registers how to find it:
     def balance(session, account_id):
         if …: raise BalanceNotZero(balanceMinor=…)
 
-A check runs inside the deletion, with the merchant's row locked, and locks what it looks at.
+A check runs inside the deletion, with the merchant's row and his account's locked, and locks what it looks at.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,6 @@ def asks_for_open_money(check: Check) -> Check:
 
 
 def open_money(session: OrmSession, account_id: str) -> None:
-    """Raises BalanceNotZero or PayoutInProgress while there is money to come or to go.
-
-    There is no ledger yet, so nothing is registered and nothing found.
-    """
+    """Raises BalanceNotZero or PayoutInProgress while there is money to come or to go."""
     for check in _checks:
         check(session, account_id)

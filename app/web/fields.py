@@ -17,6 +17,7 @@ from marshmallow import ValidationError, fields, validate
 from werkzeug.datastructures import FileStorage
 
 from app.core.clock import rfc3339
+from app.core.ids import is_id
 from app.core.texts import CONTROL, tidy
 
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
@@ -121,6 +122,20 @@ class Secret(Coded, fields.String):
     def __init__(self, *, min: int = 1, max: int = 4096, length: int | None = None, **kwargs: Any) -> None:
         bounds = Length(equal=length) if length else Length(min=min, max=max)
         super().__init__(validate=[bounds], **kwargs)
+
+
+class Id(Secret):
+    """An object id."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        metadata = {"example": "6565a1f0c3d2e1b0a9f8e7d6", **kwargs.pop("metadata", {})}
+        super().__init__(length=24, metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not is_id(text):
+            raise problem("invalid_id", "Must be an id: 24 lower-case hex digits.")
+        return text
 
 
 class Email(Text):

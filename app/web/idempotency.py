@@ -29,7 +29,7 @@ def idempotent(view: View, operation: str, *, forever: bool) -> View:
 
     @wraps(view)
     def once(**arguments: Any) -> Any:
-        key = _key(arguments.pop("idempotency_key", None))
+        key = g.idempotency_key = _key(arguments.pop("idempotency_key", None))
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
@@ -37,6 +37,12 @@ def idempotent(view: View, operation: str, *, forever: bool) -> View:
         return _answered(lambda: view(**arguments), place)
 
     return once
+
+
+def current_key() -> str | None:
+    """The key of the running request, for actions that keep it with what they make."""
+    key: str | None = g.get("idempotency_key")
+    return key
 
 
 def _answered(view: Callable[[], Any], place: Place) -> Any:

@@ -5,8 +5,11 @@ that guard money and codes do not stand here: they are rows in PostgreSQL (see a
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
 
 from flask import Flask, current_app, g, request
 from limits import RateLimitItemPerMinute
@@ -16,11 +19,12 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from app.core.errors import Throttled
+from app.core.errors import Gone, NotFound, Throttled
 from app.web.edge import ADDED
 
 CLOSED_SECONDS = 5.0
 SUBSCRIBER_BITS = 64
+View = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,9 @@ class Limit:
     """So many requests a minute, per account or (for anybody) per client network."""
 
     per_minute: int
+
+
+MISSING = Limit(20)
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,31 @@ def spend(limit: Limit, route: str) -> None:
     request.environ[ADDED] = left.headers
     if not left.allowed:
         raise Throttled(retry_after=left.seconds)
+
+
+def missing_counts(view: View) -> View:
+    """The view of a secret address, where at most twenty a minute of a client network may miss, on all of them.
+
+    What is found costs nothing: only an unknown or dead address is counted, by `count_miss`.
+    """
+
+    @wraps(view)
+    def counted(*args: Any, **arguments: Any) -> Any:
+        try:
+            return view(*args, **arguments)
+        except (NotFound, Gone):
+            count_miss()
+            raise
+
+    return counted
+
+
+def count_miss() -> None:
+    """Counts a secret address that was unknown or dead. Raises Throttled beyond the limit."""
+    counter: Counter = current_app.extensions["request_counter"]
+    left = counter.spend(MISSING, "missed", client_network())
+    if not left.allowed:
+        raise Throttled("Too many links that do not work; wait a moment.", retry_after=left.seconds)
 
 
 def client_network() -> str:

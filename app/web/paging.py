@@ -88,7 +88,7 @@ def paged(view: View, listing: Listing) -> View:
             order=Order(column, sort.startswith("-")),
             after=after,
         )
-        return {listing.name: page.rows, "pagination": _pagination(page, place)}
+        return {listing.name: page.rows, "pagination": told(page, place)}
 
     return answer
 
@@ -98,7 +98,8 @@ def _id_of(statement: Any) -> ColumnElement[str]:
     return found
 
 
-def _pagination(page: Page, place: str) -> dict[str, Any]:
+def told(page: Page, place: str) -> dict[str, Any]:
+    """The `pagination` of an answer. `place` names the list; a cursor counts at its own place alone."""
     after = page.after
     said: dict[str, Any] = {"limit": page.limit, "next_cursor": None if after is None else encoded(after, place)}
     return said if page.total is None else {**said, "total": page.total}

@@ -1,11 +1,9 @@
 """Whether the service can do its work: asked on a connection of its own, so that a full pool is no outage."""
 
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from dataclasses import dataclass, field
-from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -15,11 +13,11 @@ from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
+from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
 from app.core.errors import Unavailable
 
-REVISION = re.compile(r"^(?:down_)?revision = ['\"]([^'\"]+)", re.MULTILINE)
 SECONDS = 1.0
 FRESH = 45.0
 STATE = """
@@ -64,8 +62,12 @@ def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
         database = probe.thread.submit(_database, settings.DATABASE_URL).result(SECONDS)
     except (psycopg.Error, OSError, TooSlow):
         database = {"database": "down", "migrations": "unknown", "relay": "down", "workers": 0}
+    payrail = {"payrail": settings.PAYRAIL_MODE}
+    if settings.PAYRAIL_MODE == "live":
+        payrail["payrail_link"] = "up" if rail().reachable() else "down"
     ready = database["database"] == "up" and database["migrations"] == "current"
-    return {"ready": ready, **database, "payrail": settings.PAYRAIL_MODE, "redis": _redis(settings.REDIS_URL)}
+    ready = ready and payrail.get("payrail_link") != "down"
+    return {"ready": ready, **database, **payrail, "redis": _redis(settings.REDIS_URL)}
 
 
 def _database(url: str) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def _database(url: str) -> dict[str, Any]:
     assert row is not None
     return {
         "database": "up",
-        "migrations": "current" if row[0] == head() else "pending",
+        "migrations": "current" if row[0] == migrations.head() else "pending",
         "relay": "up" if row[1] else "down",
         "workers": row[2],
     }
@@ -88,11 +90,3 @@ def _redis(url: str) -> str:
     except (RedisError, OSError):
         return "down"
     return "up"
-
-
-@cache
-def head() -> str:
-    """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
-    found = [REVISION.findall(each.read_text()) for each in (migrations.FOLDER / "versions").glob("*.py")]
-    revisions, before = {pair[0] for pair in found}, {name for pair in found for name in pair[1:]}
-    return ",".join(sorted(revisions - before))

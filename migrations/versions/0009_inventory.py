@@ -1,7 +1,7 @@
 """Stock: items, movements that are only ever added, changes for listeners, orders, reminders, jobs.
 
 Revision ID: 0009
-Revises: 0004
+Revises: 0008
 Create Date: 2026-11-21 03:05:07.213712
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 revision = '0009'
-down_revision = '0004'
+down_revision = '0008'
 branch_labels = None
 depends_on = None
 
@@ -107,7 +107,7 @@ def upgrade() -> None:
     op.create_index('ix_inventory_item_expiry', 'inventory_item', ['event_id', sa.literal_column("coalesce(expiry_date, '9999-12-31'::date)"), 'id'], unique=False)
     op.create_index('ix_inventory_item_low', 'inventory_item', ['event_id', sa.literal_column('lower(name)'), 'id'], unique=False, postgresql_where=sa.text('is_low'))
     op.create_index('ix_inventory_item_name', 'inventory_item', ['event_id', sa.literal_column('lower(name)'), 'id'], unique=False)
-    op.create_index('ix_inventory_item_search', 'inventory_item', ['search'], unique=False, postgresql_using='gin', postgresql_with={'fastupdate': 'off'})
+    op.create_index('ix_inventory_item_search', 'inventory_item', ['search'], unique=False, postgresql_using='gin', postgresql_with={'fastupdate': 'on', 'gin_pending_list_limit': '256'})
     op.create_index('uq_inventory_item_sku', 'inventory_item', ['event_id', 'sku_key'], unique=True)
     op.create_table('inventory_job',
     sa.Column('id', sa.String(length=24, collation='C'), nullable=False),
@@ -210,7 +210,7 @@ def downgrade() -> None:
     op.drop_index('ix_inventory_job_created', table_name='inventory_job')
     op.drop_table('inventory_job')
     op.drop_index('uq_inventory_item_sku', table_name='inventory_item')
-    op.drop_index('ix_inventory_item_search', table_name='inventory_item', postgresql_using='gin', postgresql_with={'fastupdate': 'off'})
+    op.drop_index('ix_inventory_item_search', table_name='inventory_item', postgresql_using='gin', postgresql_with={'fastupdate': 'on', 'gin_pending_list_limit': '256'})
     op.drop_index('ix_inventory_item_name', table_name='inventory_item')
     op.drop_index('ix_inventory_item_low', table_name='inventory_item', postgresql_where=sa.text('is_low'))
     op.drop_index('ix_inventory_item_expiry', table_name='inventory_item')

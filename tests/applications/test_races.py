@@ -3,18 +3,18 @@
 import time
 from collections import Counter
 from dataclasses import replace
+from threading import Barrier
 from typing import Any
 
 import pytest
-from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import func, text, update
 
 from app.applications import activation as opening
 from app.applications import links, payment, queries
 from app.applications.actions import activation as activating
 from app.applications.actions import decisions as deciding
 from app.applications.actions import pay as paying
-from app.applications.models import Application
+from app.applications.models import Application, ApplicationLink, StallPayment
 from app.core.transaction import transaction
 from tests.factories.accounts import account, signed_in
 from tests.factories.applications import CODE, LIST, activation, applied, approved, link, ready, upload
@@ -106,70 +106,137 @@ def _unlock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paying.payment, "newest", looked)
 
 
-def test_sixty_four_right_codes_capture_once(client: Client) -> None:
+def pay_path(client: Client) -> str:
+    """A running payment that waits for its code."""
     approved(client, organiser(client), documentsRequired=[])
     path = f"{LIST}/pay/{link('pay')}"
     data(client.post(path))
-    answers = at_once(64, lambda n: client.post(f"{path}/payrail/verify-otp", {"code": CODE},
-                                                environ_base={"REMOTE_ADDR": f"127.3.{n}.1"}))  # fmt: skip
+    return path
+
+
+def codes_at_once(client: Client, path: str, codes: list[str]) -> list[Any]:
+    verify = f"{path}/payrail/verify-otp"
+    return at_once(
+        len(codes),
+        lambda n: client.post(verify, {"code": codes[n]}, environ_base={"REMOTE_ADDR": f"127.3.{n}.1"}),
+    )
+
+
+def unguarded_claim(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
+    """Everybody reads the payment before anybody takes it, and then takes it whatever it has become."""
+    start, read = Barrier(callers), payment.behind
+    firsts = iter(range(callers))
+
+    def together(token: str) -> Any:
+        found = read(token)
+        if next(firsts, None) is not None:
+            start.wait(timeout=20)
+        return found
+
+    def whatever(payment_id: str) -> Any:
+        taken = update(StallPayment).where(StallPayment.id == payment_id)
+        return taken.values(status="processing", tries=StallPayment.tries + 1).returning(StallPayment.id)
+
+    monkeypatch.setattr(paying.payment, "behind", together)
+    monkeypatch.setattr(paying, "claim", whatever)
+
+
+def test_sixty_four_right_codes_capture_once(client: Client) -> None:
+    answers = codes_at_once(client, pay_path(client), [CODE] * 64)
     assert {each.status_code for each in answers} <= {200, 503}
     assert {data(each)["status"] for each in answers if each.status_code == 200} <= {"paid", "processing"}
     assert count("stall_payment WHERE status = 'paid'") == 1
+    assert count("outbox WHERE kind = 'applications.settle_payment'") == 1
     assert count("outbox WHERE payload->>'template' = 'application_paid'") == 1
     assert count("application_link WHERE purpose = 'activation'") == 1
 
 
+def test_without_the_condition_every_code_would_go_to_the_rail(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pay_path(client)
+    unguarded_claim(monkeypatch, 6)
+    codes_at_once(client, path, [CODE] * 6)
+    assert count("outbox WHERE kind = 'applications.settle_payment'") == 6
+
+
 def test_of_many_wrong_codes_five_are_looked_at(client: Client) -> None:
-    approved(client, organiser(client), documentsRequired=[])
-    path = f"{LIST}/pay/{link('pay')}"
-    data(client.post(path))
-    guess = f"{path}/payrail/verify-otp"
-    answers = at_once(32, lambda n: client.post(guess, {"code": f"{n:06}"},
-                                                environ_base={"REMOTE_ADDR": f"127.4.{n}.1"}))  # fmt: skip
+    answers = codes_at_once(client, pay_path(client), [f"{n:06}" for n in range(32)])
     assert Counter(map(code_of, answers))["OTP_WRONG"] <= 5
+    assert tries() <= 5
+
+
+def test_without_the_condition_all_of_them_would_be(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pay_path(client)
+    unguarded_claim(monkeypatch, 8)
+    codes_at_once(client, path, [f"{n:06}" for n in range(8)])
+    assert tries() == 8
+
+
+def tries() -> int:
     with transaction() as session:
-        assert session.execute(text("SELECT max(tries) FROM stall_payment")).scalar_one() <= 5
+        return int(session.execute(text("SELECT max(tries) FROM stall_payment")).scalar_one())
 
 
-def activate_at_once(client: Client, token: str) -> Counter[str]:
-    answers = at_once(32, lambda n: client.post(f"/api/merchant-activation/{token}", activation(),
-                                                environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}))  # fmt: skip
+def activate_at_once(client: Client, token: str, callers: int = 32) -> Counter[str]:
+    answers = at_once(callers, lambda n: client.post(f"/api/merchant-activation/{token}", activation(),
+                                                     environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}))  # fmt: skip
     return Counter(map(code_of, answers))
 
 
 def test_thirty_two_activations_open_one_account(client: Client) -> None:
     found = activate_at_once(client, ready(client, organiser(client)))
-    assert found["SUCCESS"] == 1 and found["LINK_USED"] >= 28
+    assert found["SUCCESS"] == 1 and found["LINK_USED"] >= 28, found
     assert set(found) <= {"SUCCESS", "LINK_USED", "BUSY", "CURRENT_PASSWORD_WRONG"}
     assert count("account WHERE 'merchant' = ANY(roles)") == 1
 
 
-def test_without_the_lock_a_link_would_work_several_times(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_link_opens_one_account_because_it_is_claimed_under_a_condition(
+    client: Client, monkeypatch: pytest.MonkeyPatch, guarded: bool
 ) -> None:
+    """All eight have read a living link before anybody writes, and each would open an account of its own."""
     token = ready(client, organiser(client))
-    opened = links.opened
-    numbers = iter(range(1000))
+    start, numbers, opening_one = Barrier(8), iter(range(8)), opening.opened_account
 
     def somebody_new(session: Any, owner: Any) -> Any:
-        time.sleep(0.1)
-        return opening.created(session, _renamed(owner.applicant, f"a{next(numbers)}@example.com"))
+        start.wait(timeout=20)
+        renamed = replace(owner.applicant, email=f"a{next(numbers)}@example.com")
+        return opening_one(session, renamed, verified=True)
 
-    monkeypatch.setattr(activating.links, "opened", lambda token, purpose, session=None: opened(token, purpose))
+    def whatever(found: Any, account: Any, message: str) -> Any:
+        used = update(ApplicationLink).where(ApplicationLink.id == found.link.id)
+        return used.values(used_at=func.now()).returning(ApplicationLink.id)
+
     monkeypatch.setattr(activating, "account_of", somebody_new)
-    monkeypatch.setattr(activating, "moved", lambda application, state: None)
-    found = activate_at_once(client, token)
-    assert found["SUCCESS"] > 1, found
+    if not guarded:
+        monkeypatch.setattr(activating, "claim", whatever)
+    assert activate_at_once(client, token, 8)["SUCCESS"] == (1 if guarded else 8)
+    assert count("account WHERE 'merchant' = ANY(roles)") == (1 if guarded else 8)
 
 
-def _renamed(applicant: Any, email: str) -> Any:
-    return replace(applicant, email=email)
-
-
-def test_documents_handed_in_twice_at_once_go_on_once(client: Client) -> None:
+def hand_in_at_once(client: Client, callers: int) -> tuple[set[int], int]:
+    """The statuses of so many at once, and how often the application went on."""
     approved(client, organiser(client), amountMinor=0)
     token = link("documents")
     upload(client, token, "identity", "business_registration", "tax_clearance", "food_safety")
-    answers = at_once(16, lambda _: client.post(f"{LIST}/docs/{token}"))
-    assert {each.status_code for each in answers} == {200}
-    assert count("application_link WHERE purpose = 'activation'") == 1
+    answers = at_once(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
+    return {each.status_code for each in answers}, count("application_link WHERE purpose = 'activation'")
+
+
+def test_documents_handed_in_sixteen_times_at_once_go_on_once(client: Client) -> None:
+    assert hand_in_at_once(client, 16) == ({200}, 1)
+
+
+def test_without_the_lock_they_would_go_on_several_times(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each wants an activation link of its own: some get it, and for the others the index is in the way."""
+    opened, start = links.opened, Barrier(8)
+    waiting = iter(range(9))
+
+    def together(token: str, purpose: str, session: Any = None) -> Any:
+        found = opened(token, purpose)
+        if session is not None and next(waiting) > 0:
+            start.wait(timeout=20)
+        return found
+
+    monkeypatch.setattr(links, "opened", together)
+    statuses, went_on = hand_in_at_once(client, 8)
+    assert statuses != {200} or went_on > 1

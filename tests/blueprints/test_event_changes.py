@@ -7,7 +7,7 @@ from app.core.db import db
 from app.core.transaction import transaction
 from app.events import availability
 from app.events.models import TicketType
-from tests.events.counting import statements
+from tests.counting import statements
 from tests.events.law import assert_law_holds
 from tests.factories.events import WEEKEND, body, changed, organiser, published
 from tests.http import Client, data, refusal

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from app.blueprints.events.answers import Discovered, Inventory, PublicEvent
+from app.events import discovery
 from app.web.schema import Schema
 from tests.factories.events import WEEKEND, changed, organiser, published
 from tests.http import Client, data, problems
@@ -92,6 +93,27 @@ def test_what_runs_is_shown_and_what_is_over_is_not(owner: Client, client: Clien
     assert names(client, "limit=1") == ["Running"]
     assert [each["name"] for each in data(client.get("/api/events"))["events"]] == ["Running", "Coming"]
     assert names(client, "from=2020-01-01") == ["Over", "Running", "Coming"]
+
+
+@pytest.mark.parametrize("near", [(), (1,), (2, 4), (600, 3000)])
+def test_a_search_finds_the_same_however_far_it_looks_first(
+    owner: Client, client: Client, monkeypatch: pytest.MonkeyPatch, near: tuple[int, ...]
+) -> None:
+    published(owner, name="Jazz running", startDate=hence(days=-8), endDate=hence(days=1))
+    published(owner, name="Jazz over", startDate=hence(days=-9), endDate=hence(days=-7))
+    for day in range(1, 8):
+        published(owner, **on(day, name=f"{'Jazz' if day % 3 == 0 else 'Rock'} {day}"))
+    monkeypatch.setattr(discovery, "NEAR", near)
+    assert names(client, "q=jazz") == ["Jazz running", "Jazz 3", "Jazz 6"]
+    assert names(client, "q=jazz&from=2027-06-04") == ["Jazz 6"]
+    assert names(client, "q=jazz&limit=2&city=windhoek") == ["Jazz running", "Jazz 3"]
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = data(client.get(f"{DISCOVER}?q=jazz&limit=1{cursor}"))
+        seen += [each["name"] for each in page["events"]]
+        cursor = page["pagination"]["nextCursor"]
+        cursor = cursor and f"&cursor={cursor}"
+    assert seen == ["Jazz running", "Jazz 3", "Jazz 6"]
 
 
 def test_near_ones_are_found_and_sorted_by_distance(owner: Client, client: Client) -> None:

@@ -52,7 +52,7 @@ def test_a_pending_migration_is_not_ready(fresh: Client) -> None:
     try:
         response = fresh.get("/ready")
     finally:
-        from app.web.readiness import head
+        from app.core.migrations import head
 
         with transaction() as session:
             session.execute(text("UPDATE alembic_version SET version_num = :head"), {"head": head()})

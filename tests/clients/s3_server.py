@@ -1,8 +1,8 @@
 """An S3-protocol server on loopback: objects of one bucket, by path, with signatures (AWS SigV4) verified.
 
-It speaks what `app.clients.storage` needs: PUT, GET and HEAD of an object. With MOTO_SERVER naming the executable of
-moto's server, the same tests run against that one instead; the two cannot share the service's environment, because
-botocore wants an older python-dateutil than the service has.
+It speaks what `app.clients.storage` needs: PUT, GET and HEAD of an object, and POST to delete several. With MOTO_SERVER
+naming the executable of moto's server, the same tests run against that one instead; the two cannot share the service's
+environment, because botocore wants an older python-dateutil than the service has.
 """
 
 import hashlib
@@ -51,6 +51,17 @@ class _Objects(BaseHTTPRequestHandler):
         body, kind = self.server.objects.get(self.path, (None, ""))
         return self._answer(404 if body is None else 200, body or b"", kind)
 
+    def do_POST(self) -> None:  # noqa: N802
+        """DeleteObjects: what is not there counts as deleted."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if not self._signed() or self.headers["x-amz-content-sha256"] not in _digests(body):
+            return self._answer(403)
+        names = re.findall(r"<Key>([^<]+)</Key>", body.decode())
+        for name in names:
+            self.server.objects.pop(f"/{BUCKET}/{name}", None)
+        deleted = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
+        return self._answer(200, f"<DeleteResult>{deleted}</DeleteResult>".encode(), "application/xml")
+
     def _answer(self, status: int, body: bytes = b"", kind: str = "application/octet-stream") -> None:
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(body)), "ETag": f'"{hashlib.md5(body).hexdigest()}"'}
@@ -67,7 +78,8 @@ class _Objects(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         headers = "".join(f"{name}:{' '.join(self.headers[name].split())}\n" for name in names.split(";"))
         payload = self.headers["x-amz-content-sha256"]
-        request = "\n".join([self.command, parts.path, parts.query, headers, names, payload])
+        query = parts.query if "=" in parts.query or not parts.query else f"{parts.query}="
+        request = "\n".join([self.command, parts.path, query, headers, names, payload])
         scope = f"{day}/{region}/s3/aws4_request"
         to_sign = "\n".join(["AWS4-HMAC-SHA256", self.headers["x-amz-date"], scope, _sha(request.encode())])
         key = f"AWS4{SECRET}".encode()

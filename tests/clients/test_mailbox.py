@@ -37,6 +37,7 @@ def test_a_number_is_found_with_and_without_its_plus(to: str) -> None:
 
 def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(mailbox, "KEPT", 3)
+    monkeypatch.setattr(mailbox, "TIDY_EVERY", 1)
     for number in range(5):
         mailbox.keep("push", "device-1", None, str(number))
     assert [each["text"] for each in mailbox.messages()] == ["4", "3", "2"]

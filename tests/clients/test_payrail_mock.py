@@ -6,21 +6,32 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.clients.payrail import Charge, Outcome, rail
+from app.clients.payrail import BankAccount, Charge, Outcome, Transfer, TransferOutcome, TransferState, Wallet
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.errors import LiveRailMissing, PayrailDisabled
-from app.clients.payrail.mock import CODE, MockRail
-from app.config import SettingsError
+from app.clients.payrail.errors import PayrailDisabled
+from app.clients.payrail.mock import MockRail
+from app.clients.payrail.rules import CODE, Pace
 from app.core.transaction import TransactionOpen, transaction
-from tests.settings import app_for
 
-RAIL = MockRail(late=0.2, known_after=timedelta(seconds=0.5))
+PACE = Pace(late=timedelta(seconds=0.2), known_after=timedelta(seconds=0.5), bounces_after=timedelta(seconds=0.5))
+RAIL = MockRail(PACE)
 
 
 def started(number: str, reference: str = "a-payment") -> Outcome:
     return RAIL.start_charge(
         Charge(reference=reference, amount_minor=250000, msisdn=f"+26481123{number}", description="Stall fee")
     )
+
+
+def sent(number: str, reference: str = "a-transfer") -> TransferState:
+    wallet = Wallet(msisdn=f"+26481123{number}")
+    return RAIL.send_transfer(
+        Transfer(reference=reference, amount_minor=90000, destination=wallet, description="Payout")
+    )
+
+
+def told(reference: str = "a-transfer") -> TransferOutcome:
+    return MockRail().transfer_status(reference).outcome
 
 
 def test_a_wallet_pays_with_the_code_once_and_for_all(app: Flask) -> None:
@@ -46,13 +57,47 @@ def test_0002_commits_and_is_known_as_paid_only_later(app: Flask) -> None:
     assert RAIL.charge_status("a-payment") is Outcome.UNKNOWN
     time.sleep(0.6)
     assert RAIL.charge_status("a-payment") is Outcome.PAID
-    assert MockRail().known_after == timedelta(seconds=30)
+    assert Pace().known_after == timedelta(seconds=30)
 
 
 def test_0003_answers_late(app: Flask) -> None:
     begun = time.monotonic()
     assert started("0003") is Outcome.CODE_SENT
-    assert time.monotonic() - begun >= 0.2 and MockRail().late == 5
+    assert time.monotonic() - begun >= 0.2 and Pace().late == timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("number", "outcome"),
+    [("4567", "paid"), ("0001", "failed"), ("0002", "unknown"), ("0003", "paid"), ("0004", "paid"), ("0005", "paid")],
+)
+def test_a_transfer_to_a_documented_number_does_what_is_documented(app: Flask, number: str, outcome: str) -> None:
+    state = sent(number)
+    assert state.outcome is TransferOutcome(outcome)
+    assert (state.amount_minor, state.currency) == (90000, "NAD")
+    assert told() is state.outcome
+
+
+def test_a_transfer_may_become_known_or_bounce_later(app: Flask) -> None:
+    sent("0002", "unknown-yet")
+    sent("0004", "bounces")
+    time.sleep(0.6)
+    assert (told("unknown-yet"), told("bounces")) == (TransferOutcome.PAID, TransferOutcome.RETURNED)
+    assert MockRail().transfer_status("bounces").reason == "bounced"
+    assert Pace().bounces_after == timedelta(seconds=60)
+
+
+def test_a_transfer_is_what_was_sent_first_under_its_reference(app: Flask) -> None:
+    account = BankAccount(
+        account_name="Kapana Corner", account_number="62000990001", bank_name="FNB", branch_code="280172"
+    )
+    RAIL.send_transfer(Transfer(reference="a-transfer", amount_minor=100, destination=account, description="Payout"))
+    state = sent("4567")
+    assert (state.outcome, state.amount_minor, state.reason) == (TransferOutcome.FAILED, 100, "declined")
+    assert "62000990001" not in repr(account) and "Kapana" not in repr(account)
+
+
+def test_a_reference_that_nobody_sent_is_not_found(app: Flask) -> None:
+    assert told() is TransferOutcome.NOT_FOUND
 
 
 def test_nobody_calls_it_inside_a_transaction(app: Flask) -> None:
@@ -69,14 +114,4 @@ def test_a_disabled_rail_refuses(app: Flask) -> None:
     with pytest.raises(PayrailDisabled):
         DisabledRail().check()
     assert DisabledRail().charge_status("a-payment") is Outcome.UNKNOWN
-
-
-def test_the_live_rail_is_refused_by_name_when_it_is_used(app: Flask) -> None:
-    settings = app.extensions["settings"]
-    live = app_for(
-        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, PAYRAIL_MODE="live",
-        PAYRAIL_URL="http://127.0.0.1:1", PAYRAIL_KEY="key", PAYRAIL_SECRET="secret",
-    )  # fmt: skip
-    with live.app_context(), pytest.raises(LiveRailMissing) as refused:
-        rail()
-    assert isinstance(refused.value, SettingsError) and "PAYRAIL_MODE=live" in str(refused.value)
+    assert DisabledRail().transfer_status("a-transfer").outcome is TransferOutcome.UNKNOWN

@@ -58,9 +58,19 @@ def test_what_is_not_there_is_none() -> None:
 
 
 @pytest.mark.usefixtures("stored")
+def test_what_was_deleted_is_gone_and_deleting_it_again_is_no_error() -> None:
+    storage.put("private/g.pdf", b"%PDF", content_type="application/pdf")
+    storage.delete("private/g.pdf")
+    storage.delete("private/g.pdf")
+    assert storage.get("private/g.pdf") is None
+
+
+@pytest.mark.usefixtures("stored")
 def test_no_file_is_touched_inside_a_transaction() -> None:
     with pytest.raises(TransactionOpen), transaction():
         storage.put("media/c.png", b"one", content_type="image/png")
+    with pytest.raises(TransactionOpen), transaction():
+        storage.delete("media/c.png")
 
 
 def test_the_environments_keys_count_when_the_address_has_none(
@@ -80,6 +90,8 @@ def test_a_store_that_is_away_is_a_503(app: Flask, endpoint: str, monkeypatch: p
         storage.put("media/e.png", b"one", content_type="image/png")
     with pytest.raises(storage.StorageUnavailable):
         storage.get("media/e.png")
+    with pytest.raises(storage.StorageUnavailable):
+        storage.delete("media/e.png")
 
 
 def test_a_wrong_key_is_a_503_and_never_an_empty_file(app: Flask, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from app.core.transaction import (
     assert_no_transaction,
     held_commit,
     transaction,
+    write_row,
 )
 
 mark = Table("core_mark", MetaData(), Column("number", Integer, primary_key=True))
@@ -166,3 +167,24 @@ def test_reads_run_without_a_transaction() -> None:
             "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         ))  # fmt: skip
         assert "idle in transaction" not in set(states)
+
+
+PUT = "INSERT INTO core_mark (number) VALUES (%s) RETURNING number"
+
+
+def test_a_statement_alone_is_its_own_transaction() -> None:
+    assert write_row(PUT, (7,)) == (7,) and there() == [7]
+
+
+def test_a_statement_alone_joins_what_an_idempotency_key_holds() -> None:
+    with pytest.raises(ZeroDivisionError), held_commit():
+        write_row(PUT, (8,))
+        assert there() == []
+        raise ZeroDivisionError
+    assert there() == []
+
+
+def test_a_statement_alone_does_not_nest() -> None:
+    with pytest.raises(NestedTransaction), transaction():
+        write_row(PUT, (9,))
+    assert there() == []

@@ -1,12 +1,16 @@
 """What happens when everybody presses at once; each guard is taken away once, to see that the test would notice."""
 
 from collections import Counter
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
 from app.crew import guard
+from app.crew.actions import replace, shifts
+from app.crew.stall import stall as unlocked
 from tests.factories.crew import at, put, stall
 from tests.http import Client
 from tests.races import at_once
@@ -95,6 +99,51 @@ def test_who_verifies_while_the_crew_is_replaced_is_in_the_crew_or_not_at_work(c
         == 0
     )
     assert (409 in answers) != (422 in answers)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_nobody_is_retired_while_he_begins_a_shift_because_the_stall_is_locked(
+    client: Client, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    """The crew is replaced after the code was looked up and before the shift is written, if nothing holds it back."""
+    me, path = stall(client)
+    (selma,) = put(me, path, {"name": "Selma"})
+    looked, replaced, counting = Event(), Event(), guard.count_try
+
+    def slowly(session: Any, subject: str) -> None:
+        looked.set()
+        replaced.wait(timeout=1)
+        counting(session, subject)
+
+    def act(number: int) -> int:
+        if number == 0:
+            return at(me, path, "verify", code=selma["shiftCode"]).status_code
+        looked.wait(timeout=20)
+        status = me.put(path, {"crew": []}).status_code
+        replaced.set()
+        return status
+
+    monkeypatch.setattr(guard, "count_try", slowly)
+    if not guarded:
+        monkeypatch.setattr(shifts, "stall_at_work", lambda session, merchant, event: unlocked(merchant, event))
+    assert at_once(2, act) == [200, 409 if guarded else 200]
+    at_work_and_retired = "FROM shift s JOIN crew_member c ON c.id = s.crew_member_id WHERE c.retired_at IS NOT NULL"
+    assert count(f"SELECT count(*) {at_work_and_retired}") == (0 if guarded else 1)
+
+
+def test_without_the_lock_all_lists_would_be_left(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    me, path = stall(client)
+    start, known = Barrier(4), replace._known
+
+    def together(*arguments: Any) -> Any:
+        found = known(*arguments)
+        start.wait(timeout=20)
+        return found
+
+    monkeypatch.setattr(replace, "stall_to_change", lambda session, merchant, event: unlocked(merchant, event))
+    monkeypatch.setattr(replace, "_known", together)
+    at_once(4, lambda number: me.put(path, {"crew": [{"name": "ABCD"[number]}]}))
+    assert len(me.get(path).get_json()["data"]["crew"]) == 4
 
 
 def test_two_lists_at_once_leave_one_of_them(client: Client) -> None:

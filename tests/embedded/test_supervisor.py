@@ -39,6 +39,19 @@ os.write(out, f'nested up {{nested.pid}} 0\\n'.encode())
 note('a up')
 """
 
+PLAY = """
+import sys
+from functools import partial
+from app.forks import Process
+from app.supervisor import Supervisor
+
+def play(code, name):
+    sys.argv = ["-c", name]
+    exec(code, {})
+    return 0
+
+"""
+
 Run = Callable[..., subprocess.Popen[str]]
 
 
@@ -75,13 +88,10 @@ def supervise(notes: Notes) -> Iterator[Run]:
     def run(*children: tuple[str, str, bool], grace: float = 10) -> subprocess.Popen[str]:
         env = {"OUT": str(notes.path)}
         processes = [
-            f"Process({name!r}, [sys.executable, '-c', {code!r}, {name!r}], {env!r}, restart={again})"
+            f"Process({name!r}, partial(play, {code!r}, {name!r}), {env!r}, restart={again})"
             for code, name, again in children
         ]
-        program = (
-            f"{BARE}\nfrom app.supervisor import Process, Supervisor\n"
-            f"sys.exit(Supervisor([{', '.join(processes)}], grace={grace}).run())"
-        )
+        program = f"{BARE}\n{PLAY}sys.exit(Supervisor([{', '.join(processes)}], grace={grace}).run())"
         command = [sys.executable, "-c", program]
         started.append(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True))
         return started[-1]
@@ -174,9 +184,31 @@ def test_the_children_die_with_a_killed_supervisor(supervise: Run, notes: Notes)
     assert all(ends(pid) for pid in pids)
 
 
-def test_a_program_that_is_not_there_stops_the_start() -> None:
-    program = f"{BARE}\nfrom app.supervisor import *\n"
-    program += "sys.exit(Supervisor([Process('web', ['/nowhere'])]).run())"
+def test_a_child_that_cannot_be_started_stops_the_start() -> None:
+    program = f"""{BARE}\n{PLAY}
+import os
+def full():
+    raise BlockingIOError("no more processes")
+os.fork = full
+sys.exit(Supervisor([Process("web", print)]).run())
+"""
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 127
-    assert "/nowhere" in done.stderr
+    assert "no more processes" in done.stderr
+
+
+def test_a_child_has_its_own_session_and_environment_and_no_context_of_its_parents() -> None:
+    program = f"""{BARE}\n{PLAY}
+import os, signal
+from contextvars import ContextVar
+inside = ContextVar("inside", default="no")
+inside.set("yes")
+
+def look():
+    print(os.getsid(0) == os.getpid(), os.environ["GIVEN"], inside.get(), signal.getsignal(signal.SIGTERM), flush=True)
+    return 7
+sys.exit(Supervisor([Process("web", look, {{"GIVEN": "here"}}, restart=False)]).run())
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 7
+    assert done.stdout.split() == ["True", "here", "no", str(signal.SIG_DFL)]

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url
 
-from app.events import discovery, public
-from app.events.discovery import Window
+from app.events import pages, public
 from app.events.filters import given
+from app.events.pages import Window
 from benchmarks.seed_events import seed_events, seed_sold
 from tests.factories.events import organiser, published
 from tests.http import Client
@@ -56,11 +56,15 @@ def test_discovery_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> 
     for filters, sort, index in FILTERS:
         values = given(filters)
         assert values is not None
-        query = discovery.statement(frozenset(values), sort, 21, Window(since="since" in values, after=False))
+        query = pages.statement(frozenset(values), sort, 21, Window(since="since" in values, after=False))
         found = plan(connection, query, {**values, "now": NOW})
         assert index in found and "Seq Scan on event" not in found, f"{filters} {sort}\n{found}"
         assert removed(found) < 1500, f"{filters} {sort}\n{found}"
-    deep = discovery.statement(frozenset(), "startsAt", 21, Window(since=False, after=True, upcoming=False))
+    words = given({"q": "river lights"})
+    near = pages.statement(frozenset({"q"}), "startsAt", 21, Window(since=False, after=False, near=600))
+    found = plan(connection, near, {**(words or {}), "now": NOW})
+    assert "ix_event_listed_search" not in found and removed(found) < 600, found
+    deep = pages.statement(frozenset(), "startsAt", 21, Window(since=False, after=True, upcoming=False))
     after = {"after_key": NOW + timedelta(days=900), "after_id": "0" * 24}
     assert removed(plan(connection, deep, {"now": NOW, **after})) < 50
 

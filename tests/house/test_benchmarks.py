@@ -10,8 +10,20 @@ from benchmarks.registry import Benchmark, Load, registered
 from benchmarks.table import row, table
 
 FOLDER = Path(registry.__file__).parent
-MACHINERY = {"__main__", "bare", "comparing", "outcome", "processes", "registry", "serving", "stage", "table", "wrk"}
-SEEDS = {"seed_events", "seed_inventory"}
+MACHINERY = {
+    "__main__",
+    "bare",
+    "comparing",
+    "outcome",
+    "pgbench",
+    "processes",
+    "registry",
+    "serving",
+    "stage",
+    "table",
+    "wrk",
+}
+SEEDS = {"seed_allocations", "seed_events", "seed_inventory"}
 
 
 @pytest.mark.parametrize("it", registered().values(), ids=list(registered()))

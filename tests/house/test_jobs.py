@@ -5,7 +5,7 @@ import ast
 from app.core import jobs
 from tests.house.sources import calls, trees
 
-ENQUEUE = {"enqueue", "enqueue_many"}
+ENQUEUE = {"enqueue", "enqueue_many", "errand"}
 
 
 def test_every_kind_of_work_has_its_job() -> None:

@@ -33,6 +33,12 @@ def service(application: Flask) -> Iterator[Web]:
         yield found
 
 
+@pytest.fixture(autouse=True)
+def _left(service: Web) -> Iterator[None]:
+    yield
+    service.leave()
+
+
 def listen(service: Web, stock: Stock, **options: object) -> Listening:
     found = service.listen(f"{stock.path}/stream", stock.owner.headers, **options)  # type: ignore[arg-type]
     assert found.status == 200

@@ -1,16 +1,22 @@
 """Answers and invitations at once; and the directory among a hundred thousand."""
 
 from collections import Counter
+from threading import Barrier
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 from app.core.transaction import transaction
+from app.events.models import Event
+from app.invitations.actions import answer
 from app.invitations.actions.links import use_link
 from app.invitations.errors import InviteUsed
+from app.invitations.models import EventInvite
+from app.invitations.queries import OF_EVENT
 from app.invitations.states import PENDING, STATUSES, STEPS
+from app.merchants.models import Merchant
 from tests.factories.accounts import account, mails_to, signed_in
 from tests.factories.events import event, organiser
 from tests.factories.merchants import invited, merchant_account
@@ -34,7 +40,7 @@ def test_accepting_by_many_at_once_takes_part_once(client: Client) -> None:
     owner_account, who = account("organiser"), merchant_account("Kapana Corner")
     owner, me = signed_in(client, owner_account), signed_in(client, who)
     invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
-    answers = at_once(16, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
+    answers = at_once(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
     assert {each.status_code for each in answers} == {200}
     assert len({each.get_json()["data"]["version"] for each in answers}) == 1
     assert count("SELECT count(*) FROM participation") == 1
@@ -50,6 +56,25 @@ def test_of_yes_and_no_at_once_one_counts(client: Client) -> None:
     assert Counter(answers) == {200: 4, 409: 4}
     taken = count("SELECT count(*) FROM participation")
     assert taken == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
+
+
+def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, who = organiser(client), merchant_account()
+    me = signed_in(client, who)
+    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
+    start = Barrier(8)
+
+    def unlocked(session: Any, caller: Any, invite_id: str) -> Any:
+        statement = select(EventInvite, func.now().label("now"), *OF_EVENT)
+        row = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
+        start.wait(timeout=20)
+        return row[0], row[0].status, dict(row._mapping)
+
+    monkeypatch.setattr(answer, "claimed", lambda session, account_id: Merchant(status="active"))
+    monkeypatch.setattr(answer, "_locked", unlocked)
+    words = ("accepted", "declined")
+    answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
+    assert Counter(answers) == {200: 8}
 
 
 def test_accepting_and_pausing_at_once_never_takes_part_when_paused_first(client: Client) -> None:

@@ -44,7 +44,7 @@ def decide(
         wanted = documents.required_of(application.stall_type) if documents_required is None else documents_required
         application.documents_required = [kind for kind in documents.KINDS if kind in wanted]
         go_on(session, application)
-        fresh = [links.renewed(session, application, purpose) for purpose in links.due(application)]
+        fresh = links.renewed(session, application, links.due(application))
         post("application_approved", application, *fresh)
 
 

@@ -28,10 +28,8 @@ def send_link(caller: Caller, id: str, *, purpose: str) -> dict[str, Any]:
         application = locked(session, caller, id, scope.decidable(caller))
         if purpose not in links.due(application):
             raise NothingDue(status=application.status, due=links.due(application))
-        link = links.renewed(session, application, purpose, shown=True)
+        (link,) = links.renewed(session, application, [purpose], shown=True)
         post("application_link", application, link)
-        session.flush()
-        session.refresh(link, ["expires_at"])
         return {
             "purpose": purpose,
             "url": links.address(link),
@@ -51,13 +49,12 @@ def request_link(*, token: str, purpose: str) -> list[str]:
         if not wanted:
             return []
         _spend(session, application)
-        post("application_link", application, *(links.renewed(session, application, each) for each in wanted))
+        post("application_link", application, *links.renewed(session, application, wanted))
         return wanted
 
 
 def _spend(session: ReadOrWriteSession, application: Application) -> None:
-    for rule in (GAP, PER_DAY):
-        standing = throttle.hit(session, rule, application.id)
+    for standing in throttle.hit_all(session, (GAP, application.id), (PER_DAY, application.id)):
         if standing.exceeded:
             raise Throttled("A link was mailed already; look for it, also among unwanted mail.",
                             retry_after=standing.seconds)  # fmt: skip

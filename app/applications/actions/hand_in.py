@@ -1,20 +1,19 @@
 """Handing documents in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import func
-from sqlalchemy.dialects.postgresql import insert
-
-from app.applications import documents, links, visits
+from app.applications import documents, links, queries, visits
 from app.applications.documents import Sent
 from app.applications.errors import DocumentsClosed, DocumentsMissing
-from app.applications.models import Application, ApplicationDocument
-from app.applications.progress import go_on, post
-from app.applications.queries import handed_in
+from app.applications.keeping import Handed, keep
+from app.applications.links import Opened
+from app.applications.models import Application
+from app.applications.progress import go_on, going_on, letter
 from app.clients import storage
+from app.core.clock import utcnow
 from app.core.db import ReadOrWriteSession, release
-from app.core.ids import new_id
+from app.core.outbox import Work, enqueue_all, errand
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 
@@ -25,23 +24,42 @@ def hand_in(*, token: str, files: Mapping[str, tuple[str, bytes]], submit: bool)
     A file takes the place of the earlier one of its kind. Raises NotFound, LinkExpired, DocumentTooLarge,
     DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing when something required is not there yet.
     """
-    before = links.opened(token, links.DOCUMENTS).application
-    if not _open(before, files):
-        return visits.documents(token)
+    before = links.opened(token, links.DOCUMENTS)
+    if not _open(before.application, files):
+        return visits.documents_of(before, queries.handed_in(before.application.id))
     sent = [documents.checked(kind, name, data) for kind, (name, data) in files.items()]
     release()
-    stored = {each.kind: _stored(before.id, each) for each in sent}
-    gaps: list[str] = []
-    with transaction() as session:
-        application = links.opened(token, links.DOCUMENTS, session=session).application
-        if _open(application, files):
-            for each in sent:
-                _keep(session, application, each, stored[each.kind])
-            application.version += 1
-            gaps = _submitted(session, application) if submit else []
+    stored = {each.kind: _stored(before.application.id, each) for each in sent}
+    try:
+        found, there, gaps = _kept(token, sent, stored, submit=submit)
+    except BaseException:
+        # Nobody knows of these files: the application has gone on meanwhile, or the database is away.
+        for name in stored.values():
+            storage.delete(name)
+        raise
     if gaps:
         raise DocumentsMissing(missing=[{"kind": kind, "label": documents.LABELS[kind]} for kind in gaps])
-    return visits.documents(token)
+    return visits.documents_of(found, there)
+
+
+def _kept(
+    token: str, sent: Sequence[Sent], stored: Mapping[str, str], *, submit: bool
+) -> tuple[Opened, Sequence[Handed], list[str]]:
+    """The application with the documents it has then, and with `submit` the kinds that are still missing."""
+    gaps: list[str] = []
+    with transaction() as session:
+        found = links.opened(token, links.DOCUMENTS, session=session)
+        application = found.application
+        if not _open(application, stored):
+            return found, queries.handed_in(application.id, session), []
+        there, replaced = keep(session, application.id, sent, stored)
+        application.version += 1
+        works = [errand("applications.delete_files", names=replaced)] if replaced else []
+        if submit:
+            gaps = documents.missing(application.documents_required, [each.kind for each in there])
+            works += [] if gaps else _submitted(session, application)
+        enqueue_all(works)
+    return found, there, gaps
 
 
 def _open(application: Application, files: Mapping[str, Any]) -> bool:
@@ -58,28 +76,7 @@ def _stored(application_id: str, sent: Sent) -> str:
     return name
 
 
-def _keep(session: ReadOrWriteSession, application: Application, sent: Sent, stored_as: str) -> None:
-    values = {
-        "id": new_id(),
-        "file_name": sent.name,
-        "content_type": sent.content_type,
-        "size": len(sent.data),
-        "stored_as": stored_as,
-        "uploaded_at": func.now(),
-    }
-    session.execute(
-        insert(ApplicationDocument)
-        .values(application_id=application.id, kind=sent.kind, **values)
-        .on_conflict_do_update(index_elements=["application_id", "kind"], set_=values)
-    )
-
-
-def _submitted(session: ReadOrWriteSession, application: Application) -> list[str]:
-    """Closes the documents and goes on, or the kinds that are missing."""
-    there = [each.kind for each in handed_in(application.id, session)]
-    gaps = documents.missing(application.documents_required, there)
-    if not gaps:
-        application.documents_submitted_at = func.now()
-        post("application_documents", application)
-        go_on(session, application)
-    return gaps
+def _submitted(session: ReadOrWriteSession, application: Application) -> list[Work]:
+    """Closes the documents and goes on; what has to be mailed."""
+    application.documents_submitted_at = utcnow()
+    return [*letter("application_documents", application), *going_on(application, go_on(session, application))]

@@ -2,20 +2,22 @@
 
 from typing import Any
 
-from sqlalchemy import func
+from sqlalchemy import func, insert, literal, select, update
 
 from app.applications import links, payment, states
 from app.applications.errors import NothingDue, OtpWrong, PaymentDeclined, PaymentExpired, PaymentNotStarted
 from app.applications.models import Application, StallPayment
 from app.applications.payment import TRIES, Standing
-from app.applications.settling import ASK_AFTER, settle
+from app.applications.settling import ASK_AFTER, not_asked, settle
 from app.clients.payrail import Charge, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
-from app.core.db import ReadOrWriteSession
+from app.core.db import ReadOrWriteSession, release
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+
+FRESH = {"populate_existing": True, "synchronize_session": False}
 
 
 def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str, Any]:
@@ -26,10 +28,11 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
     """
     with transaction() as session:
         found = links.opened(token, links.PAYMENT, session=session)
-        running = _running(session, found.application, payrail_msisdn)
-        if running is not None and running.status != "starting":
-            return payment.told(found.application, running)
-        row = running.row if running else _reserved(session, found.application, payrail_msisdn)
+        last = payment.newest(found.application.id, session)
+        counts = _counts(last, payrail_msisdn)
+        if last is not None and counts and last.status != "starting":
+            return payment.told(found.application, last)
+        row = last.row if last and counts else _reserved(session, found.application, payrail_msisdn, ending=last)
         charge = Charge(
             reference=row.id,
             amount_minor=row.amount_minor,
@@ -42,42 +45,66 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
 def verify_otp(*, token: str, code: str) -> dict[str, Any]:
     """Confirms the running payment with the code; `processing` when the rail does not say how it ended.
 
-    Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted.
+    Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
+    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
     """
-    with transaction() as session:
-        application = links.opened(token, links.PAYMENT, session=session).application
-        found = payment.newest(application.id, session)
-        if found is not None and found.status in ("paid", "processing"):
-            return payment.told(application, found)
-        refusal = _refusal(found)
-        if found is not None and refusal is None:
-            found.row.status, found.row.tries = "processing", found.row.tries + 1
-            enqueue("applications.settle_payment", delay=ASK_AFTER, payment_id=found.row.id)
-    if found is None or refusal is not None:
-        raise refusal or PaymentNotStarted()
-    outcome = _confirmed(found.row.id, code)
-    after = settle(found.row.id, outcome)
+    found, running = payment.behind(token)
+    if running is None or not _claimed(running):
+        return _as_it_stands(token)
+    outcome = _confirmed(running.row.id, code)
+    after = settle(running.row.id, outcome)
     if outcome is Outcome.WRONG_CODE and after.status != "paid":
         raise OtpWrong(tries_left=TRIES - after.tries)
     if after.status == "declined":
         raise PaymentDeclined()
-    return payment.told(application, Standing(after, 0))
+    return payment.told(found.application, Standing(after, 0))
 
 
-def _running(session: ReadOrWriteSession, application: Application, msisdn: str | None) -> Standing | None:
-    """The payment that runs or is finished. One whose code has had its time, or for another wallet, is ended."""
-    found = payment.newest(application.id, session)
-    if found is None or found.status == "declined":
-        return None
-    other_wallet = msisdn not in (None, found.row.msisdn) and found.status in ("starting", "otp_required")
-    if found.status == "expired" or other_wallet:
-        found.row.status = "expired"
-        session.flush()
-        return None
-    return found
+def _claimed(running: Standing) -> bool:
+    """Counts a try and takes the payment for it: of many codes at once one goes to the rail."""
+    release()
+    with transaction() as session:
+        taken = session.execute(claim(running.row.id)).first()
+        if taken is not None:
+            enqueue("applications.settle_payment", delay=ASK_AFTER, payment_id=running.row.id)
+    return taken is not None
 
 
-def _reserved(session: ReadOrWriteSession, application: Application, msisdn: str | None) -> StallPayment:
+def claim(payment_id: str) -> Any:
+    """The one conditional step from `otp_required` to `processing`."""
+    return (
+        update(StallPayment)
+        .where(
+            StallPayment.id == payment_id,
+            StallPayment.status == "otp_required",
+            StallPayment.tries < TRIES,
+            StallPayment.expires_at > func.now(),
+        )
+        .values(status="processing", tries=StallPayment.tries + 1)
+        .returning(StallPayment.id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _as_it_stands(token: str) -> dict[str, Any]:
+    """The payment that takes no code: told when it is on its way or paid, refused when it came to nothing."""
+    found, now = payment.behind(token)
+    if now is not None and now.status in ("paid", "processing"):
+        return payment.told(found.application, now)
+    raise _refusal(now)
+
+
+def _counts(found: Standing | None, msisdn: str | None) -> bool:
+    """Whether a payment runs or is finished: not one that has ended, nor one that ends now for another wallet."""
+    if found is None or found.status in ("declined", "expired"):
+        return False
+    return msisdn in (None, found.row.msisdn) or found.status not in ("starting", "otp_required")
+
+
+def _reserved(
+    session: ReadOrWriteSession, application: Application, msisdn: str | None, *, ending: Standing | None
+) -> StallPayment:
+    """A new payment; `ending` is the last one, which stops running if it does."""
     if application.status not in states.ACCEPTED or not application.payment_due:
         raise NothingDue(status=application.status, due=links.due(application))
     wallet = msisdn or application.payrail_msisdn
@@ -85,30 +112,45 @@ def _reserved(session: ReadOrWriteSession, application: Application, msisdn: str
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")
     rail().check()
     payment.spend_code(session, wallet)
-    row = StallPayment(
-        id=new_id(),
-        application_id=application.id,
-        amount_minor=application.amount_minor,
-        msisdn=wallet,
-        status="starting",
-        created_at=func.clock_timestamp(),
+    ended = (
+        update(StallPayment)
+        .where(StallPayment.id == (ending.row.id if ending else None))
+        .where(StallPayment.status.in_(("starting", "otp_required")))
+        .values(status="expired")
+        .returning(StallPayment.id)
+        .cte("ended")
     )
-    session.add(row)
-    application.version += 1
-    session.flush()
-    return row
+    bumped = update(Application).where(Application.id == application.id).values(version=Application.version + 1)
+    given: dict[str, Any] = {
+        "id": literal(new_id()),
+        "application_id": literal(application.id),
+        "amount_minor": literal(application.amount_minor),
+        "msisdn": literal(wallet),
+        "status": literal("starting"),
+        "tries": literal(0),
+        "created_at": func.clock_timestamp(),
+    }
+    # Asking how many have ended makes PostgreSQL end them first: the index allows but one that runs.
+    values = select(*given.values()).where(select(func.count()).select_from(ended).scalar_subquery() >= 0)
+    statement = insert(StallPayment).from_select([*given], values, include_defaults=False).add_cte(bumped.cte("bumped"))
+    return session.scalars(statement.returning(StallPayment)).one()
 
 
 def _started(application: Application, charge: Charge, outcome: Outcome) -> dict[str, Any]:
     """Writes down what the rail said, unless somebody who called with us has done so already."""
+    changes: dict[Outcome, dict[str, Any]] = {
+        Outcome.CODE_SENT: {"status": "otp_required", "expires_at": func.now() + payment.CODE_LIVES},
+        Outcome.DECLINED: {"status": "declined"},
+    }
+    row: Any = None
     with transaction() as session:
-        row = session.get_one(StallPayment, charge.reference, with_for_update=True, populate_existing=True)
-        if row.status == "starting" and outcome is Outcome.CODE_SENT:
-            row.status, row.expires_at = "otp_required", func.now() + payment.CODE_LIVES
-        elif row.status == "starting" and outcome is Outcome.DECLINED:
-            row.status = "declined"
-        session.flush()
-        found = payment.newest(application.id, session)
+        if outcome in changes:
+            starting = update(StallPayment).where(
+                StallPayment.id == charge.reference, StallPayment.status == "starting"
+            )
+            told = starting.values(**changes[outcome]).returning(StallPayment, payment.LEFT)
+            row = session.execute(told, execution_options=FRESH).first()
+        found = payment.standing(*row) if row else payment.newest(application.id, session)
     if outcome is Outcome.DECLINED:
         raise PaymentDeclined()
     if found is None or found.status == "starting":
@@ -121,13 +163,11 @@ def _confirmed(payment_id: str, code: str) -> Outcome:
     try:
         return rail().confirm_charge(payment_id, code)
     except AppError:
-        settle(payment_id, Outcome.CODE_SENT)
+        not_asked(payment_id)
         raise
 
 
-def _refusal(found: Standing | None) -> AppError | None:
+def _refusal(found: Standing | None) -> AppError:
     if found is None or found.status == "starting":
         return PaymentNotStarted()
-    if found.status == "declined":
-        return PaymentDeclined()
-    return PaymentExpired() if found.status == "expired" or found.row.tries >= TRIES else None
+    return PaymentDeclined() if found.status == "declined" else PaymentExpired()

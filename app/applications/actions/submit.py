@@ -1,7 +1,6 @@
 """Applying for a stall."""
 
 import secrets
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
@@ -11,17 +10,15 @@ from app.accounts.models import MerchantProfile
 from app.applications import invited
 from app.applications.errors import ApplicationsClosed
 from app.applications.models import Application
-from app.core.clock import utcnow
+from app.core.dates import HOME
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.times import instant
+from app.events.times import payment_time
 from app.invitations.actions.links import use_link
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-HOME = "Africa/Windhoek"
-LONGEST_WAIT_DAYS = 90
 
 
 def submit(
@@ -37,8 +34,8 @@ def submit(
         event_id = _agreed(event_id, terms.event_id)
         given["stall_type"] = given.get("stall_type") or terms.stall_type
         given["amount_minor"] = given["amount_minor"] if terms.fee_minor is None else terms.fee_minor
-    event = _event(event_id, secret=terms is not None) if event_id else None
-    given["scheduled_for"] = _when(given, event.timezone if event else HOME)
+    event = terms or (_event(event_id) if event_id else None)
+    given["scheduled_for"] = payment_time(given["mode"], given.get("scheduled_for"), event.timezone if event else HOME)
     about = {**given, **_contact(caller, given)} if caller and "merchant" in caller.roles else given
     with transaction() as session:
         if terms is not None:
@@ -56,11 +53,10 @@ def _agreed(event_id: str | None, invited_to: str) -> str:
     return invited_to
 
 
-def _event(event_id: str, *, secret: bool) -> Any:
-    """The event, if it may be applied for: a public one, or any when an invitation names it."""
+def _event(event_id: str) -> Any:
+    """The event, if the public may apply for it; an invitation tells of its own."""
     columns = select(Event.organiser_id, Event.timezone, Event.ends_at <= func.now(), Event.visibility)
-    seen = [] if secret else [Event.public_from <= func.now()]
-    found = db.session.execute(columns.where(Event.id == event_id, *seen)).first()
+    found = db.session.execute(columns.where(Event.id == event_id, Event.public_from <= func.now())).first()
     if found is None:
         raise NotFound()
     if found[2] or found.visibility in ("cancelled", "archived"):
@@ -68,27 +64,13 @@ def _event(event_id: str, *, secret: bool) -> Any:
     return found
 
 
-def _when(given: dict[str, Any], zone: str) -> datetime | None:
-    """The instant of a scheduled payment. Raises ValidationFailed when it is missing, past or too far off."""
-    if given["mode"] == "now":
-        return None
-    if given.get("scheduled_for") is None:
-        raise ValidationFailed.of("scheduledFor", "required", "Say when, or choose the mode now.")
-    when = instant(given["scheduled_for"], zone)
-    if when <= utcnow():
-        raise ValidationFailed.of("scheduledFor", "too_small", "Must be in the future.")
-    if (when - utcnow()).days >= LONGEST_WAIT_DAYS:
-        raise ValidationFailed.of("scheduledFor", "too_large", f"Must be within {LONGEST_WAIT_DAYS} days.")
-    return when
-
-
 def _contact(caller: Caller, given: dict[str, Any]) -> dict[str, Any]:
-    profile = db.session.get(MerchantProfile, caller.id)
+    business = select(MerchantProfile.business_name).where(MerchantProfile.account_id == caller.id)
     known = {
         "contact_name": caller.name,
         "email": caller.email,
         "phone": caller.phone,
-        "business_name": profile.business_name if profile else None,
+        "business_name": business.scalar_subquery(),
     }
     return {"account_id": caller.id, **{name: given.get(name) or value for name, value in known.items()}}
 

@@ -15,7 +15,7 @@ from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.web.access import DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
+from app.web.limits import Limit, missing_counts
 from app.web.paging import Listing
 from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
@@ -118,6 +118,7 @@ def send_link(application_id: str, **body: Any) -> Any:
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
+@missing_counts
 def documents(token: str) -> Any:
     """See which documents are required, and which are there."""
     return visits.documents(token)
@@ -135,6 +136,7 @@ def documents(token: str) -> Any:
         errors.DocumentsClosed,
     ],
 )  # fmt: skip
+@missing_counts
 def hand_in(token: str, submit: bool, **files: Any) -> Any:
     """Upload documents, the field's name being the kind; an empty body hands them in."""
     sent = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
@@ -148,6 +150,7 @@ def hand_in(token: str, submit: bool, **files: Any) -> Any:
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
+@missing_counts
 def read_document(token: str) -> Any:
     """Read a document through the link that an application shows to its deciders for five minutes."""
     found, data = queries.document(token)
@@ -163,6 +166,7 @@ def read_document(token: str) -> Any:
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
+@missing_counts
 def fee(token: str) -> Any:
     """See the stall fee: amount, state and due date."""
     return visits.fee(token)
@@ -176,6 +180,7 @@ def fee(token: str) -> Any:
     limit=TRYING_CODES,
     errors=[errors.LinkExpired, errors.NothingDue, errors.PaymentDeclined, Throttled],
 )
+@missing_counts
 def pay(token: str, **body: Any) -> Any:
     """Start paying the stall fee: a code goes to the wallet's owner.
 
@@ -194,6 +199,7 @@ def pay(token: str, **body: Any) -> Any:
         errors.LinkExpired, errors.OtpWrong, errors.PaymentExpired, errors.PaymentDeclined, errors.PaymentNotStarted,
     ],
 )  # fmt: skip
+@missing_counts
 def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> Any:
     """Confirm the payment with the code; `processing` while the rail has not said how it ended."""
     return actions.verify_otp(token=token, code=code or otp or "")
@@ -208,6 +214,7 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
     limit=FOLLOWING,
     errors=[errors.LinkExpired, errors.LinkUsed],
 )
+@missing_counts
 def activation_of(token: str, path: str = "/", **_: Any) -> Any:
     """See for whom an activation is; looking does not use it up."""
     return {**visits.activation(token), "path": path}
@@ -221,6 +228,7 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
     limit=TRYING_CODES,
     errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
 )
+@missing_counts
 def activate(token: str, confirm_password: str, **body: Any) -> Any:
     """Activate the merchant's account and sign in.
 

@@ -6,9 +6,10 @@ from marshmallow import ValidationError, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
 from app.applications.states import PURPOSES, RISKS, STATES
-from app.blueprints.applications.fields import BoundedMoment, Id, Website
+from app.blueprints.applications.fields import Website
+from app.web.bounded import BoundedMoment
 from app.web.credentials import NewPassword
-from app.web.fields import Choice, Email, File, Flag, Items, Phone, Secret, Text, Whole, problem
+from app.web.fields import Choice, Email, File, Flag, Id, Items, Phone, Secret, Text, Whole, problem
 from app.web.paths import SafePath
 from app.web.schema import Query, Schema
 

@@ -1,8 +1,23 @@
-"""Pages for people: start, a new password, the way to a stall, the API's documentation; in development the mailbox."""
+"""Pages for people: start, a new password, the way to a stall, tickets, the API's documentation.
+
+In development the mailbox as well.
+"""
 
 from flask import Flask
 
-from app.blueprints.console import activate, csrf, dev_mail, docs, documents, merchant_invite, pages, pay, reset
+from app.blueprints.console import (
+    activate,
+    allocator,
+    claim,
+    csrf,
+    dev_mail,
+    docs,
+    documents,
+    merchant_invite,
+    pages,
+    pay,
+    reset,
+)
 from app.config import Settings
 
 
@@ -10,7 +25,7 @@ def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.register_blueprint(pages.blueprint)
-    for each in (reset, documents, pay, activate, merchant_invite):
+    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator):
         app.register_blueprint(each.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

@@ -1,5 +1,6 @@
 """Activating the account: a new password, or that of the account one has."""
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, redirect, request, session, url_for
@@ -75,25 +76,24 @@ LANDING = Input("path", "Where to go then", type="hidden")
 def start(token: str) -> Response:
     """For whom the account is, and what is needed to open it."""
     found = visits.activation(token)
-    return _page(token, found, _form(found).blank(name=found["name"] or "", path=request.args.get("path", "")))
+    return _page(token, found, FORMS[_kind(found)].blank(name=found["name"] or "", path=request.args.get("path", "")))
 
 
 @blueprint.post("/<token>")
 @explained(PURPOSE)
 def activate(token: str) -> ResponseReturnValue:
     """Opens the account, or links the one that is there."""
-    found = visits.activation(token)
-    form = _form(found).typed()
+    form = FORMS.get(request.form.get("shown", ""), FORMS["new"]).typed()
     try:
         limits.spend(TRYING_CODES, ACTIVATING)
-        body = {"message": "", "name": found["name"], **form.checked()}
-        done = actions.activate(token=token, **body)
+        done = actions.activate(token=token, **{"message": "", "name": "", **form.checked()})
     except REFUSALS as error:
-        return _page(token, found, form.refused(error))
+        found = visits.activation(token)
+        return _page(token, found, replace(form, form=FORMS[_kind(found)]).refused(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
     user = done.signed_in.user
-    session[DONE] = {"email": user["email"], "event": found["event_name"], "path": done.path}
+    session[DONE] = {"email": user["email"], "event": done.event, "path": done.path}
     return redirect(url_for("activate.done"), 303)
 
 
@@ -104,13 +104,19 @@ def done() -> ResponseReturnValue:
     return page("console/activate_done.html", said=said) if said else redirect("/", 303)
 
 
-def _form(found: dict[str, Any]) -> Form:
+FORMS = {
+    "existing": Form(ExistingSchema, OWN, MESSAGE, LANDING),
+    "new": Form(ActivationSchema, NAME, NEW, MESSAGE, LANDING),
+    "addressed": Form(AddressedSchema, NAME, ADDRESS, NEW, MESSAGE, LANDING),
+}
+
+
+def _kind(found: dict[str, Any]) -> str:
+    """Which form asks for what is needed; it says so itself when it comes back."""
     if found["existing_account"]:
-        return Form(ExistingSchema, OWN, MESSAGE, LANDING)
-    if found["email"]:
-        return Form(ActivationSchema, NAME, NEW, MESSAGE, LANDING)
-    return Form(AddressedSchema, NAME, ADDRESS, NEW, MESSAGE, LANDING)
+        return "existing"
+    return "new" if found["email"] else "addressed"
 
 
 def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
-    return form_page(PAGE, form, found=found, token=token, contact=found["contact_email"])
+    return form_page(PAGE, form, found=found, token=token, shown=_kind(found), contact=found["contact_email"])

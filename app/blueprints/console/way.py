@@ -29,8 +29,10 @@ def explained(purpose: str) -> Callable[[View], View]:
             try:
                 return view(token=token, **arguments)
             except Gone as error:
+                limits.count_miss()
                 return dead_page(token, purpose, status=error.status)
             except NotFound:
+                limits.count_miss()
                 return page("console/link_unknown.html", status=404)
 
         return shown

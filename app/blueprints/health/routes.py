@@ -24,6 +24,7 @@ class Readiness(Schema):
         required=True, metadata={"enum": ["current", "pending", "unknown"], "example": "current"}
     )
     payrail = fields.String(required=True, metadata={"enum": ["live", "mock", "disabled"], "example": "mock"})
+    payrail_link = fields.String(metadata={"enum": ["up", "down"], "example": "up", "description": "Live mode only."})
     redis = fields.String(required=True, metadata={"enum": ["up", "down"], "example": "up"})
     relay = fields.String(required=True, metadata={"enum": ["up", "down"], "example": "up"})
     workers = fields.Integer(required=True, metadata={"example": 1})

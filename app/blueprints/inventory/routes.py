@@ -46,14 +46,14 @@ def list_stock(event_id: str, **filters: Any) -> Any:
     idempotent=True,
     errors=[errors.SkuTaken, errors.InsufficientStock],
 )
-def create_item(event_id: str, **body: Any) -> Any:
+def create_stock_item(event_id: str, **body: Any) -> Any:
     """Add an item; what is on hand, reserved and damaged is booked as its opening stock."""
     item = actions.create_item(caller=current_caller(), event_id=event_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
 
 @blp.get(f"{STOCK}/items/<itemId>", access=ORGANISER_READS, returns=schemas.ItemRow, versioned=True, sparse=True)
-def read_item(event_id: str, item_id: str) -> Any:
+def read_stock_item(event_id: str, item_id: str) -> Any:
     """Read one item."""
     return queries.item(current_caller(), event_id, item_id)
 
@@ -66,7 +66,7 @@ def read_item(event_id: str, item_id: str) -> Any:
     versioned=True,
     errors=[errors.SkuTaken, errors.InsufficientStock],
 )
-def change_item(event_id: str, item_id: str, **body: Any) -> Any:
+def change_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change the fields that are sent; another quantity is booked as a correction."""
     item = actions.change_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
@@ -90,7 +90,7 @@ def list_movements(event_id: str, item_id: str) -> Any:
     idempotent=True,
     errors=[errors.InsufficientStock, errors.StaleStock],
 )
-def adjust_item(event_id: str, item_id: str, **body: Any) -> Any:
+def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change how much there is: by a difference, or to what was counted.
 
     What happened before a later count changes what that count found missing, and not what there is now.

@@ -9,7 +9,7 @@ from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
+from app.web.limits import Limit, missing_counts
 from app.web.paging import Listing
 
 blp = Blueprint("invitations", __name__, url_prefix="/api", description="Inviting merchants, and taking part")
@@ -74,6 +74,7 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
 
 
 @blp.get("/events/merchant-invite/<slug>", access=PUBLIC, returns=schemas.PublicLinkData, limit=Limit(120), errors=DEAD)
+@missing_counts
 def read_merchant_invite(slug: str) -> Any:
     """Read what a link offers: event, terms and state.
 

@@ -1,7 +1,7 @@
 """No rail: every use is refused before anything is reserved."""
 
 from app.clients.payrail.errors import PayrailDisabled
-from app.clients.payrail.interface import Charge, Outcome
+from app.clients.payrail.interface import Charge, Outcome, Transfer, TransferOutcome, TransferState
 
 
 class DisabledRail:
@@ -9,6 +9,10 @@ class DisabledRail:
 
     def check(self) -> None:
         raise PayrailDisabled()
+
+    def reachable(self) -> bool:
+        """There is nothing to reach."""
+        return True
 
     def start_charge(self, charge: Charge) -> Outcome:
         raise PayrailDisabled()
@@ -19,3 +23,10 @@ class DisabledRail:
     def charge_status(self, reference: str) -> Outcome:
         """Charges of the time before stay as they are."""
         return Outcome.UNKNOWN
+
+    def send_transfer(self, transfer: Transfer) -> TransferState:
+        raise PayrailDisabled()
+
+    def transfer_status(self, reference: str) -> TransferState:
+        """Transfers of the time before stay as they are."""
+        return TransferState(outcome=TransferOutcome.UNKNOWN)

@@ -1,7 +1,6 @@
 """What a rail that cannot be used says."""
 
-from app.config import SettingsError
-from app.core.errors import Unavailable
+from app.core.errors import Unauthorised, Unavailable, Unprocessable
 
 
 class PayrailDisabled(Unavailable):
@@ -14,6 +13,11 @@ class PayrailUnavailable(Unavailable):
     message = "The payment rail does not answer right now; nothing was charged. Try again in a moment."
 
 
-class LiveRailMissing(Unavailable, SettingsError):
-    number, code = 50347, "PAYRAIL_LIVE_MISSING"
-    message = "PAYRAIL_MODE=live: this version has no client for the live rail; set mock or disabled."
+class CallbackNotSigned(Unauthorised):
+    number, code = 40114, "CALLBACK_NOT_SIGNED"
+    message = "This callback carries no signature of the rail that holds now; see docs/payrail.md for how to sign."
+
+
+class CallbackUnreadable(Unprocessable):
+    number, code = 42214, "CALLBACK_UNREADABLE"
+    message = "The callback is signed but is no event; see docs/payrail.md for its fields."

@@ -1,11 +1,15 @@
-"""What the mock rail remembers. In live mode the table stays empty."""
+"""The mock's book as tables. In live mode they stay empty."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, String, func
+from sqlalchemy import BigInteger, CheckConstraint, ColumnElement, DateTime, Interval, String, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base
+from app.clients.payrail.interface import Charge
+from app.clients.payrail.rules import ChargeEntry, TransferEntry
+from app.core.db import Base, db, release
+from app.core.transaction import assert_no_transaction, transaction
 
 
 class MockCharge(Base):
@@ -20,3 +24,64 @@ class MockCharge(Base):
     state: Mapped[str] = mapped_column(String(10), default="open", server_default="open")
     known_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+
+
+class MockTransfer(Base):
+    """A transfer at the mock rail, never changed: what is told of it depends on its age alone."""
+
+    __tablename__ = "payrail_mock_transfer"
+    __table_args__ = (CheckConstraint("state IN ('paid', 'failed')", name="state"),)
+
+    reference: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
+    ending: Mapped[str] = mapped_column(String(4))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    currency: Mapped[str] = mapped_column(String(3))
+    state: Mapped[str] = mapped_column(String(10))
+    known_after: Mapped[timedelta] = mapped_column(Interval)
+    returned_after: Mapped[timedelta | None] = mapped_column(Interval)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+
+
+SENT = ("reference", "ending", "amount_minor", "currency", "state", "known_after", "returned_after")
+
+
+class Tables:
+    """The book in the application's database, by the database's clock."""
+
+    def open_charge(self, charge: Charge) -> None:
+        assert_no_transaction()
+        values = {"reference": charge.reference, "msisdn": charge.msisdn, "amount_minor": charge.amount_minor}
+        with transaction() as session:
+            session.execute(insert(MockCharge).values(values).on_conflict_do_nothing())
+
+    def end_charge(self, reference: str, state: str, known_after: timedelta) -> None:
+        assert_no_transaction()
+        with transaction() as session:
+            session.execute(
+                update(MockCharge)
+                .where(MockCharge.reference == reference, MockCharge.state == "open")
+                .values(state=state, known_at=func.now() + known_after)
+            )
+
+    def charge(self, reference: str) -> ChargeEntry | None:
+        assert_no_transaction()
+        told: ColumnElement[bool] = func.coalesce(MockCharge.known_at <= func.now(), True)
+        asked = select(MockCharge.msisdn, MockCharge.amount_minor, MockCharge.state, told.label("told"))
+        row = db.session.execute(asked.where(MockCharge.reference == reference)).first()
+        release()
+        return ChargeEntry(**row._mapping) if row else None
+
+    def write_transfer(self, entry: TransferEntry) -> None:
+        assert_no_transaction()
+        values = {name: getattr(entry, name) for name in SENT}
+        with transaction() as session:
+            session.execute(insert(MockTransfer).values(values).on_conflict_do_nothing())
+
+    def transfer(self, reference: str) -> tuple[TransferEntry | None, timedelta]:
+        assert_no_transaction()
+        age: ColumnElement[timedelta] = func.clock_timestamp() - MockTransfer.created_at
+        row = db.session.execute(select(MockTransfer, age).where(MockTransfer.reference == reference)).first()
+        release()
+        if row is None:
+            return None, timedelta()
+        return TransferEntry(**{name: getattr(row[0], name) for name in SENT}), row[1]

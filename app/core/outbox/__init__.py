@@ -1,7 +1,7 @@
 """Work that leaves a request: `enqueue()` inside `transaction()`, and PostgreSQL never forgets it."""
 
 from app.core.outbox.models import Heartbeat, Outbox, OutboxAttempt, Tick
-from app.core.outbox.writing import EnqueueOutsideTransaction, cancel, enqueue, enqueue_many
+from app.core.outbox.writing import EnqueueOutsideTransaction, Work, cancel, enqueue, enqueue_all, enqueue_many, errand
 
 __all__ = [
     "EnqueueOutsideTransaction",
@@ -9,7 +9,10 @@ __all__ = [
     "Outbox",
     "OutboxAttempt",
     "Tick",
+    "Work",
     "cancel",
     "enqueue",
+    "enqueue_all",
     "enqueue_many",
+    "errand",
 ]

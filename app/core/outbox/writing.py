@@ -19,6 +19,8 @@ from app.core.transaction import after_commit
 When = datetime | timedelta | None
 Moment = datetime | ColumnElement[datetime] | None
 Row = tuple[str | None, Mapping[str, Any]]
+Work = tuple[str, Mapping[str, Any]]
+JobRow = tuple[Job, str | None, Mapping[str, Any]]
 TABLE = cast(Table, Outbox.__table__)
 
 
@@ -52,7 +54,7 @@ def enqueue(
     The payload holds ids, never secrets. Past `not_after` (a moment, or a span from now) it is not tried any
     more. Raises UnknownKind, EnqueueOutsideTransaction.
     """
-    ids = _insert(find(kind), [(key, payload)], _moment(run_at or delay), _moment(not_after), aggregate)
+    ids = _insert([(find(kind), key, payload)], _moment(run_at or delay), _moment(not_after), aggregate)
     return ids[0] if ids else None
 
 
@@ -66,7 +68,18 @@ def enqueue_many(
     aggregate: str | None = None,
 ) -> int:
     """`enqueue` for many `(key, payload)` in one statement; how many of them are new."""
-    return len(_insert(find(kind), list(rows), _moment(run_at or delay), _moment(not_after), aggregate))
+    found = find(kind)
+    return len(_insert([(found, *row) for row in rows], _moment(run_at or delay), _moment(not_after), aggregate))
+
+
+def errand(kind: str, **payload: Any) -> Work:
+    """One of the pieces that `enqueue_all` adds."""
+    return kind, payload
+
+
+def enqueue_all(works: Iterable[Work]) -> int:
+    """`enqueue` for `errand`s of several kinds, due now, in one statement; how many rows."""
+    return len(_insert([(find(kind), None, payload) for kind, payload in works], None, None, None))
 
 
 def cancel(key: str) -> bool:
@@ -76,28 +89,30 @@ def cancel(key: str) -> bool:
     return result.first() is not None
 
 
-def _insert(job: Job, rows: list[Row], run_at: Moment, not_after: Moment, aggregate: str | None) -> list[int]:
+def _insert(rows: list[JobRow], run_at: Moment, not_after: Moment, aggregate: str | None) -> list[int]:
     session = _open_session()
     if not rows:
         return []
-    common = {
-        "kind": job.kind,
-        "class": job.delivery.value,
-        "critical": job.critical,
-        "aggregate": aggregate,
-        "max_attempts": job.max_attempts,
-        "request_id": request_id.get() or None,
-    }
+    common = {"aggregate": aggregate, "request_id": request_id.get() or None}
     statement = insert(TABLE).values(run_at=func.now() if run_at is None else run_at, not_after=not_after)
     statement = statement.on_conflict_do_nothing(index_elements=[TABLE.c.dedupe_key])
     written = session.execute(
         statement.returning(TABLE.c.id, TABLE.c.run_at <= func.now()),
-        [{**common, "dedupe_key": key, "payload": dict(payload)} for key, payload in rows],
+        [{**common, **_of_job(job), "dedupe_key": key, "payload": dict(payload)} for job, key, payload in rows],
     ).all()
     due = [outbox_id for outbox_id, is_due in written if is_due]
     if due:
         _ring_once(session, due[0])
     return [outbox_id for outbox_id, _ in written]
+
+
+def _of_job(job: Job) -> dict[str, Any]:
+    return {
+        "kind": job.kind,
+        "class": job.delivery.value,
+        "critical": job.critical,
+        "max_attempts": job.max_attempts,
+    }
 
 
 def _ring_once(session: ReadOrWriteSession, outbox_id: int) -> None:

@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 
 from app.core.errors import NotFound
 from app.core.freshness import changed
+from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
 from app.events import availability
 from app.events.importing import statements as sql
-from app.events.importing.reading import RowError, SoldTicket
+from app.events.importing.reading import SoldTicket
 from app.events.models import Event, TicketType
 from app.events.search import key_of
 from app.events.times import instant
@@ -27,14 +28,6 @@ class Imported:
     unchanged: int
     skipped: int
     new_types: int
-
-
-class Rejected(Exception):
-    """The file was refused as a whole; nothing is written."""
-
-    def __init__(self, errors: Sequence[RowError]) -> None:
-        super().__init__(f"{len(errors)} errors")
-        self.errors = errors
 
 
 class _DryRun(Exception):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.core.spreadsheet import Row, Sheet, column_key
-from app.events.importing import values
+from app.core import cells as values
+from app.core.cells import BadCell
+from app.core.spreadsheet import Row, RowError, Sheet, column_key
 from app.events.importing.layouts import Layout, full_name, layout_of
-from app.events.importing.values import BadCell
 
 
 class SoldTicket(NamedTuple):
@@ -22,16 +22,6 @@ class SoldTicket(NamedTuple):
     price_minor: int | None
     sold_at: datetime | None
     status: str
-
-
-class RowError(NamedTuple):
-    """What is wrong in one cell."""
-
-    row: int
-    column: str
-    code: str
-    message: str
-    value: str
 
 
 @dataclass

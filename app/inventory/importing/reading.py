@@ -9,9 +9,9 @@ import io
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, NamedTuple
+from typing import IO
 
-from app.core.spreadsheet import BrokenRow, NotASheet, Table, column_key, opened
+from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, opened
 from app.inventory.columns import ATTRIBUTES, COLUMNS, TEXT, Column, sku_key
 from app.inventory.importing.values import BadCell, reader_of
 
@@ -27,16 +27,6 @@ FLAWS = {
 }
 NOTHING = "\\N"
 Tick = Callable[[int], None]
-
-
-class RowError(NamedTuple):
-    """What is wrong in one cell, or with a row."""
-
-    row: int
-    column: str
-    code: str
-    message: str
-    value: str = ""
 
 
 class TooManyRows(Exception):

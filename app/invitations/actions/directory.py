@@ -12,10 +12,14 @@ from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 from app.invitations.inviting import inviting_event, terms
 from app.invitations.models import EventInvite
-from app.invitations.states import EXPIRED, PENDING, WITHDRAWN
+from app.invitations.states import PENDING, WITHDRAWN
 
 INVITE = text("""
-    WITH wanted AS (
+    WITH expired AS (
+        UPDATE event_invite SET status = 'expired', version = version + 1
+         WHERE event_id = :event_id AND merchant_id = ANY(:merchant_ids) AND status = 'pending' AND expires_at <= now()
+        RETURNING id
+    ), wanted AS (
         SELECT w.id, p.account_id AS merchant_id, coalesce(m.floor_status, 'closed') AS floor_status,
                coalesce(CAST(m.settings ->> 'auto_accept_invites' AS boolean), false)
                    AND coalesce(CAST(:fee_minor AS bigint), 0) = 0 AS automatic
@@ -31,27 +35,29 @@ INVITE = text("""
                                   stall_type, fee_minor, expires_at)
         SELECT id, :event_id, merchant_id, :invited_by, CASE WHEN automatic THEN 'accepted' ELSE 'pending' END,
                automatic, CASE WHEN automatic THEN now() END, :message, :stall_type, :fee_minor, :expires_at
-          FROM wanted
-        ON CONFLICT (event_id, merchant_id) WHERE status IN ('pending', 'accepted') DO NOTHING
-        RETURNING id, merchant_id, status
+          FROM wanted WHERE (SELECT count(*) FROM expired) >= 0
+        ON CONFLICT (event_id, merchant_id) WHERE status IN ('pending', 'accepted')
+        DO UPDATE SET version = event_invite.version
+        RETURNING id, merchant_id, status, xmax = 0 AS fresh
     ), joined AS (
         INSERT INTO participation (merchant_id, event_id, stall_type, fee_minor, floor_status)
         SELECT merchant_id, :event_id, :stall_type, :fee_minor, wanted.floor_status
           FROM made JOIN wanted USING (id, merchant_id)
-         WHERE made.status = 'accepted'
+         WHERE made.status = 'accepted' AND made.fresh
         ON CONFLICT DO NOTHING
     )
-    SELECT id, merchant_id, status FROM made
-""")
-KNOWN = text("""
-    SELECT i.id, w.merchant_id, coalesce(i.status, 'accepted') AS status
+    SELECT id, merchant_id, status, fresh FROM made
+     UNION ALL
+    SELECT i.id, w.merchant_id, coalesce(i.status, 'accepted'), false
       FROM unnest(CAST(:merchant_ids AS text[])) AS w (merchant_id)
       LEFT JOIN event_invite i ON i.merchant_id = w.merchant_id AND i.event_id = :event_id
-                              AND i.status IN ('pending', 'accepted')
+                              AND (i.status = 'accepted' OR i.status = 'pending' AND i.expires_at > now())
       LEFT JOIN participation t ON t.merchant_id = w.merchant_id AND t.event_id = :event_id
-     WHERE i.id IS NOT NULL OR t.event_id IS NOT NULL
-     ORDER BY w.merchant_id
+     WHERE (i.id IS NOT NULL OR t.event_id IS NOT NULL) AND w.merchant_id NOT IN (SELECT merchant_id FROM made)
+     ORDER BY merchant_id
 """)
+"""One statement: counting the expired makes room for the new ones first, and whoever is invited by somebody else at the
+same moment is found by the conflict, which tells rows of others from our own."""
 
 
 def invite_from_directory(
@@ -64,14 +70,11 @@ def invite_from_directory(
     wanted = sorted(set(merchant_ids))
     with transaction() as session:
         event = inviting_event(session, caller, event_id)
-        _expire(session, event_id, wanted)
         given = {**terms(event, sent), "event_id": event_id, "invited_by": caller.id}
-        made = [dict(row) for row in _invited(session, wanted, given)]
-        rest = sorted(set(wanted) - {each["merchant_id"] for each in made})
-        known = _known(session, event_id, rest) if rest else []
+        made, known = _invited(session, wanted, given)
         rows = [(f"event-invite-{each['id']}", {"invite_id": each["id"]}) for each in made]
         enqueue_many("invitations.mail_invite", rows)
-    unavailable = sorted(set(rest) - {each["merchant_id"] for each in known})
+    unavailable = sorted(set(wanted) - {each["merchant_id"] for each in (*made, *known)})
     return {"invited": made, "already_invited": known, "unavailable": unavailable}
 
 
@@ -95,27 +98,14 @@ def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[st
         return {"withdrawn": [dict(row) for row in rows.mappings()]}
 
 
-def _expire(session: OrmSession, event_id: str, merchant_ids: Sequence[str]) -> None:
-    """Makes room for a new invitation where the clock has ended one."""
-    session.execute(
-        update(EventInvite)
-        .where(
-            EventInvite.event_id == event_id,
-            EventInvite.merchant_id.in_(merchant_ids),
-            EventInvite.status == PENDING,
-            EventInvite.expires_at <= func.now(),
-        )
-        .values(status=EXPIRED, version=EventInvite.version + 1)
-        .execution_options(synchronize_session=False)
-    )
-
-
-def _invited(session: OrmSession, merchant_ids: Sequence[str], given: dict[str, Any]) -> Any:
+def _invited(
+    session: OrmSession, merchant_ids: Sequence[str], given: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Those who are invited now, and those who were or take part: with the invitation, if there was one."""
     values = {**given, "merchant_ids": merchant_ids, "ids": [new_id() for _ in merchant_ids]}
-    return session.execute(INVITE, values).mappings()
-
-
-def _known(session: OrmSession, event_id: str, merchant_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Of these merchants, those who are invited or take part: with the invitation, if there was one."""
-    found = session.execute(KNOWN, {"event_id": event_id, "merchant_ids": merchant_ids})
-    return [dict(row) for row in found.mappings()]
+    made: list[dict[str, Any]] = []
+    known: list[dict[str, Any]] = []
+    for row in session.execute(INVITE, values):
+        told = {"id": row.id, "merchant_id": row.merchant_id, "status": row.status}
+        (made if row.fresh else known).append(told)
+    return made, known

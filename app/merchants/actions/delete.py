@@ -11,7 +11,7 @@ from app.accounts.models import Account, AccountSession, ExternalIdentity, Merch
 from app.accounts.throttling import check_own_password
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.claiming import claimed
+from app.merchants.claiming import claimed_with_profile
 from app.merchants.models import Merchant
 from app.merchants.money import open_money
 from app.merchants.states import CLOSED, DELETED, check_step
@@ -28,7 +28,8 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
     if not check_own_password(caller.id, current_password):
         raise CurrentPasswordWrong()
     with transaction() as session:
-        merchant = claimed(session, caller.id)
+        # The account too, so that a settlement which names it comes before or finds no merchant.
+        merchant, _, _ = claimed_with_profile(session, caller.id)
         open_money(session, caller.id)
         check_step(merchant.status, DELETED)
         _erase(session, caller)

@@ -1,0 +1,53 @@
+"""Errors of allocations: blocks, links and the gate."""
+
+from app.core.errors import Conflict
+
+
+class InsufficientTickets(Conflict):
+    number, code = 40936, "INSUFFICIENT_TICKETS"
+    message = "Fewer tickets of this type are free than the block needs; data.available says how many there are."
+
+
+class InsufficientSlots(Conflict):
+    number, code = 40937, "INSUFFICIENT_SLOTS"
+    message = "Fewer places of the block are free than that; data.available says how many there are."
+
+
+class NoSlotsLeft(Conflict):
+    number, code = 40938, "NO_SLOTS_LEFT"
+    message = "All places of this link have been given out."
+
+
+class AlreadyClaimed(Conflict):
+    number, code = 40939, "ALREADY_CLAIMED"
+    message = "This e-mail address has a place on this link already; look for the ticket in its mailbox."
+
+
+class AlreadyAdmitted(Conflict):
+    number, code = 40940, "ALREADY_ADMITTED"
+    message = "This ticket has been admitted already; data says when, where and by whom."
+
+
+class SlotRevoked(Conflict):
+    number, code = 40941, "SLOT_REVOKED"
+    message = "This ticket has been revoked and admits nobody; data.revokedAt says since when."
+
+
+class NotClaimed(Conflict):
+    number, code = 40942, "NOT_CLAIMED"
+    message = "Nobody has claimed this place yet, so nobody can be admitted with it; data.status says where it stands."
+
+
+class SlotReleased(Conflict):
+    number, code = 40943, "SLOT_RELEASED"
+    message = "This place went back to the public; there is nothing left to take back."
+
+
+class BlockMismatch(Conflict):
+    number, code = 40944, "BLOCK_MISMATCH"
+    message = "Places move only between blocks of one ticket type; make the other block with the same ticketTypeId."
+
+
+class PartyTooSmall(Conflict):
+    number, code = 40964, "PARTY_TOO_SMALL"
+    message = "Fewer of this party are still outside than that; data.remaining says how many."

@@ -1,0 +1,196 @@
+"""Tables of allocations: the block, its slots, and what has happened to each slot.
+
+A block's row is what everybody locks first who changes the block or one of its slots (see `books`). Its counters
+stand beside it, so that lists never count. Of the columns that stand in an index none changes when somebody is
+admitted: so the gate's one write stays small.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Computed,
+    DateTime,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    Integer,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.allocations import states
+from app.core.db import Base, ObjectId, id_column
+from app.core.folding import folded_sql
+
+Timestamp = DateTime(timezone=True)
+HELD = "available + invited + claimed + admitted"
+FREE = "given_at IS NULL AND ended_at IS NULL"
+AT_THE_GATE = "claimed_at IS NOT NULL AND ended_at IS NULL"
+# Every word begins with the event's id, so that one index serves all events and a search reads its own event alone.
+NAMED, MAILED = folded_sql("coalesce(name, '')"), folded_sql("split_part(coalesce(email, ''), '@', 1)")
+NAME_KEY = f"left({NAMED}, 240)"
+WORD_LENGTH = 60
+FOUND_BY = (
+    f"{NAMED} || ' ' || coalesce(email, '') || ' ' || split_part(coalesce(email, ''), '@', 2)"
+    f" || ' ' || {MAILED} || ' ' || lower(coalesce(code, ''))"
+)
+WORDS = rf"regexp_replace({FOUND_BY}, '(\S{{1,{WORD_LENGTH}}})\S*', event_id || '\1', 'g')"
+SEARCH = f"array_to_tsvector(array_remove(string_to_array({WORDS}, ' '), ''))"
+
+
+def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
+
+
+def _count() -> Mapped[int]:
+    return mapped_column(Integer, default=0, server_default=text("0"))
+
+
+class AllocationBlock(Base):
+    """Places of one ticket type that are kept for a holder. Money is per place, VAT inside, before `discounts`.
+
+    A link counts while it is live and has the present generation; `open_claims` counts places of this generation.
+    """
+
+    __tablename__ = "allocation_block"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        _one_of("status", states.BLOCK_STATES),
+        _one_of("kind", states.KINDS),
+        CheckConstraint("least(available, invited, claimed, admitted, revoked, released) >= 0", name="counters"),
+        CheckConstraint("held <= quantity AND quantity >= 0", name="quantity"),
+        CheckConstraint("unit_price_minor >= 0", name="unit_price"),
+        CheckConstraint("open_max_claims IS NULL OR open_claims <= open_max_claims", name="open_claims"),
+        UniqueConstraint("id", "event_id", "ticket_type_id"),
+        Index("ix_allocation_block_event", "event_id", "created_at", "id"),
+        Index("ix_allocation_block_ticket_type", "ticket_type_id"),
+        Index("ix_allocation_block_release", "release_at", postgresql_where=text("release_at IS NOT NULL")),
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id"))
+    name: Mapped[str | None] = mapped_column(String(120))
+    kind: Mapped[str] = mapped_column(String(20))
+    holder_name: Mapped[str | None] = mapped_column(String(200))
+    holder_email: Mapped[str | None] = mapped_column(String(254))
+    holder_phone: Mapped[str | None] = mapped_column(String(20))
+    holder_organisation: Mapped[str | None] = mapped_column(String(200))
+    quantity: Mapped[int] = mapped_column(Integer)
+    unit_price_minor: Mapped[int] = mapped_column(BigInteger)
+    discounts: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))
+    promo_code: Mapped[str | None] = mapped_column(String(40))
+    release_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    notes: Mapped[str | None] = mapped_column(String(2000))
+    status: Mapped[str] = mapped_column(String(20), default=states.OPEN)
+    available: Mapped[int] = _count()
+    invited: Mapped[int] = _count()
+    claimed: Mapped[int] = _count()
+    admitted: Mapped[int] = _count()
+    revoked: Mapped[int] = _count()
+    released: Mapped[int] = _count()
+    held: Mapped[int] = mapped_column(Integer, Computed(HELD, persisted=True))
+    allocator_generation: Mapped[int] = _count()
+    allocator_live: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    open_generation: Mapped[int] = _count()
+    open_live: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    open_max_claims: Mapped[int | None] = mapped_column(Integer)
+    open_max_per_claim: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    open_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    open_claims: Mapped[int] = _count()
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class AllocationSlot(Base):
+    """One place of a block. Event and ticket type are the block's, written here for the gate.
+
+    `generation` is part of its claim link: a slot that changes hands gets the next one, and a new `code`. Slots that
+    were claimed together share `party_id`, the id of the first of them. `given_at` is when it stopped being free,
+    `ended_at` when it was revoked or released. `admitted_by` is an account's id.
+    """
+
+    __tablename__ = "allocation_slot"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        _one_of("status", states.SLOT_STATES),
+        _one_of("via", states.WAYS),
+        _one_of("delivery", states.DELIVERIES),
+        CheckConstraint("(status IN ('revoked', 'released')) = (ended_at IS NOT NULL)", name="ended"),
+        CheckConstraint("(status = 'admitted') = (admitted_at IS NOT NULL)", name="admitted"),
+        CheckConstraint("status NOT IN ('claimed', 'admitted') OR claimed_at IS NOT NULL", name="claimed"),
+        CheckConstraint("(given_at IS NULL) = (status = 'available') OR ended_at IS NOT NULL", name="given"),
+        CheckConstraint("party_size >= 1", name="party_size"),
+        ForeignKeyConstraint(
+            ["block_id", "event_id", "ticket_type_id"],
+            ["allocation_block.id", "allocation_block.event_id", "allocation_block.ticket_type_id"],
+        ),
+        Index("ix_allocation_slot_block", "block_id", "id"),
+        Index("ix_allocation_slot_free", "block_id", "id", postgresql_where=text(FREE)),
+        Index("ix_allocation_slot_email", "block_id", "email", postgresql_where=text("ended_at IS NULL")),
+        Index("uq_allocation_slot_open_link", "block_id", "email", unique=True,
+              postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL")),
+        Index("ix_allocation_slot_party", "party_id", postgresql_where=text("party_size > 1")),
+        Index("ix_allocation_slot_gate", "event_id", "name_key", "id", postgresql_where=text(AT_THE_GATE)),
+        Index("ix_allocation_slot_search", "search", postgresql_using="gin", postgresql_where=text(AT_THE_GATE),
+              postgresql_with={"fastupdate": "off"}),
+        {"postgresql_with": {"fillfactor": "85"}},
+    )  # fmt: skip
+
+    id: Mapped[str] = id_column()
+    block_id: Mapped[str] = mapped_column(ObjectId)
+    event_id: Mapped[str] = mapped_column(ObjectId)
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId)
+    status: Mapped[str] = mapped_column(String(20), default=states.AVAILABLE, server_default=text("'available'"))
+    via: Mapped[str | None] = mapped_column(String(20))
+    generation: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    code: Mapped[str | None] = mapped_column(String(10, collation="C"), unique=True)
+    name: Mapped[str | None] = mapped_column(String(200))
+    email: Mapped[str | None] = mapped_column(String(254, collation="C"))
+    phone: Mapped[str | None] = mapped_column(String(20))
+    delivery: Mapped[str | None] = mapped_column(String(20))
+    party_id: Mapped[str | None] = mapped_column(ObjectId)
+    party_size: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    given_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    claimed_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    reminded_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    admitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    admitted_by: Mapped[str | None] = mapped_column(ObjectId)
+    gate: Mapped[str | None] = mapped_column(String(80))
+    nonce: Mapped[str | None] = mapped_column(String(80))
+    version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    name_key: Mapped[str] = mapped_column(String(240, collation="C"), Computed(NAME_KEY, persisted=True))
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH, persisted=True), deferred=True)
+
+
+class SlotEvent(Base):
+    """What happened to a slot, when, and by whom: written beside every change and never changed.
+
+    It has no foreign keys: it outlives what it tells of, and a block of 5,000 is not checked 5,000 times.
+    """
+
+    __tablename__ = "allocation_slot_event"
+    __table_args__ = (_one_of("actor", states.ACTORS), Index("ix_allocation_slot_event_slot", "slot_id", "id"))
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    slot_id: Mapped[str] = mapped_column(ObjectId)
+    block_id: Mapped[str] = mapped_column(ObjectId)
+    verb: Mapped[str] = mapped_column(String(20))
+    from_status: Mapped[str | None] = mapped_column(String(20))
+    to_status: Mapped[str] = mapped_column(String(20))
+    actor: Mapped[str] = mapped_column(String(20))
+    actor_id: Mapped[str | None] = mapped_column(ObjectId)
+    gate: Mapped[str | None] = mapped_column(String(80))
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -1,0 +1,41 @@
+"""Packs: tickets without names, printed for the door."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, Integer, String, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, id_column
+
+Timestamp = DateTime(timezone=True)
+QUEUED, RUNNING, DONE = "queued", "running", "done"
+
+
+class TicketPack(Base):
+    """So many tickets of a block, claimed at once and printed as one document. `drawn` is how far that has come."""
+
+    __tablename__ = "ticket_pack"
+    __table_args__ = (
+        CheckConstraint(f"status IN ('{QUEUED}', '{RUNNING}', '{DONE}')", name="status"),
+        CheckConstraint("count > 0 AND drawn BETWEEN 0 AND count", name="count"),
+        Index("ix_ticket_pack_block", "block_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = id_column()
+    block_id: Mapped[str] = mapped_column(ForeignKey("allocation_block.id"))
+    count: Mapped[int] = mapped_column(Integer)
+    status: Mapped[str] = mapped_column(String(20))
+    drawn: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class TicketPackSlot(Base):
+    """A ticket's place in its pack. A slot is in one pack at most, so no ticket is printed in two."""
+
+    __tablename__ = "ticket_pack_slot"
+    __table_args__ = (UniqueConstraint("pack_id", "number"),)
+
+    slot_id: Mapped[str] = mapped_column(ForeignKey("allocation_slot.id"), primary_key=True)
+    pack_id: Mapped[str] = mapped_column(ForeignKey("ticket_pack.id"))
+    number: Mapped[int] = mapped_column(Integer)

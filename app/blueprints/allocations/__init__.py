@@ -1,0 +1,1 @@
+"""Allocations over HTTP: for organisers, for those who bring a link, and for the gate."""

@@ -1,0 +1,179 @@
+"""Blocks for organisers: `/api/events/{eventId}/allocations`."""
+
+from typing import Any
+
+from app.allocations import actions, errors, queries
+from app.blueprints.allocations import answers, schemas
+from app.blueprints.allocations.code_lists import code_list
+from app.blueprints.allocations.slot_pages import with_slots
+from app.invitations.errors import EventClosed
+from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+from app.web.limits import Limit
+from app.web.paging import Listing
+
+blp = Blueprint(
+    "allocations", __name__, url_prefix="/api/events",
+    description="Blocks of tickets: handed out, claimed, admitted",
+)  # fmt: skip
+BLOCKS = Listing("allocations", answers.AllocationRow, queries.BLOCK_SORTS, "createdAt")
+MAILING = Limit(60)
+
+
+@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=answers.QuoteData)
+def quote(event_id: str, **body: Any) -> Any:
+    """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
+    return queries.quote(current_caller(), event_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations",
+    access=ORGANISER,
+    body=schemas.BlockBody,
+    returns=answers.AllocationRow,
+    status=201,
+    idempotent=True,
+    errors=[errors.InsufficientTickets, EventClosed],
+)
+def create_block(event_id: str, **body: Any) -> Any:
+    """Keep places for a holder.
+
+    They leave the public's count at once. Price and discounts are those of this moment.
+    """
+    block_id = actions.create_block(current_caller(), event_id, **body)
+    found = queries.block(current_caller(), event_id, block_id)
+    return found, {"ETag": f'"{found["version"]}"'}
+
+
+@blp.get("/<eventId>/allocations", access=ORGANISER_READS, query=schemas.BlockFilters, returns=BLOCKS)
+def list_blocks(event_id: str, **filters: Any) -> Any:
+    """List an event's blocks."""
+    return queries.listed(current_caller(), event_id, **filters)
+
+
+@blp.get(
+    "/<eventId>/allocations/<blockId>",
+    access=ORGANISER_READS,
+    query=schemas.SlotFilters,
+    returns=answers.AllocationData,
+    versioned=True,
+)
+def read_block(event_id: str, block_id: str, **page: Any) -> Any:
+    """Read a block, with a page of its slots."""
+    return with_slots(queries.block(current_caller(), event_id, block_id), queries.slots, **page)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/codes",
+    access=ORGANISER,
+    body=schemas.CodesBody,
+    returns=answers.CodesData,
+    status=201,
+    idempotent=True,
+    errors=[errors.InsufficientSlots],
+)
+def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
+    """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
+    return code_list(actions.make_codes(current_caller(), event_id, block_id, **body), 201)
+
+
+@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_READS, returns=answers.CodesData)
+def list_codes(event_id: str, block_id: str) -> Any:
+    """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`."""
+    return code_list(queries.codes(current_caller(), event_id, block_id), 200)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/invite",
+    access=ORGANISER.with_verified_address(),
+    body=schemas.InviteBody,
+    returns=answers.InvitesData,
+    status=201,
+    idempotent=True,
+    limit=MAILING,
+    errors=[errors.InsufficientSlots, EventClosed],
+)
+def invite(event_id: str, block_id: str, **body: Any) -> Any:
+    """Invite people: each gets a claim link by mail.
+
+    All or nobody. An address that has a place in the block, or is listed twice, is reported and not doubled.
+    """
+    return actions.invite(current_caller(), event_id, block_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/allocator-link",
+    access=ORGANISER,
+    body=schemas.LinkBody,
+    returns=answers.AllocationLinkData,
+    errors=[EventClosed],
+)
+def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
+    """Get the link by which the holder hands out places himself. The same call gives the same link."""
+    return actions.change_allocator_link(current_caller(), event_id, block_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/open-link",
+    access=ORGANISER,
+    body=schemas.OpenLinkBody,
+    returns=answers.AllocationLinkData,
+    errors=[EventClosed],
+)
+def open_link(event_id: str, block_id: str, **body: Any) -> Any:
+    """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
+    return actions.change_open_link(current_caller(), event_id, block_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/remind",
+    access=ORGANISER,
+    body=schemas.RemindBody,
+    returns=answers.RemindData,
+    idempotent=True,
+    limit=MAILING,
+    errors=[EventClosed],
+)
+def remind(event_id: str, block_id: str, **body: Any) -> Any:
+    """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""
+    return actions.remind(current_caller(), event_id, block_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/release-unused",
+    access=ORGANISER,
+    body=schemas.ReleaseBody,
+    returns=answers.ReleaseData,
+    idempotent=True,
+)
+def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> Any:
+    """Give places that nobody has claimed back to the public. Their links and codes die."""
+    release = actions.preview_release if dry_run else actions.release_unused
+    return {**release(current_caller(), event_id, block_id, **body), "dry_run": dry_run}
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/slots/<slotId>/revoke",
+    access=ORGANISER,
+    body=schemas.RevokeBody,
+    returns=answers.RevokedData,
+    idempotent=True,
+    errors=[errors.AlreadyAdmitted, errors.SlotReleased],
+)
+def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
+    """End a place: its ticket dies at once, and the place returns to the block or to the public."""
+    return actions.revoke(current_caller(), event_id, block_id, slot_id, **body)
+
+
+@blp.post(
+    "/<eventId>/allocations/<blockId>/move",
+    access=ORGANISER,
+    body=schemas.MoveBody,
+    returns=answers.MoveData,
+    idempotent=True,
+    errors=[errors.InsufficientSlots, errors.BlockMismatch],
+)
+def move(event_id: str, block_id: str, **body: Any) -> Any:
+    """Move free places to another block of the same ticket type."""
+    return actions.move_places(current_caller(), event_id, block_id, **body)

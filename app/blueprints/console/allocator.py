@@ -1,0 +1,149 @@
+"""The holder's page: how many places are left, who has the others; hand out, rename, take back."""
+
+from typing import Any
+
+from flask import Response, redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.allocations import actions, visits
+from app.allocations.states import DELIVERIES, E_TICKET
+from app.allocations.tickets import queries
+from app.blueprints.console.claim import dead_page
+from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
+from app.blueprints.console.page import Pages, page
+from app.core.dates import moment
+from app.core.errors import AppError, Gone, NotFound
+from app.core.ids import is_id
+from app.web.fields import Choice, Email, Flag, Text
+from app.web.limits import client_network
+from app.web.schema import Query
+
+PAGE, SLOT_PAGE, TOLD = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
+blueprint = Pages("allocator", __name__, url_prefix="/allocator")
+WORDS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
+
+
+class HandOutSchema(Query):
+    name = Text(required=True, min=1, max=200)
+    email = Email(required=True)
+    delivery = Choice(*DELIVERIES)
+    allow_duplicates = Flag()
+
+
+class RenameSchema(Query):
+    name = Text(required=True, min=1, max=200)
+    email = Email(required=True)
+
+
+NAME = Input(
+    "name",
+    "Name of the guest",
+    says={"required": "Enter the name of the guest.", "too_long": "The name may have 200 characters."},
+)
+WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
+EMAIL = Input(
+    "email",
+    "E-mail address of the guest",
+    hint="The ticket is sent there.",
+    type="email",
+    inputmode="email",
+    says={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
+    about=("ALREADY_CLAIMED",),
+)
+AGAIN = Input("allowDuplicates", "Give this address another place")
+HAND_OUT = Form(HandOutSchema, NAME, EMAIL, Input("delivery", "How does the guest get in?"), AGAIN)
+RENAME = Form(RenameSchema, NAME, EMAIL)
+
+
+def dead(token: str, error: AppError) -> Response:
+    """What the page says for a link that opens nothing (any more)."""
+    return page("console/link_unknown.html", status=404) if isinstance(error, NotFound) else dead_page(token, error)
+
+
+@blueprint.get("/<token>")
+def start(token: str) -> ResponseReturnValue:
+    """How many places are left, and who has the others."""
+    try:
+        return _page(token, HAND_OUT.blank(delivery=E_TICKET))
+    except (Gone, NotFound) as error:
+        return dead(token, error)
+
+
+@blueprint.post("/<token>")
+def hand_out(token: str) -> ResponseReturnValue:
+    """Gives somebody a place."""
+    form = HAND_OUT.typed()
+    try:
+        done = actions.hand_out(token, client_network(), **form.checked())
+    except (Gone, NotFound) as error:
+        return dead(token, error)
+    except REFUSALS as error:
+        return _page(token, form.refused(error))
+    return _told(token, f"{done['name']} has a place. A mail is on its way to {done['email']}.")
+
+
+@blueprint.get("/<token>/<slot_id>")
+def slot(token: str, slot_id: str) -> ResponseReturnValue:
+    """One place that was handed out, to be renamed or taken back."""
+    try:
+        return _slot_page(token, slot_id)
+    except (Gone, NotFound) as error:
+        return dead(token, error)
+
+
+@blueprint.post("/<token>/<slot_id>")
+def rename(token: str, slot_id: str) -> ResponseReturnValue:
+    """Gives the place to somebody else: the old ticket dies, and a new one goes out."""
+    form = RENAME.typed()
+    try:
+        done = actions.rename(token, client_network(), slot_id=slot_id, **form.checked())
+    except (Gone, NotFound) as error:
+        return dead(token, error)
+    except REFUSALS as error:
+        return _slot_page(token, slot_id, form.refused(error))
+    return _told(token, f"The place is {done['name']}’s now. The ticket before counts no longer.")
+
+
+@blueprint.post("/<token>/<slot_id>/take-back")
+def take_back(token: str, slot_id: str) -> ResponseReturnValue:
+    """Takes the place back: its ticket dies, and it is free again."""
+    try:
+        done = actions.take_back(token, client_network(), slot_id=slot_id)
+    except (Gone, NotFound) as error:
+        return dead(token, error)
+    except REFUSALS as error:
+        return _slot_page(token, slot_id, RENAME.blank().refused(error))
+    return _told(token, f"You have taken the place of {done['name']} back. It is free again.")
+
+
+def _told(token: str, sentence: str) -> ResponseReturnValue:
+    session[TOLD] = sentence
+    return redirect(url_for("allocator.start", token=token), 303)
+
+
+def _page(token: str, form: Filled) -> Response:
+    found = visits.allocator(token, client_network())
+    after = request.args.get("after", "")
+    listed = queries.handed_out(found["id"], after if is_id(after) else "")
+    return form_page(PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_shown(found))
+
+
+def _slot_page(token: str, slot_id: str, form: Filled | None = None) -> Response:
+    """Raises NotFound for a place that this holder has not given out."""
+    found = visits.allocator(token, client_network())
+    one = queries.handed_out_one(found["id"], slot_id) if is_id(slot_id) else None
+    if one is None:
+        raise NotFound()
+    form = form or RENAME.blank(name=one["name"] or "", email=one["email"] or "")
+    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_shown(found))
+
+
+def _shown(found: dict[str, Any]) -> dict[str, Any]:
+    zone = found["timezone"]
+    return {
+        "found": found,
+        "contact": found["contact_email"],
+        "begins": moment(found["starts_at"], zone),
+        "until": moment(found["release_at"], zone) if found["release_at"] else "",
+        "where": ", ".join(each for each in (found["venue"], found["city"]) if each),
+    }

@@ -1,0 +1,94 @@
+"""What the operations on payouts take and give (specification 4.0-P)."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from app.payouts.destinations import DESTINATIONS
+from app.payouts.states import ACTORS, STATES
+from app.web.bounded import BoundedMoment
+from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.schema import Query, Schema
+
+MOST_MINOR = 10**12
+AMOUNT = {"example": 125000, "description": "NAD cents"}
+WHEN = {
+    "rare": True,
+    "description": "with the mode schedule: when, within 90 days; a naive time is in the merchant's time zone",
+}
+REASONS = ["EMAIL_NOT_VERIFIED", "MERCHANT_PAUSED", "PAYOUT_DETAILS_MISSING", "INSUFFICIENT_FUNDS", "PAYRAIL_DISABLED"]
+
+
+class PayoutBody(Schema):
+    """How much is paid out, when, and where to."""
+
+    amount_minor = Whole(required=True, min=1, max=MOST_MINOR, metadata=AMOUNT)
+    destination = Choice(*DESTINATIONS, required=True)
+    mode = Choice("now", "schedule", required=True)
+    scheduled_for = BoundedMoment(min=8, max=40, metadata=WHEN)
+    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet; by default that of payoutDetails"})
+    idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
+
+    @validates_schema
+    def now_has_no_time(self, data: dict[str, Any], **_: Any) -> None:
+        """Whoever names a time does not mean now; money that left too early does not come back."""
+        if data.get("mode") == "now" and data.get("scheduled_for") is not None:
+            told = problem("unexpected_value", "Leave it out, or choose the mode schedule.")
+            raise ValidationError({"scheduledFor": told.messages})
+
+
+class PayoutWish(Query):
+    """What the fields of a request are called in a query: filters of the list, inputs of availability."""
+
+    amount_minor = Whole(min=1, max=MOST_MINOR, metadata=AMOUNT)
+    destination = Choice(*DESTINATIONS)
+    mode = Choice("now", "schedule")
+    scheduled_for = BoundedMoment(min=8, max=40, metadata={"description": "a time, or a date for the whole day"})
+    payrail_msisdn = Phone(min=8, max=20)
+    idempotency_key = Text(min=8, max=80, metadata={"rare": True, "description": "the key that it was made with"})
+
+
+class PayoutFilters(PayoutWish):
+    status = Choice(*STATES)
+
+
+class PayoutStep(Schema):
+    status = fields.String(required=True, metadata={"enum": list(STATES), "example": "requested"})
+    at = Moment(required=True)
+    actor = fields.String(required=True, metadata={"enum": list(ACTORS), "example": "merchant"})
+    reason = fields.String(required=True, allow_none=True)
+
+
+class PayoutRow(Schema):
+    id = fields.String(required=True)
+    version = Whole(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATES), "example": "processing"})
+    conclusive = Flag(required=True, metadata={"description": "whether it has ended; only a bounce can follow `paid`"})
+    on_hold = Flag(required=True, metadata={"description": "it waits because the merchant has paused"})
+    amount_minor = Whole(required=True, metadata=AMOUNT)
+    currency = fields.String(required=True, metadata={"example": "NAD"})
+    destination = fields.String(required=True, metadata={"enum": list(DESTINATIONS), "example": "payrail"})
+    shown_as = fields.String(
+        required=True, data_key="destinationShown", metadata={"example": "••••567", "description": "masked"}
+    )
+    mode = fields.String(required=True, metadata={"enum": ["now", "schedule"], "example": "now"})
+    scheduled_for = Moment(required=True, allow_none=True)
+    reason = fields.String(required=True, allow_none=True, metadata={"description": "why it failed, as the rail says"})
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+    submitted_at = Moment(required=True, allow_none=True)
+    settled_at = Moment(required=True, allow_none=True)
+
+
+class PayoutData(PayoutRow):
+    history = Items(Object(PayoutStep), required=True)
+
+
+class AvailabilityData(Schema):
+    balance_minor = Whole(required=True, metadata={"example": 482000, "description": "available and held together"})
+    held_minor = Whole(required=True, metadata={"example": 125000, "description": "on its way out"})
+    available_minor = Whole(required=True, metadata={"example": 357000})
+    currency = fields.String(required=True, metadata={"example": "NAD"})
+    next_payout_at = Moment(required=True, allow_none=True, metadata={"description": "the next that is scheduled"})
+    payable = Flag(metadata={"description": "with amountMinor: whether it could be paid out now"})
+    reasons = Items(fields.String(metadata={"enum": REASONS, "example": REASONS[3]}))

@@ -1,0 +1,116 @@
+"""What the mock server can be told to do wrong.
+
+    {"do": "hang", "on": "send", "times": 1, "seconds": 20, "reference": "…"}
+
+Only `do` is needed; `times` is how often it happens (for ever when absent). In the way of a request (`on` is send,
+status, start, confirm or any):
+
+    hang      do it, then answer nothing for `seconds` (20) and hang up: a timeout after the commit
+    late      do it, answer after `seconds` (5)
+    fail      do it, answer `status` (500)
+    error     do nothing, answer `status` (500)
+    busy      do nothing, answer 503 with Retry-After `seconds` (1), or `status` 429 likewise
+    drop      do nothing, hang up
+    drip      do it, then send the answer one byte every `seconds` (0.2)
+    garbage, huge, other_amount, other_reference, not_found    do it, then answer just that
+
+With a transfer that is sent:
+
+    accept    it is settled only after `seconds`
+    bounce    it is returned `seconds` after it was sent (days are seconds, too: the clock can be moved)
+    decline   it fails
+
+With callbacks:
+
+    duplicate    each comes `times_each` (2) times
+    contradict   each is followed by one that says the opposite, with its own id and a good signature
+    forge        each is followed by one that says the opposite, signed with another secret
+    delay        each comes `seconds` later
+    lose         none comes
+    hold         none comes until `flush`, and then all in a random order
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from threading import Lock
+from typing import Any
+
+REQUESTS = ("hang", "late", "fail", "error", "busy", "drop", "drip")
+ANSWERS = ("garbage", "huge", "other_amount", "other_reference", "not_found")
+TRANSFERS = ("accept", "bounce", "decline")
+CALLBACKS = ("duplicate", "contradict", "forge", "delay", "lose", "hold")
+ON = ("any", "send", "status", "start", "confirm")
+SECONDS = {"hang": 20.0, "late": 5.0, "busy": 1.0, "drip": 0.2, "accept": 30.0, "bounce": 60.0, "delay": 60.0}
+
+
+class BadFault(ValueError):
+    """The fault is none of those that the server knows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One thing to do wrong; see the head of this file."""
+
+    do: str
+    on: str = "any"
+    times: int | None = None
+    seconds: float | None = None
+    reference: str | None = None
+    status: int = 0
+    times_each: int = 2
+
+    def __post_init__(self) -> None:
+        if self.do not in (*REQUESTS, *ANSWERS, *TRANSFERS, *CALLBACKS) or self.on not in ON:
+            raise BadFault(f"no such fault: {self.do} on {self.on}")
+
+    @property
+    def pause(self) -> float:
+        return SECONDS.get(self.do, 0.0) if self.seconds is None else self.seconds
+
+
+def read(text: str) -> list[Fault]:
+    """Faults from JSON, an object or a list of them, or from a bare word. Raises BadFault."""
+    if text.strip().isidentifier():
+        return [Fault(do=text.strip())]
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise BadFault("not JSON") from error
+    return [_fault(each) for each in (found if isinstance(found, list) else [found])]
+
+
+def _fault(said: Any) -> Fault:
+    known = {each.name for each in fields(Fault)}
+    if not isinstance(said, dict) or not set(said) <= known or "do" not in said:
+        raise BadFault(f"a fault is an object with `do` and some of {', '.join(sorted(known))}")
+    return Fault(**said)
+
+
+class Faults:
+    """The faults that are switched on; safe among threads."""
+
+    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+        self._lock, self._on = Lock(), list(faults)
+
+    def set(self, faults: Iterable[Fault]) -> None:
+        """These and no others from now on."""
+        with self._lock:
+            self._on = list(faults)
+
+    def take(self, kinds: tuple[str, ...], *, on: str = "any", reference: str | None = None) -> Fault | None:
+        """The first fault of these kinds that applies here; one that happens so many times has happened once more."""
+        with self._lock:
+            for place, each in enumerate(self._on):
+                if each.do in kinds and each.on in ("any", on) and each.reference in (None, reference):
+                    self._spend(place, each)
+                    return each
+        return None
+
+    def _spend(self, place: int, fault: Fault) -> None:
+        if fault.times is None:
+            return
+        if fault.times <= 1:
+            del self._on[place]
+        else:
+            self._on[place] = replace(fault, times=fault.times - 1)

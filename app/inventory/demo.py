@@ -1,0 +1,63 @@
+"""The stock room of a bar, for the demo: what a festival of three nights keeps, some of it low, some of it old."""
+
+import random
+from datetime import timedelta
+from decimal import Decimal
+
+from sqlalchemy import select
+
+from app.accounts.caller import Caller
+from app.core.clock import utcnow
+from app.core.db import db
+from app.inventory.actions import adjust, change_reminder, create_item
+from app.inventory.models import StockItem
+
+COLUMNS = ("sku", "name", "category", "brand", "supplier", "unit", "storage_location", "cost_price", "sell_price",
+           "par_level", "min_order_qty", "reorder_level", "on_hand", "days")  # fmt: skip
+BAR = (
+    ("BEE-001", "Windhoek Lager 330 ml", "Beer", "Windhoek", "Namibia Breweries", "case", "Cold room", "285.14", "480",
+     120, 24, 40, 96, 220),
+    ("BEE-002", "Tafel Lager 500 ml", "Beer", "Tafel", "Namibia Breweries", "case", "Cold room", "261.50", "456", 80,
+     24, 30, 26, 180),
+    ("WIN-001", "Neuras Shiraz 750 ml", "Wine", "Neuras", "Oshikoto Wholesale", "bottle", "Truck A", "148", "320", 36,
+     6, 12, 31, None),
+    ("SOF-001", "Rooibos iced tea, peach", "Soft drink", "Tetley", "Oshikoto Wholesale", "bottle", "Cold room", "9.80",
+     "25", 400, 24, 120, 310, 90),
+    ("SOF-002", "Mineral water 500 ml", "Soft drink", "Oasis", "Oshikoto Wholesale", "bottle", "Truck A", "5.20", "15",
+     1000, 48, 300, 288, 300),
+    ("COF-001", "Espresso beans", "Coffee", "Slowtown", "Slowtown Coffee", "kg", "Tent 3, shelf 2", "186.31", None, 20,
+     1, 6, "14.750", 60),
+    ("FOO-001", "Kapana beef strips", "Food", None, "Meatco", "kg", "Cold room", "110.59", "240", 60, 10, 20,
+     "48.500", 4),
+    ("CON-001", "Ice cubes 5 kg", "Consumable", None, "Polar Ice", "bag", "Truck A", "22", None, 80, 20, 25, 61, None),
+    ("CON-002", "Compostable cups 0.4 l", "Consumable", "GreenCup", "Print House", "sleeve", "Tent 3, shelf 1", "38.40",
+     None, 200, 20, 60, 44, None),
+)  # fmt: skip
+
+
+def seed(caller: Caller, event_id: str) -> int:
+    """How many items had to be made for this event."""
+    if db.session.scalar(select(StockItem.id).where(StockItem.event_id == event_id).limit(1)):
+        return 0
+    chance = random.Random(2026)
+    for row in BAR:
+        told = dict(zip(COLUMNS, row, strict=True))
+        days = told.pop("days")
+        prices = {name: Decimal(str(told[name])) for name in COLUMNS[7:13] if told[name] is not None}
+        expiry = utcnow().date() + timedelta(days=int(str(days))) if days else None
+        item = create_item(caller=caller, event_id=event_id, **{
+            **told, **prices, "reserved": Decimal(0), "damaged": Decimal(0), "tax_rate": Decimal(15),
+            "expiry_date": expiry,
+        })  # fmt: skip
+        _evening(caller, event_id, str(item["id"]), Decimal(str(told["on_hand"])), chance)
+    change_reminder(caller=caller, event_id=event_id, expected_version=None, enabled=True, hour=8)
+    return len(BAR)
+
+
+def _evening(caller: Caller, event_id: str, item_id: str, on_hand: Decimal, chance: random.Random) -> None:
+    """A rehearsal's sales, something broken, and a count that finds a little less than the book says."""
+    sold = Decimal(chance.randrange(2, 8))
+    adjust(caller=caller, event_id=event_id, item_id=item_id, delta=-sold, reason="sold", reference="rehearsal")
+    adjust(caller=caller, event_id=event_id, item_id=item_id, delta=Decimal(1), bucket="damaged", reason="damage")
+    missing = Decimal(chance.choice((0, 0, 1, 2)))
+    adjust(caller=caller, event_id=event_id, item_id=item_id, counted=on_hand - sold - missing)

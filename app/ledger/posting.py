@@ -1,0 +1,80 @@
+"""post(): the only way money moves between accounts, in one statement.
+
+    post(session, HOLD, payout.id, owner_id, {BALANCE: -5000, HELD: 5000})
+
+The purse moves by one conditional UPDATE, and transaction and entries follow from what it answers; where there is
+too little, no row comes back and nothing is written. It takes the purse last, after whatever rows the caller locks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session as OrmSession
+
+from app.ledger.errors import InsufficientFunds
+from app.ledger.models import BALANCE, HELD, Purse
+
+ENOUGH = "available_minor + :balance >= 0 AND held_minor + :held >= 0"
+POST = """
+    WITH purse AS (
+        UPDATE ledger_purse SET available_minor = available_minor + :balance, held_minor = held_minor + :held
+         WHERE owner_id = :owner AND {enough}
+        RETURNING available_minor, held_minor
+    ), posted AS (
+        INSERT INTO ledger_transaction (kind, reference, owner_id, amount_minor, description)
+        SELECT :kind, :reference, :owner, :amount, :description FROM purse RETURNING id
+    ), legs AS (
+        INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor, balance_after_minor)
+        SELECT posted.id, :owner, leg.account, leg.amount,
+               CASE leg.account WHEN 'merchant_balance' THEN available_minor WHEN 'merchant_held' THEN held_minor END
+          FROM purse, posted, unnest(CAST(:accounts AS text[]), CAST(:amounts AS bigint[])) AS leg (account, amount)
+    )
+    SELECT available_minor, held_minor FROM purse
+"""
+_POST = text(POST.format(enough=ENOUGH))
+
+
+@dataclass(frozen=True)
+class Balances:
+    """What a merchant may spend, and what is on its way; cents of NAD."""
+
+    available_minor: int
+    held_minor: int
+
+    @property
+    def balance_minor(self) -> int:
+        return self.available_minor + self.held_minor
+
+
+def post(
+    session: OrmSession,
+    kind: str,
+    reference: str,
+    owner_id: str,
+    legs: Mapping[str, int],
+    *,
+    description: str | None = None,
+) -> Balances:
+    """The merchant's balances after legs that sum to zero are booked on his accounts and the house's.
+
+    Raises InsufficientFunds, after which the transaction must be given up; IntegrityError for a reference that was
+    booked already: whoever posts has a state machine that comes first.
+    """
+    if sum(legs.values()) or not all(legs.values()):
+        raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
+    row = session.execute(_POST, {
+        "kind": kind, "reference": reference, "owner": owner_id, "description": description,
+        "balance": legs.get(BALANCE, 0), "held": legs.get(HELD, 0), "accounts": list(legs),
+        "amounts": list(legs.values()), "amount": max(legs.values()),
+    }).first()  # fmt: skip
+    if row is None:
+        raise InsufficientFunds(availableMinor=balances_in(session, owner_id).available_minor)
+    return Balances(*row)
+
+
+def balances_in(session: OrmSession, owner_id: str, *, lock: bool = False) -> Balances:
+    """The balances as they stand, within a transaction; zero for whoever never earned anything."""
+    asked = select(Purse.available_minor, Purse.held_minor).where(Purse.owner_id == owner_id)
+    row = session.execute(asked.with_for_update() if lock else asked).first()
+    return Balances(*row) if row else Balances(0, 0)

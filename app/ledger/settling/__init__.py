@@ -1,0 +1,1 @@
+"""Settlement files: earnings come in by `flask ledger settle FILE.csv`."""

@@ -1,0 +1,147 @@
+"""Tables of payouts: the request, its history, what people have to look at, callbacks heard, statements sent."""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Date,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, id_column
+from app.payouts.states import ACTORS, SERVICE, STATES, STEPS
+
+Timestamp = DateTime(timezone=True)
+
+
+def words(values: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, values))
+
+
+LIVING = text("status IN ('scheduled', 'requested', 'processing')")
+EDGES = ", ".join(f"('{one}', '{other}')" for one, others in STEPS.items() for other in others)
+
+
+class Payout(Base):
+    """A merchant's wish to be paid. `actor` and `reason` tell of the last step, for the trigger that notes it.
+
+    Where the money goes is sealed as it was at the request, and erased with the merchant; `shown_as` stays. `due_at`
+    is when something has to happen next at the latest: whatever is over it has lost its job, and gets a new one.
+    """
+
+    __tablename__ = "payout"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        CheckConstraint("amount_minor > 0", name="amount"),
+        CheckConstraint(f"status IN ({words(STATES)})", name="status"),
+        CheckConstraint(f"actor IN ({words(ACTORS)})", name="actor"),
+        CheckConstraint("destination IN ('payrail', 'bank')", name="destination"),
+        CheckConstraint("mode IN ('now', 'schedule')", name="mode"),
+        CheckConstraint("(mode = 'schedule') = (scheduled_for IS NOT NULL)", name="scheduled_for"),
+        Index("ix_payout_account_created", "account_id", "created_at", "id"),
+        Index("ix_payout_account_amount", "account_id", "amount_minor", "id"),
+        Index("ix_payout_account_status", "account_id", "status", "created_at", "id"),
+        Index(
+            "ix_payout_account_scheduled", "account_id", "scheduled_for",
+            postgresql_where=text("status = 'scheduled'"),
+        ),
+        Index(
+            "uq_payout_account_key", "account_id", "idempotency_key", unique=True,
+            postgresql_where=text("idempotency_key IS NOT NULL"),
+        ),
+        Index("ix_payout_due", "due_at", postgresql_where=LIVING),
+    )  # fmt: skip
+
+    id: Mapped[str] = id_column()
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    destination: Mapped[str] = mapped_column(String(10))
+    sealed_to: Mapped[bytes | None] = mapped_column(LargeBinary)
+    shown_as: Mapped[str] = mapped_column(String(60))
+    wallet_mark: Mapped[str | None] = mapped_column(String(32, collation="C"))
+    mode: Mapped[str] = mapped_column(String(10))
+    scheduled_for: Mapped[datetime | None] = mapped_column(Timestamp)
+    idempotency_key: Mapped[str | None] = mapped_column(String(80, collation="C"))
+    status: Mapped[str] = mapped_column(String(15))
+    actor: Mapped[str] = mapped_column(String(10), server_default=SERVICE)
+    reason: Mapped[str | None] = mapped_column(String(200))
+    due_at: Mapped[datetime] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    settled_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    version: Mapped[int] = mapped_column(Integer, server_default=text("1"))
+
+
+class PayoutEvent(Base):
+    """A step that a payout took: written by a trigger on the payout, never changed, and only along allowed edges."""
+
+    __tablename__ = "payout_event"
+    __table_args__ = (
+        CheckConstraint(f"(coalesce(from_status, ''), to_status) IN ({EDGES})", name="edge"),
+        Index("ix_payout_event_payout_id", "payout_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    payout_id: Mapped[str] = mapped_column(ForeignKey(Payout.id))
+    from_status: Mapped[str | None] = mapped_column(String(15))
+    to_status: Mapped[str] = mapped_column(String(15))
+    actor: Mapped[str] = mapped_column(String(10))
+    reason: Mapped[str | None] = mapped_column(String(200))
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())
+
+
+class PayoutReview(Base):
+    """Something that a person has to look at; one open row for each reference and kind."""
+
+    __tablename__ = "payout_review"
+    __table_args__ = (
+        Index("uq_payout_review_open", "reference", "kind", unique=True, postgresql_where=text("resolved_at IS NULL")),
+        Index("ix_payout_review_reference", "reference", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    reference: Mapped[str] = mapped_column(String(80, collation="C"))
+    kind: Mapped[str] = mapped_column(String(20))
+    detail: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    resolved_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    note: Mapped[str | None] = mapped_column(String(500))
+
+
+class PayrailCallback(Base):
+    """An event that the rail has told of; its id counts once, for ever."""
+
+    __tablename__ = "payrail_callback"
+    __table_args__ = (Index("ix_payrail_callback_reference", "reference"),)
+
+    event_id: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    reference: Mapped[str] = mapped_column(String(80, collation="C"))
+    outcome: Mapped[str] = mapped_column(String(20))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    currency: Mapped[str] = mapped_column(String(3))
+    at: Mapped[datetime] = mapped_column(Timestamp)
+    heard_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class PayoutStatement(Base):
+    """A monthly statement that was enqueued: once for each merchant and month."""
+
+    __tablename__ = "payout_statement"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id"), primary_key=True)
+    month: Mapped[date] = mapped_column(Date, primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -1,0 +1,150 @@
+"""The gate, a claim storm on one block, and codes for a whole block."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from statistics import median
+from typing import Any
+
+import psycopg
+from sqlalchemy import make_url
+
+from app.allocations import links
+from benchmarks.accounts import account, tokens
+from benchmarks.outcome import Outcome, of_rounds
+from benchmarks.registry import Benchmark, Load, benchmark
+from benchmarks.seed_allocations import seed_block, seed_event
+from benchmarks.stage import Stage
+
+EACH_ROUND, AT_THE_GATE, CODES, STORM = 8000, 100_000, 5000, 64
+_made: dict[str, dict[str, Any]] = {}
+
+
+def _event(stage: Stage, name: str) -> dict[str, Any]:
+    """An event of an organiser who is signed in, one for each benchmark."""
+    if name not in _made:
+        owner = account(stage, "organiser")
+        with _connected(stage) as connection:
+            _made[name] = {**seed_event(connection, owner.id), "token": tokens(owner)["access_token"]}
+    return _made[name]
+
+
+def _block(stage: Stage, made: dict[str, Any], state: str, count: int) -> dict[str, Any]:
+    with _connected(stage) as connection:
+        return seed_block(connection, made, state, count)
+
+
+def storm_rate(stage: Stage, it: Benchmark) -> Outcome:
+    """Claims a second by 64 at once, and how long the slowest hundredth waited."""
+    runs = [stage.run(it.prepare(stage), clients=STORM) for _ in range(stage.rounds)]
+    return of_rounds([run.rate for run in runs], "claims/s", runs, f"p99 {median(run.p99 for run in runs):,.0f} ms")
+
+
+def storm_wait(stage: Stage, it: Benchmark) -> Outcome:
+    """What the slowest hundredth of 64 at once waits, in seconds."""
+    runs = [stage.run(it.prepare(stage), clients=STORM) for _ in range(stage.rounds)]
+    return of_rounds([run.p99 / 1000 for run in runs], "s (p99)", runs)
+
+
+def against_copy(stage: Stage, it: Benchmark) -> Outcome:
+    """The time of the request as a multiple of a COPY of the rows that it writes, indexes and all."""
+    values = []
+    for _ in range(stage.rounds + 1):
+        load = it.prepare(stage)
+        taken, body = _timed(stage, load)
+        assert len(body["data"]["codes"]) == CODES
+        values.append(taken / _copied(stage, load.path.split("/")[5]))
+    return of_rounds(values[1:], "× COPY")
+
+
+@benchmark("admit", goal=0.28)
+def admit(stage: Stage) -> Load:
+    """`POST admit` on distinct slots of one block, without a body."""
+    made = _event(stage, "admit")
+    found = _block(stage, made, "claimed", EACH_ROUND)
+    base = f"/api/events/{made['event']}/allocations/will-call"
+    return Load(base, "POST", _bearer(made), paths=[f"{base}/{each}/admit" for each in found["slots"]])
+
+
+def _seed_gate(stage: Stage) -> None:
+    made = _event(stage, "gate")
+    for _ in range(20):
+        _block(stage, made, "claimed", AT_THE_GATE // 20)
+
+
+@benchmark("will-call", goal=0.25, seed=_seed_gate)
+def will_call(stage: Stage) -> Load:
+    """`GET will-call?q=…` among 100,000 slots: names, parts of addresses, codes."""
+    made = _event(stage, "gate")
+    base = f"/api/events/{made['event']}/allocations/will-call"
+    words = [f"{name}{end}" for end in ("a", "be", "cad", "fe", "gi", "h") for name in ("Frieda+amupolo", "tuli+nel")]
+    words += [
+        f"{name}{end}" for name in ("grossmann", "shikongo", "hamutenya") for end in ("a", "bc", "dek", "fi", "hh")
+    ]
+    words += [f"fan{n}." for n in range(1, 4000, 3)] + [f"@mail{n}." for n in range(900)]
+    words += [f"{first}+{last}" for first in ("eva", "jan", "zoe") for last in ("bau", "kau", "beukesa", "nango")]
+    return Load(base, headers=_bearer(made), paths=[f"{base}?q={each}" for each in words])
+
+
+@benchmark("claim-storm", goal=200, measure=storm_rate)
+def claim_storm(stage: Stage) -> Load:
+    """`POST claim` on the open link of one block, by 64 at once."""
+    found = _block(stage, _event(stage, "storm"), "available", EACH_ROUND)
+    path = f"/api/allocations/claim/{links.token_of('open', found['block'], 1)}"
+    people = [{"name": f"Fan {n}", "email": f"fan{n}@example.com"} for n in range(EACH_ROUND)]
+    return Load(path, "POST", bodies=people)
+
+
+@benchmark("claim-wait", goal=2, at_most=True, measure=storm_wait)
+def claim_wait(stage: Stage) -> Load:
+    """The same storm: how long one waits in it."""
+    return claim_storm(stage)
+
+
+@benchmark("codes", goal=3, at_most=True, measure=against_copy)
+def codes(stage: Stage) -> Load:
+    """`POST codes` for a block of 5,000, end to end."""
+    made = _event(stage, "codes")
+    found = _block(stage, made, "available", CODES)
+    return Load(f"/api/events/{made['event']}/allocations/{found['block']}/codes", "POST", _bearer(made))
+
+
+def _timed(stage: Stage, load: Load) -> tuple[float, Any]:
+    request = urllib.request.Request(f"{stage.service.address}{load.path}", b"", dict(load.headers), method="POST")
+    began = time.perf_counter()
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        said = answer.read()
+    return time.perf_counter() - began, json.loads(said)
+
+
+def _copied(stage: Stage, block: str) -> float:
+    """Seconds to COPY a block's slots and what happened to them into empty twins of their tables."""
+    slots = "id, block_id, event_id, ticket_type_id, status, via, generation, code, party_size, given_at, version"
+    happened = "slot_id, block_id, verb, from_status, to_status, actor, actor_id, at"
+    with _connected(stage) as connection:
+        for table in ("allocation_slot", "allocation_slot_event"):
+            connection.execute(f"DROP TABLE IF EXISTS twin_{table}")
+            connection.execute(f"CREATE TABLE twin_{table} (LIKE {table} INCLUDING ALL)")
+        connection.commit()
+        blocks = []
+        for table, columns in (("allocation_slot", slots), ("allocation_slot_event", happened)):
+            rows = f"COPY (SELECT {columns} FROM {table} WHERE block_id = '{block}') TO STDOUT"
+            with connection.cursor().copy(rows) as it:
+                blocks.append((table, columns, b"".join(bytes(part) for part in it)))
+        began = time.perf_counter()
+        for table, columns, rows in blocks:
+            with connection.cursor().copy(f"COPY twin_{table} ({columns}) FROM STDIN") as it:
+                it.write(rows)
+        connection.commit()
+        return time.perf_counter() - began
+
+
+def _bearer(made: dict[str, Any]) -> dict[str, str]:
+    return {"Authorization": f"Bearer {made['token']}"}
+
+
+def _connected(stage: Stage) -> psycopg.Connection[Any]:
+    url = make_url(stage.environment["DATABASE_URL"]).set(drivername="postgresql")
+    return psycopg.connect(url.render_as_string(hide_password=False))

@@ -1,0 +1,21 @@
+"""Demo blocks: made once, with people invited, claimed and inside."""
+
+from app.allocations.demo import seed
+from app.events.demo import LIGHTS
+from app.events.demo import seed as seed_events
+from tests.allocations.law import assert_books_agree
+from tests.factories.accounts import account, signed_in
+from tests.http import Client, data
+
+
+def test_blocks_are_made_once(client: Client) -> None:
+    organiser = account("organiser")
+    seed_events(organiser.id, LIGHTS)
+    assert seed(organiser.id) == 2 and seed(organiser.id) == 0
+    own = signed_in(client, organiser)
+    found = {}
+    for event in data(own.get("/api/events?mine=true"))["events"]:
+        for each in data(own.get(f"/api/events/{event['id']}/allocations"))["allocations"]:
+            found[each["kind"]] = (each["available"], each["invited"], each["claimed"], each["admitted"])
+    assert found == {"sponsor": (11, 4, 5, 0), "press": (9, 0, 2, 4)}
+    assert_books_agree()

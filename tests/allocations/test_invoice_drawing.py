@@ -1,0 +1,88 @@
+"""The invoice as a document: the same bytes everywhere, everything there, nothing of a user's text obeyed."""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from socket import create_server
+
+import pytest
+
+from app.allocations.invoicing.drawing import pdf_of
+from app.allocations.invoicing.paper import CREDIT_NOTE, read
+from tests.allocations.papers import HOSTILE, paper, words
+from tests.house.sources import ROOT
+from tests.races import at_once
+
+# What the first layout makes of `paper(12)`. A machine or a library that gives another sum breaks a promise.
+FIRST_LAYOUT = "75f5b145ac42363556d1461f33d1482e2a9bd9a1f7eabdb19f9b5c005386e626"
+
+
+def test_the_same_paper_is_the_same_bytes_on_every_machine() -> None:
+    assert sha256(pdf_of(paper(12))).hexdigest() == FIRST_LAYOUT
+
+
+def test_other_documents_before_it_and_another_process_change_nothing() -> None:
+    for name in HOSTILE:
+        pdf_of(paper(buyer=[name]))
+    program = "from tests.allocations.papers import *; from app.allocations.invoicing.drawing import pdf_of; "
+    program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(pdf_of(paper(12))).hexdigest())"
+    other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)
+    assert run.stdout == sha256(pdf_of(paper(12))).hexdigest(), run.stderr
+
+
+def test_documents_that_are_drawn_at_once_are_the_same_too() -> None:
+    names = [f"N{chr(0x100 + number)}{chr(0x410 + number)}" for number in range(16)]
+    found = at_once(16, lambda number: pdf_of(paper(buyer=[names[number]])))
+    assert found == [pdf_of(paper(buyer=[name])) for name in names]
+
+
+def test_json_keeps_every_part_of_it() -> None:
+    assert pdf_of(read(paper(5).as_json())) == pdf_of(paper(5))
+
+
+def test_it_says_what_an_invoice_must_say() -> None:
+    text = words(pdf_of(paper(3)))
+    for said in ("Invoice 2026-000001", "Fri 20 November 2026", "Bank Windhoek", "Weekend pass",
+                 "VAT 15 % in the total", "nangula@windhoek-lights.example", "Page 1 of 1", "Total"):  # fmt: skip
+        assert said in text
+
+
+def test_a_credit_note_says_so() -> None:
+    text = words(pdf_of(paper(kind=CREDIT_NOTE, number="CN-2026-000001", total_minor=-85000, vat_minor=-11087)))
+    assert "Credit note CN-2026-000001" in text and "Credited" in text
+
+
+@pytest.mark.parametrize("lines", [1, 11, 12, 13, 14, 40, 2000])
+def test_every_line_is_there_whatever_their_number(lines: int) -> None:
+    data = pdf_of(paper(lines))
+    text = words(data)
+    assert all(f"Table {number}\n" in text for number in range(2, lines))
+    pages = data.count(b"/Type /Page\n") or text.count("Page 1 of ")
+    assert f"Page {pages} of {pages}" in text and text.count("Total") == 1
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_somebody_is_called_is_text(name: str) -> None:
+    data = pdf_of(paper(seller=[name, name], buyer=[name] * 4, facts=[("Event", name)], notes=[name]))
+    assert data.rstrip().endswith(b"%%EOF")
+    if name.isascii():
+        assert name.replace(" ", "") in words(data).replace("\n", "").replace(" ", "")
+
+
+def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path) -> None:
+    canary = tmp_path / "canary.png"
+    canary.write_bytes(b"not a picture")
+    with create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        port = listener.getsockname()[1]
+        for hook in (
+            f'<img src="{canary}"/>',
+            f'<img src="http://127.0.0.1:{port}/a.png"/>',
+            f"<a href='file://{canary}'>",
+        ):
+            assert canary.read_bytes() not in pdf_of(paper(buyer=[hook, hook], notes=[hook]))
+        with pytest.raises(BlockingIOError):
+            listener.accept()

@@ -1,0 +1,257 @@
+"""Invoices of blocks: numbered without gaps, issued once, never changed, and corrected by credit notes."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.allocations.invoicing import actions, numbering
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from tests.allocations.blocks import block_of, festival, organiser_of, shrink
+from tests.allocations.papers import words
+from tests.counting import statements
+from tests.factories.accounts import account, deliver, mails_to, signed_in
+from tests.http import Client, data, refusal
+from tests.races import at_once
+
+
+def path(block: Any, end: str = "invoice.pdf") -> str:
+    return f"/api/events/{block.event_id}/allocations/{block.id}/{end}"
+
+
+def count(statement: str) -> int:
+    with transaction() as session:
+        return int(session.scalar(text(statement)) or 0)
+
+
+def credited(block: Any) -> None:
+    """What a release enqueues, done."""
+    with transaction():
+        enqueue("allocations.credit", block_id=block.id)
+    deliver()
+
+
+def test_the_first_download_issues_the_invoice_and_every_other_one_is_the_same(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    answers = [owner.get(path(block)) for _ in range(3)]
+    assert {each.status_code for each in answers} == {200}
+    assert answers[0].content_type == "application/pdf" and answers[0].headers["Cache-Control"] == "private, no-store"
+    assert answers[0].data == answers[1].data == answers[2].data
+    number = re.search(r"Invoice (\d{4}-\d{6})", words(answers[0].data))
+    assert number and number[1].endswith("-000001")
+    assert f'filename="{number[1]}.pdf"' in answers[0].headers["Content-Disposition"]
+    assert "Bank Windhoek" in words(answers[0].data) and count("SELECT last FROM invoice_counter") == 1
+
+
+def test_what_happens_afterwards_changes_nothing_of_it(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    made = festival(owner)
+    block = block_of(made)
+    before = owner.get(path(block)).data
+    data(owner.patch(f"/api/events/{made['id']}", {"name": "Another name", "venue": "Elsewhere"}))
+    with transaction() as session:
+        session.execute(text("UPDATE allocation_block SET holder_name = 'Somebody', unit_price_minor = 1"))
+    assert owner.get(path(block)).data == before
+
+
+@pytest.mark.parametrize("change", ["UPDATE invoice SET total_minor = 1", "DELETE FROM invoice", "TRUNCATE invoice"])
+def test_the_database_refuses_to_change_an_invoice(client: Client, change: str) -> None:
+    owner, _ = organiser_of(client)
+    data(owner.post(path(block_of(festival(owner)), "invoice/email")), 202)
+    with pytest.raises(DBAPIError, match="never changed or removed"), transaction() as session:
+        session.execute(text(change))
+
+
+def test_discounts_stand_on_it_and_vat_is_inside(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    discounts = [{"code": "bulk", "label": "Bulk discount 10 % (from 10 places)", "percent_off": 10.0}]
+    block = block_of(festival(owner), 10, discounts=discounts)
+    text_of = words(owner.get(path(block)).data)
+    assert "Bulk discount 10 % (from 10 places)" in text_of and "VAT 15 % in the total" in text_of
+    found = data(owner.get(path(block, "invoice")))
+    assert (found["totalMinor"], found["creditedMinor"], found["status"]) == (765000, 0, "issued")
+
+
+def test_the_block_shows_its_invoice(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 2)
+    of_block = f"/api/events/{block.event_id}/allocations/{block.id}"
+    assert data(owner.get(of_block))["invoice"] is None
+    number = data(owner.post(path(block, "invoice/email")), 202)["number"]
+    wanted = {"number": number, "status": "issued", "totalMinor": 170000}
+    assert data(owner.get(of_block))["invoice"] == wanted
+    assert data(owner.get(of_block.rpartition("/")[0]))["allocations"][0]["invoice"] == wanted
+
+
+def test_a_free_block_has_no_invoice(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), unit_price_minor=0)
+    assert refusal(owner.get(path(block))) == (409, "NOTHING_TO_INVOICE")
+    assert refusal(owner.post(path(block, "invoice/email"))) == (409, "NOTHING_TO_INVOICE")
+    assert refusal(owner.get(path(block, "invoice"))) == (409, "INVOICE_NOT_ISSUED")
+    assert count("SELECT count(*) FROM invoice_counter") == 0
+
+
+def test_whose_block_it_is_not_finds_none(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    other, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    elsewhere = festival(other)["id"]
+    assert refusal(other.get(path(block))) == (404, "NOT_FOUND")
+    assert refusal(other.post(path(block, "invoice/email"))) == (404, "NOT_FOUND")
+    assert refusal(owner.get(path(block) + "?number=CN-2026-000001")) == (404, "NOT_FOUND")
+    assert refusal(other.get(f"/api/events/{elsewhere}/allocations/{block.id}/invoice.pdf")) == (404, "NOT_FOUND")
+
+
+def test_an_admin_who_only_reads_cannot_issue_one(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    analyst = signed_in(client, account("admin", admin_tier="analyst"))
+    assert refusal(analyst.get(path(block))) == (409, "INVOICE_NOT_ISSUED")
+    issued = owner.get(path(block)).data
+    assert analyst.get(path(block)).data == issued
+
+
+def test_thirty_invoices_at_once_are_numbered_one_to_thirty(client: Client) -> None:
+    owner, who = organiser_of(client)
+    made = festival(owner)
+    blocks = [block_of(made, 2) for _ in range(30)]
+    answers = at_once(30, lambda number: owner.get(path(blocks[number])))
+    assert Counter(each.status_code for each in answers) == {200: 30}
+    with transaction() as session:
+        found = list(session.scalars(text("SELECT number FROM invoice ORDER BY sequence")))
+    assert [int(each[-6:]) for each in found] == list(range(1, 31)) and who.id
+
+
+def test_without_the_counter_s_lock_numbers_collide(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, _ = organiser_of(client)
+    made = festival(owner)
+    blocks = [block_of(made, 2) for _ in range(30)]
+    last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
+    unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
+    monkeypatch.setattr(numbering, "TAKE", text(unlocked))
+    answers = at_once(30, lambda number: owner.get(path(blocks[number])).status_code)
+    found = Counter(answers)
+    assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")
+
+
+def test_the_same_invoice_asked_for_by_many_at_once_is_issued_once(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    answers = at_once(16, lambda _: owner.get(path(block)))
+    assert len({each.data for each in answers}) == 1 and count("SELECT count(*) FROM invoice") == 1
+    assert count("SELECT last FROM invoice_counter") == 1
+
+
+def test_each_organiser_begins_at_one(client: Client) -> None:
+    for _ in range(2):
+        owner, _ = organiser_of(client)
+        made = festival(owner)
+        numbers = [words(owner.get(path(block_of(made))).data) for _ in range(2)]
+        assert "-000001" in numbers[0] and "-000002" in numbers[1]
+
+
+def test_a_refused_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, _ = organiser_of(client)
+    made = festival(owner)
+    with monkeypatch.context() as broken:
+        broken.setattr(actions, "read", lambda _: 1 / 0)
+        assert owner.get(path(block_of(made))).status_code == 500
+    assert "-000001" in words(owner.get(path(block_of(made))).data)
+
+
+def test_places_that_are_given_back_are_credited_once(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 10)
+    before = owner.get(path(block)).data
+    shrink(block, 3)
+    credited(block)
+    credited(block)
+    found = data(owner.get(path(block, "invoice")))
+    (note,) = found["creditNotes"]
+    assert (note["totalMinor"], found["creditedMinor"], found["status"]) == (-255000, 255000, "credited")
+    assert note["number"].startswith("CN-") and note["number"].endswith("-000001")
+    paper = owner.get(f"{path(block)}?number={note['number']}")
+    assert "Credit note" in words(paper.data) and f"For invoice\n{found['number']}" in words(paper.data)
+    assert owner.get(path(block)).data == before
+    assert [each["subject"].rpartition(" ")[2] for each in mails_to("tuli@bank.example")] == [note["number"]]
+
+
+def test_what_is_credited_adds_up_to_the_invoice_to_the_cent(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 7, unit_price_minor=33333)
+    owner.get(path(block))
+    for by in (1, 2, 4):
+        shrink(block, by)
+        credited(block)
+    found = data(owner.get(path(block, "invoice")))
+    assert found["creditedMinor"] == found["totalMinor"] == 7 * 33333
+    assert count("SELECT sum((paper->>'vat_minor')::int) FROM invoice") == 0
+    assert [int(each["number"][-6:]) for each in found["creditNotes"]] == [1, 2, 3]
+
+
+def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 10)
+    owner.get(path(block))
+    shrink(block, 5)
+
+    def settle(_: int) -> str | None:
+        with app.app_context():
+            made = actions.credit(block.id)
+            return made.number if made else None
+
+    assert Counter(each is None for each in at_once(16, settle)) == {False: 1, True: 15}
+
+
+def test_a_block_that_shrank_before_its_invoice_is_charged_for_what_it_holds(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 10)
+    shrink(block, 4)
+    credited(block)
+    assert (
+        data(owner.post(path(block, "invoice/email"), {"to": "books@bank.example"}), 202)["to"] == "books@bank.example"
+    )
+    assert data(owner.get(path(block, "invoice")))["totalMinor"] == 6 * 85000
+
+
+def test_the_invoice_goes_to_the_holder_or_where_it_is_sent(client: Client) -> None:
+    owner, who = organiser_of(client, name="Nangula Shikongo")
+    block = block_of(festival(owner))
+    sent = data(owner.post(path(block, "invoice/email")), 202)
+    assert sent["to"] == "tuli@bank.example"
+    (mail,) = mails_to("tuli@bank.example")
+    assert sent["number"] in mail["subject"] and mail["headers"]["Reply-To"] == who.email
+    assert "N$\u00a0850\u202f" not in mail["text"] and "N$\u00a08\u202f500.00" in mail["text"]
+
+
+def test_without_an_address_somebody_must_name_one(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), holder_email=None)
+    assert refusal(owner.post(path(block, "invoice/email"))) == (409, "INVOICE_ADDRESS_MISSING")
+    assert count("SELECT count(*) FROM invoice") == 0
+
+
+def test_the_same_key_sends_one_mail(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    keyed = owner.with_(Idempotency_Key="invoice-for-bank")
+    assert [keyed.post(path(block, "invoice/email")).status_code for _ in range(2)] == [202, 202]
+    assert len(mails_to("tuli@bank.example")) == 1
+
+
+def test_it_costs_few_statements(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    with statements() as seen:
+        owner.get(path(block))
+    assert len(seen) <= 8, seen
+    with statements() as seen:
+        owner.get(path(block))
+    assert len(seen) <= 2, seen

@@ -1,0 +1,156 @@
+"""All verbs in any order: after each step nothing is lost or made, and nothing dead opens anything.
+
+ALLOCATION_EXAMPLES sets how many stories are told.
+"""
+
+import os
+from typing import Any
+
+import pytest
+from flask import Flask
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from redis import Redis
+from sqlalchemy import text
+
+from app.accounts.models import Account
+from app.core.db import db
+from app.core.transaction import transaction
+from app.events import availability
+from tests.allocations.law import assert_books_agree
+from tests.factories.allocations import Block, another, block, claim, token_in
+from tests.factories.events import organiser
+from tests.http import Client
+
+EXAMPLES = int(os.environ.get("ALLOCATION_EXAMPLES", "8"))
+few, which = st.integers(1, 4), st.integers(0, 10**6)
+SAID = {200, 201, 404, 409, 410, 422}
+
+
+class Verbs(RuleBasedStateMachine):
+    """Two blocks of twelve places of one type, forty in all, and everything that can happen to them."""
+
+    client: Client
+    owner: Client
+
+    @initialize()
+    def begin(self) -> None:
+        """Each story begins with what a minute allows unspent."""
+        Redis.from_url(self.client.flask.application.extensions["settings"].REDIS_URL).flushdb()
+        first = block(self.client, owner=self.owner, quantity=12, total=40)
+        self.blocks = [first, another(first, quantity=12)]
+        self.tokens: list[str] = []
+        self.links: list[str] = []
+        self.allocators: list[str] = []
+
+    def one(self, chosen: int) -> Block:
+        return self.blocks[chosen % 2]
+
+    def slot(self, chosen: int, *states: str) -> tuple[Block, str] | None:
+        for made in (self.one(chosen), self.one(chosen + 1)):
+            found = [each["id"] for each in made.now()["slots"] if each["status"] in states]
+            if found:
+                return made, found[chosen % len(found)]
+        return None
+
+    def said(self, response: Any) -> Any:
+        assert response.status_code in SAID, response.get_data(as_text=True)
+        return response.get_json()["data"]
+
+    @rule(chosen=which, count=few)
+    def make_codes(self, chosen: int, count: int) -> None:
+        self.tokens += [
+            each["code"] for each in self.said(self.one(chosen).post("codes", count=count)).get("codes", [])
+        ]
+
+    @rule(chosen=which, count=few)
+    def invite(self, chosen: int, count: int) -> None:
+        people = [{"name": f"P{number}", "email": f"p{chosen % 40 + number}@example.com"} for number in range(count)]
+        found = self.said(self.one(chosen).post("invite", recipients=people))
+        self.tokens += [token_in(each) for each in found.get("invited", [])]
+
+    @rule(chosen=which, rotate=st.booleans())
+    def link(self, chosen: int, rotate: bool) -> None:
+        found = self.said(self.one(chosen).post("open-link", rotate=rotate, maxPerClaim=3))
+        self.links.append(token_in(found))
+
+    @rule(chosen=which, count=st.integers(1, 3))
+    def claim_openly(self, chosen: int, count: int) -> None:
+        if self.links:
+            token = self.links[chosen % len(self.links)]
+            self.said(claim(self.client, token, email=f"o{chosen % 15}@example.com", quantity=count))
+
+    @rule(chosen=which)
+    def claim(self, chosen: int) -> None:
+        if self.tokens:
+            self.said(claim(self.client, self.tokens[chosen % len(self.tokens)]))
+
+    @rule(chosen=which, count=st.integers(1, 3))
+    def hand_out(self, chosen: int, count: int) -> None:
+        token = token_in(self.said(self.one(chosen).post("allocator-link")))
+        sent = {"name": "H", "email": f"h{chosen % 20}@example.com", "quantity": count, "delivery": "will_call"}
+        self.said(self.client.post(f"/api/allocations/allocator/{token}", sent))
+
+    @rule(chosen=which, action=st.sampled_from(["rename", "take_back"]))
+    def use_allocator(self, chosen: int, action: str) -> None:
+        found = self.slot(chosen, "claimed", "admitted")
+        if found is not None:
+            token = token_in(self.said(found[0].post("allocator-link")))
+            sent = {"slotId": found[1], "action": action, "name": f"N{chosen}"}
+            self.said(self.client.post(f"/api/allocations/allocator/{token}", sent))
+
+    @rule(chosen=which)
+    def remind(self, chosen: int) -> None:
+        self.said(self.one(chosen).post("remind"))
+
+    @rule(chosen=which, count=few)
+    def release(self, chosen: int, count: int) -> None:
+        made = self.one(chosen)
+        before = self.said(made.post("release-unused", quantity=count, dryRun=True))
+        assert self.said(made.post("release-unused", quantity=count)) == {**before, "dryRun": False}
+
+    @rule(chosen=which, to=st.sampled_from(["block", "public"]))
+    def revoke(self, chosen: int, to: str) -> None:
+        found = self.slot(chosen, "available", "invited", "claimed", "admitted")
+        if found is not None:
+            self.said(found[0].revoke(found[1], returnTo=to))
+
+    @rule(chosen=which, count=few)
+    def move(self, chosen: int, count: int) -> None:
+        self.said(self.one(chosen).post("move", toBlockId=self.one(chosen + 1).id, quantity=count))
+
+    @rule(chosen=which, count=st.one_of(st.none(), few))
+    def admit(self, chosen: int, count: int | None) -> None:
+        found = self.slot(chosen, "claimed", "admitted", "revoked")
+        if found is not None:
+            self.said(found[0].admit(found[1], nonce=f"nonce-{chosen % 9}", count=count))
+
+    @rule(count=few)
+    def sell(self, count: int) -> None:
+        with transaction() as session:
+            availability.move(session, self.blocks[0].ticket_type_id, count, source="public", target="sold")
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        assert_books_agree()
+
+    def teardown(self) -> None:
+        """What is dead opens nothing."""
+        ended = text("SELECT code FROM allocation_slot WHERE ended_at IS NOT NULL AND code IS NOT NULL LIMIT 5")
+        for code in db.session.scalars(ended).all():
+            assert claim(self.client, code).status_code == 410
+        assert_books_agree()
+
+
+@pytest.mark.timeout(600)
+def test_the_law_holds_after_every_step(app: Flask, client: Client) -> None:
+    Verbs.client, Verbs.owner = client, organiser(client)
+    assert db.session.query(Account).count() == 1
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        Verbs,
+        settings=settings(
+            max_examples=EXAMPLES, stateful_step_count=30, deadline=None, derandomize=True, database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""Packs: unnamed tickets for the door, claimed all or none, and never printed twice by another pack."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.allocations import books
+from app.allocations.tickets import packs
+from app.core.transaction import transaction
+from tests.allocations.blocks import block_of, festival, organiser_of
+from tests.counting import statements
+from tests.factories.accounts import deliver
+from tests.http import Client, data, problems, refusal
+from tests.races import at_once
+
+
+def count(statement: str) -> int:
+    with transaction() as session:
+        return int(session.scalar(text(statement)) or 0)
+
+
+def path(block: Any, end: str = "") -> str:
+    return f"/api/events/{block.event_id}/allocations/{block.id}/packs{end}"
+
+
+def pages(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type /Page\b", pdf))
+
+
+def test_places_become_tickets_without_names_and_one_document(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 30)
+    made = data(owner.post(path(block), {"count": 20}), 202)
+    assert (made["status"], made["progress"]) == ("queued", 0)
+    assert refusal(owner.get(f"{path(block)}/{made['id']}/tickets.pdf")) == (409, "PACK_NOT_READY")
+    deliver()
+    assert data(owner.get(f"{path(block)}/{made['id']}"))["status"] == "done"
+    answer = owner.get(f"{path(block)}/{made['id']}/tickets.pdf")
+    assert answer.status_code == 200 and answer.content_type == "application/pdf" and pages(answer.data) == 3
+    assert made["url"].endswith(f"/packs/{made['id']}/tickets.pdf")
+    assert (
+        count("SELECT count(*) FROM allocation_slot WHERE status = 'claimed' AND via = 'pack' AND code IS NOT NULL")
+        == 20
+    )
+    assert count("SELECT claimed FROM ticket_type") == 20 and count("SELECT available FROM ticket_type") == 10
+    assert data(owner.get(path(block)))["packs"][0]["count"] == 20
+    assert owner.get(f"{path(block)}/{made['id']}/tickets.pdf").data == answer.data
+
+
+def test_the_tickets_of_a_pack_are_admitted_at_the_gate(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 2)
+    data(owner.post(path(block), {"count": 2}), 202)
+    with transaction() as session:
+        code = session.scalar(text("SELECT code FROM allocation_slot WHERE via = 'pack' LIMIT 1"))
+    gate = f"/api/events/{block.event_id}/allocations/will-call"
+    (row,) = data(owner.get(gate, query_string={"q": code}))["slots"]
+    data(owner.post(f"{gate}/{row['slotId']}/admit", {"nonce": "scan-1"}))
+    assert count("SELECT count(*) FROM allocation_slot WHERE status = 'admitted'") == 1
+
+
+def test_all_or_none(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 5)
+    assert refusal(owner.post(path(block), {"count": 6})) == (409, "INSUFFICIENT_SLOTS")
+    assert problems(owner.post(path(block), {"count": 0})) == {"count": "too_small"}
+    assert problems(owner.post(path(block), {})) == {"count": "required"}
+    assert count("SELECT count(*) FROM ticket_pack") == 0 and count("SELECT claimed FROM allocation_block") == 0
+
+
+def test_the_same_key_prints_one_pack(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 10)
+    keyed = owner.with_(Idempotency_Key="pack-for-the-door")
+    assert len({data(keyed.post(path(block), {"count": 3}), 202)["id"] for _ in range(3)}) == 1
+    assert count("SELECT claimed FROM allocation_block") == 3
+
+
+def test_packs_at_once_share_no_ticket(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 20)
+    answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
+    assert Counter(answers) == {202: 6, 409: 10}
+    assert count("SELECT count(*) FROM ticket_pack_slot") == count("SELECT claimed FROM allocation_block") == 18
+
+
+def test_without_the_block_s_lock_they_would_reach_for_the_same_places(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 20)
+    monkeypatch.setattr(books, "_lock", lambda statement: statement)
+    answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
+    assert set(answers) - {202, 409}, "nobody met anybody"
+
+
+def test_somebody_else_sees_none(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    other, _ = organiser_of(client)
+    block = block_of(festival(owner), 3)
+    made = data(owner.post(path(block), {"count": 1}), 202)
+    one = f"{path(block)}/{made['id']}"
+    answers = [other.get(each) for each in (path(block), one, f"{one}/tickets.pdf")]
+    for answer in (*answers, other.post(path(block), {"count": 1})):
+        assert refusal(answer) == (404, "NOT_FOUND")
+
+
+def test_drawing_is_taken_up_again_where_it_died(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 10)
+    made = data(owner.post(path(block), {"count": 10}), 202)
+    with monkeypatch.context() as broken:
+        broken.setattr(packs.storage, "put", lambda *_, **__: 1 / 0)
+        deliver()
+    assert data(owner.get(f"{path(block)}/{made['id']}"))["status"] != "done"
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready'"))
+    deliver()
+    assert data(owner.get(f"{path(block)}/{made['id']}"))["progress"] == 100
+
+
+def test_a_large_pack_costs_few_statements(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 420)
+    with statements() as seen:
+        data(owner.post(path(block), {"count": 410}), 202)
+    assert len(seen) <= 6, seen
+    with statements() as seen:
+        deliver()
+    assert len([each for each in seen if "allocation_slot" in each]) == 2

@@ -1,0 +1,43 @@
+"""What is asked at the gate reads indexes among 20,000 slots of one event, and admitting touches none of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+from sqlalchemy import make_url, text
+
+from app.allocations import gate
+from app.core.db import db
+from benchmarks.seed_allocations import seed_block, seed_event
+from tests.factories.accounts import account
+
+COUNT = 20_000
+
+
+@pytest.fixture
+def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
+    url = make_url(app.extensions["settings"].DATABASE_URL).set(drivername="postgresql")
+    with psycopg.connect(url.render_as_string(hide_password=False)) as opened:
+        yield opened
+
+
+def test_the_gate_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> None:
+    made = seed_event(connection, account("organiser").id)
+    seed_block(connection, made, "claimed", COUNT)
+    values = {"event_id": made["event"], "caller_id": made["organiser"], "anybodys": False}
+    for q, index in ((None, "ix_allocation_slot_gate"), ("frieda amupolo", "ix_allocation_slot_search"),
+                     ("fan77.", "ix_allocation_slot_search"), ("a", "ix_allocation_slot_")):  # fmt: skip
+        asked = f" AND {gate.FILTERS['q']}" if q else ""
+        given = {**values, "q": gate.matching(q, made["event"])} if q else values
+        query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {gate._page(asked, 21, False)}"
+        found = "\n".join(row[0] for row in connection.execute(query, given).fetchall())
+        assert index in found and "Seq Scan on allocation_slot" not in found, f"{q}:\n{found}"
+
+
+def test_admitting_writes_in_place(app: Flask) -> None:
+    """A column that stands in an index, in its keys or its condition, would make each admission write them all."""
+    definitions = text("SELECT indexdef FROM pg_indexes WHERE tablename = 'allocation_slot'")
+    for name in ("status", "version", "admitted_at", "admitted_by", "gate,", "nonce"):
+        assert not [each for each in db.session.scalars(definitions) if name in each.partition(" USING ")[2]], name

@@ -1,0 +1,126 @@
+"""What goes out and what happens by itself: letters, deadlines, hostile names."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from tests.allocations.law import assert_books_agree
+from tests.factories.accounts import deliver, mails_to
+from tests.factories.allocations import Block, another, block, claim, token_in
+from tests.http import Client, data, refusal
+
+HOSTILE = (
+    "Zoë 🎪 Groß", "‮שלום עולם", "<img src=http://127.0.0.1:9/x>", "=cmd|' /C calc'!A0", "Ω" * 200, "ﷺ" * 200,
+    "'; DROP TABLE allocation_slot; --", "{{ 7*7 }}", "\\1 \\", "ǃGaroës",
+)  # fmt: skip
+
+
+def pass_time(made: Block, column: str, by: str) -> None:
+    with transaction() as session:
+        session.execute(text(f"UPDATE allocation_block SET {column} = now() - interval '{by}' WHERE id = :id"),
+                        {"id": made.id})  # fmt: skip
+
+
+def test_an_invitation_carries_the_link_and_a_reminder_the_same(client: Client) -> None:
+    made = block(client, holder={"organisation": "Kalahari Coffee"})
+    (invited,) = made.invite("anna@example.com")
+    (first,) = mails_to("anna@example.com")
+    assert invited["url"] in first["text"] and "Kalahari Coffee" in first["text"]
+    data(made.post("remind"))
+    assert invited["url"] in mails_to("anna@example.com")[0]["text"]
+
+
+def test_a_link_that_died_meanwhile_is_not_mailed(client: Client) -> None:
+    made = block(client)
+    (invited,) = made.invite("anna@example.com")
+    data(made.revoke(invited["slotId"]))
+    assert mails_to("anna@example.com") == []
+
+
+def test_an_e_ticket_goes_out_once_claimed_and_anew_once_renamed(client: Client) -> None:
+    made = block(client)
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))
+    assert mine["code"] in mails_to("elago@example.com")[0]["text"]
+    renamed = data(client.post(path, {"slotId": mine["slotId"], "name": "Maria", "email": "maria@example.com"}))
+    assert renamed["code"] in mails_to("maria@example.com")[0]["text"]
+    data(claim(client, made.codes(1)[0], email="will@example.com", delivery="will_call"))
+    assert "you are on the list" in mails_to("will@example.com")[0]["subject"]
+
+
+def test_a_block_is_released_at_its_time(client: Client) -> None:
+    made = block(client, quantity=5, releaseAt="2027-06-01T12:00:00")
+    assert made.now()["releaseAt"] == "2027-06-01T10:00:00.000Z", "the event's time zone"
+    codes = made.codes(2)
+    data(claim(client, codes[0]))
+    deliver()
+    assert made.now()["held"] == 5
+    pass_time(made, "release_at", "1 minute")
+    assert refusal(claim(client, codes[1])) == (410, "LINK_EXPIRED"), "also while no worker has come by"
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'allocations.release'"))
+    deliver()
+    assert (made.now()["held"], made.now()["released"], made.now()["status"]) == (1, 4, "released")
+    assert_books_agree()
+
+
+def test_an_open_link_ends_at_its_time(client: Client) -> None:
+    made = block(client)
+    token = made.open_link(expiresAt="2027-01-01")
+    pass_time(made, "open_expires_at", "1 second")
+    assert refusal(claim(client, token)) == (410, "LINK_EXPIRED")
+    assert data(made.post("open-link"))["status"] == "expired"
+
+
+def test_links_end_with_the_event(client: Client) -> None:
+    made = block(client)
+    token, (code,) = made.open_link(), made.codes(1)
+    data(made.owner.delete(f"/api/events/{made.event['id']}"))
+    assert refusal(claim(client, token)) == refusal(claim(client, code)) == (410, "LINK_EXPIRED")
+    assert refusal(made.owner.post(made.events, {"ticketTypeId": made.ticket_type_id, "quantity": 1})) == (
+        409, "EVENT_CLOSED")  # fmt: skip
+
+
+@pytest.mark.parametrize("shrink", ["release", "revoke", "move", "free"])
+def test_a_priced_block_that_shrinks_asks_for_a_credit_note(client: Client, shrink: str) -> None:
+    made = block(client, quantity=3, unitPriceMinor=0 if shrink == "free" else 1000)
+    verbs: dict[str, Any] = {
+        "release": lambda: made.post("release-unused", quantity=1),
+        "revoke": lambda: made.revoke(made.claimed(1)[0], returnTo="public"),
+        "move": lambda: made.post("move", toBlockId=another(made).id, quantity=1),
+    }
+    data(verbs.get(shrink, verbs["release"])())
+    with transaction() as session:
+        asked = session.scalars(text("SELECT payload->>'block_id' FROM outbox WHERE kind = 'allocations.credit'")).all()
+    assert asked == ([] if shrink == "free" else [made.id])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
+    made = block(client, name=name[:120], holder={"name": name, "organisation": name})
+    assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
+    (invited,) = data(made.post("invite", name=name, email="anna@example.com"), 201)["invited"]
+    mail = mails_to("anna@example.com")[0]
+    assert "<img" not in mail["html"] and "49" not in mail["subject"]
+    mine = data(claim(client, token_in(invited), name=name))
+    assert mine["name"] == name
+    path = f"{made.events}/will-call"
+    assert data(made.owner.get(path, query_string={"q": name[:60]}))["slots"] is not None
+    assert [each["name"] for each in data(made.owner.get(path))["slots"]] == [name]
+    assert data(made.admit(mine["slotId"]))["name"] == name
+    sheet = made.owner.get(f"{made.path}/codes", headers={"Accept": "text/csv"}).get_data(as_text=True)
+    assert name not in sheet
+
+
+def test_a_stranger_cannot_be_given_a_links_place_by_its_old_code(client: Client) -> None:
+    """A freed slot's code, link and ticket open nothing, and its place has others."""
+    made = block(client, quantity=1)
+    (code,) = made.codes(1)
+    slot = data(claim(client, code))["slotId"]
+    data(made.revoke(slot))
+    assert refusal(claim(client, code)) == (410, "LINK_EXPIRED")
+    (fresh,) = made.codes(1)
+    assert fresh != code and data(claim(client, fresh))["slotId"] != slot
+    assert refusal(made.admit(slot)) == (409, "SLOT_REVOKED")

@@ -1,0 +1,78 @@
+"""Ordering what is low, the sheets for suppliers, and counts against the book."""
+
+import csv
+import io
+import shutil
+import subprocess
+
+import pytest
+
+from tests.factories.inventory import Stock, assert_adds_up
+from tests.http import Client, data, problems
+
+
+@pytest.fixture
+def stock(client: Client) -> Stock:
+    return Stock(client)
+
+
+def test_orders_are_grouped_by_supplier_and_nothing_is_ordered_twice(stock: Stock) -> None:
+    low = {"onHand": 4, "reorderLevel": 10, "parLevel": 30}
+    lager = stock.item(**low, supplier="Breweries", minOrderQty=24, costPrice=100.5)
+    water = stock.item(**low, supplier="Wholesale", minOrderQty=48)
+    cups = stock.item(**low, minOrderQty=1)
+    stock.item(onHand=11, reorderLevel=10, parLevel=30, supplier="Breweries")
+    stock.item(onHand=0, reorderLevel=0, parLevel=0, minOrderQty=0)
+
+    preview = data(stock.owner.post(f"{stock.path}/reorder/apply", {"dryRun": True}))
+    assert preview["items"] == 3 and stock.read(lager)["onOrder"] == 0
+    assert {each["id"] for each in preview["orders"]} == {None}
+    one = data(stock.owner.post(f"{stock.path}/reorder/apply", {"itemIds": [water["id"]]}))
+    assert [(each["supplier"], each["lines"][0]["quantity"]) for each in one["orders"]] == [("Wholesale", 48)]
+    rest = data(stock.owner.post(f"{stock.path}/reorder/apply"))
+    assert [(each["supplier"], each["lines"][0]["quantity"], each["totalValue"]) for each in rest["orders"]] == [
+        ("Breweries", 26, 2613), (None, 26, 0),
+    ]  # fmt: skip
+    again = data(stock.owner.post(f"{stock.path}/reorder/apply"))
+    assert (again["items"], again["orders"], again["more"]) == (0, [], False)
+    assert stock.read(cups)["onOrder"] == 26
+    assert_adds_up()
+
+
+def test_what_was_ordered_and_is_low_again_is_ordered_again(stock: Stock) -> None:
+    item = stock.item(onHand=4, reorderLevel=10, parLevel=12, minOrderQty=1)
+    data(stock.owner.post(f"{stock.path}/reorder/apply"))
+    data(stock.adjust(item, 8, reason="received"))
+    data(stock.adjust(item, -12, reason="sold"))
+    (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply"))["orders"]
+    assert order["lines"][0]["quantity"] == 12
+    assert problems(stock.owner.post(f"{stock.path}/reorder/apply", {"itemIds": "all"}))
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
+def test_a_supplier_gets_a_sheet_with_what_people_wrote_and_nothing_more(stock: Stock) -> None:
+    stock.item(name='<img src="/etc/passwd"> & <b>Lager</b>', onHand=0, reorderLevel=1, parLevel=2, minOrderQty=1.5,
+               supplier="Breweries", costPrice=100.5, unit="case")  # fmt: skip
+    (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply"))["orders"]
+    sheet = stock.owner.get(order["sheetUrl"])
+    assert sheet.mimetype == "application/pdf" and sheet.get_data() == stock.owner.get(order["sheetUrl"]).get_data()
+    said = subprocess.run(["pdftotext", "-layout", "-", "-"], input=sheet.get_data(), capture_output=True, check=True)
+    text = " ".join(said.stdout.decode().split())
+    for expected in ("Breweries", stock.event["name"], '<img src="/etc/passwd"> &', "<b>Lager</b>", "case", "201.00"):
+        assert expected in text, text
+    assert stock.owner.get(f"{stock.path}/orders/{'0' * 24}/sheet.pdf").status_code == 404
+
+
+def test_variance_is_counted_against_the_book(stock: Stock) -> None:
+    lager = stock.item(name="=Lager", onHand=10, costPrice=2.5)
+    stock.item(name="Never counted", onHand=3)
+    data(stock.adjust(lager, counted=8))
+    data(stock.adjust(lager, -1, reason="sold"))
+    data(stock.adjust(lager, counted=6.5))
+    (row,) = data(stock.owner.get(f"{stock.path}/variance"))["items"]
+    assert (row["expected"], row["counted"], row["variance"], row["value"], row["counts"]) == (9, 6.5, -2.5, -6.25, 2)
+    assert data(stock.owner.get(f"{stock.path}/variance?to=2020-01-01"))["items"] == []
+    file = stock.owner.get(f"{stock.path}/variance.csv?from=2020-01-01")
+    (line,) = csv.DictReader(io.StringIO(file.get_data().decode("utf-8-sig")))
+    assert (line["name"], line["expected"], line["variance"], line["value"]) == ("'=Lager", "9", "-2.5", "-6.25")
+    assert problems(stock.owner.get(f"{stock.path}/variance?from=yesterday")) == {"from": "invalid_time"}

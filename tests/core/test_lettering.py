@@ -1,0 +1,39 @@
+"""Text on a page: broken where it must be, whole, and with a visible sign for what the font does not have."""
+
+from app.core.lettering import BOLD, REGULAR, SUBSTITUTE, fitting, lines, printable, width
+
+CAMPFIRE, FAMILY = "\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+
+
+def test_what_the_font_has_is_kept() -> None:
+    name = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва <img src=file:///etc/passwd>"
+    assert printable(name) == name
+    assert printable("N$\u00a01\u202f234.50") == "N$\u00a01\u202f234.50"
+
+
+def test_one_picture_is_one_box() -> None:
+    assert printable(f"Kapana {CAMPFIRE}") == f"Kapana {SUBSTITUTE}"
+    assert printable(FAMILY) == SUBSTITUTE
+    assert printable("\u2764\ufe0f") == "\u2764"
+    assert printable("a\x00b\u202ec") == "abc"
+
+
+def test_a_long_word_is_broken_and_nothing_of_it_lost() -> None:
+    found = lines("W" * 200, BOLD, 11, 200)
+    assert "".join(found) == "W" * 200
+    assert all(width(line, BOLD, 11) <= 200 for line in found)
+
+
+def test_words_stay_whole_where_they_fit() -> None:
+    assert lines("a market in the sun", REGULAR, 10, 60) == ["a market in", "the sun"]
+    assert lines("", REGULAR, 10, 60) == [""]
+
+
+def test_what_does_not_fit_is_said_to_be_missing() -> None:
+    (line,) = lines("a market in the sun", REGULAR, 10, 60, most=1)
+    assert line.endswith("…") and width(line, REGULAR, 10) <= 60
+
+
+def test_a_name_shrinks_before_it_is_cut() -> None:
+    found, size = fitting("a market in the sun and in the shade", REGULAR, 20, 150, most=2)
+    assert size < 20 and "".join(found).endswith("shade")

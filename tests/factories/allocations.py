@@ -1,0 +1,81 @@
+"""Blocks and people for tests, made over HTTP as an organiser makes them."""
+
+from itertools import count
+from typing import Any
+
+from tests.factories.events import WEEKEND, organiser, published
+from tests.http import Client, data
+
+_numbers = count(1)
+
+
+class Block:
+    """A block and who made it: `post("codes", count=2)` is what its organiser asks of it."""
+
+    def __init__(self, owner: Client, event: dict[str, Any], made: dict[str, Any]) -> None:
+        self.owner, self.event, self.id = owner, event, made["id"]
+        self.ticket_type_id = made["ticketTypeId"]
+
+    @property
+    def events(self) -> str:
+        return f"/api/events/{self.event['id']}/allocations"
+
+    @property
+    def path(self) -> str:
+        return f"{self.events}/{self.id}"
+
+    def post(self, verb: str, **body: Any) -> Any:
+        return self.owner.post(f"{self.path}/{verb}", body)
+
+    def now(self, **query: Any) -> dict[str, Any]:
+        return data(self.owner.get(self.path, query_string={"limit": 100, **query}))
+
+    def codes(self, number: int | None = None) -> list[str]:
+        made = data(self.post("codes", **({} if number is None else {"count": number})), 201)
+        return [each["code"] for each in made["codes"]]
+
+    def invite(self, *emails: str) -> list[dict[str, Any]]:
+        body = {"recipients": [{"name": each.partition("@")[0], "email": each} for each in emails]}
+        found: list[dict[str, Any]] = data(self.post("invite", **body), 201)["invited"]
+        return found
+
+    def open_link(self, **body: Any) -> str:
+        return token_in(data(self.post("open-link", **body)))
+
+    def allocator(self, **body: Any) -> str:
+        return token_in(data(self.post("allocator-link", **body)))
+
+    def revoke(self, slot_id: str, **body: Any) -> Any:
+        return self.post(f"slots/{slot_id}/revoke", **body)
+
+    def admit(self, slot_id: str, **body: Any) -> Any:
+        return self.owner.post(f"{self.events}/will-call/{slot_id}/admit", body)
+
+    def claimed(self, number: int, name: str = "Frieda") -> list[str]:
+        """Slots that somebody has claimed by code: their ids."""
+        return [data(claim(self.owner, code, name=f"{name} {code}"))["slotId"] for code in self.codes(number)]
+
+
+def block(client: Client, *, total: int = 100, owner: Client | None = None, **fields: Any) -> Block:
+    """A block of ten places of an event with 100 of them, unless the fields say otherwise."""
+    owner = owner or organiser(client)
+    event = published(owner, ticketTypes=[{**WEEKEND, "quantity": total}])
+    return another(Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields)
+
+
+def another(first: Block, **fields: Any) -> Block:
+    """Another block of the same ticket type."""
+    sent = {"ticketTypeId": first.ticket_type_id, "quantity": 10, "kind": "sponsor", "name": "Gold", **fields}
+    return Block(first.owner, first.event, data(first.owner.post(first.events, sent), 201))
+
+
+def claim(client: Client, token: str, **body: Any) -> Any:
+    """A claim by somebody new, without a token of an account."""
+    number = next(_numbers)
+    sent = {"name": f"Guest {number}", "email": f"guest{number}@example.com", "delivery": "will_call", **body}
+    return Client(client.flask).post(f"/api/allocations/claim/{token}", sent)
+
+
+def token_in(link: dict[str, Any]) -> str:
+    url: str = link["url"]
+    return url.rpartition("/")[2]

@@ -1,0 +1,145 @@
+"""Merchants with money for tests, a rail that can be told how to behave, and what must hold whatever happened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from threading import Lock
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import text
+
+from app.accounts.models import Account
+from app.clients.payrail import Outcome, Transfer, TransferOutcome, TransferState
+from app.core.db import db
+from app.core.outbox.running import work_through
+from app.core.transaction import transaction
+from app.ledger.settling.booking import Settled, settle
+from app.ledger.settling.reading import Credit
+from app.ledger.verifying import verified
+from tests.factories.accounts import signed_in
+from tests.factories.merchants import changed, merchant_account
+from tests.http import Client, data
+
+PATH = "/api/merchants/me/payout-requests"
+WALLET = "+264811234567"
+BANK = {"accountName": "Kapana Corner CC", "accountNumber": "62001234567", "bankName": "Bank Windhoek",
+        "branchCode": "482172"}  # fmt: skip
+_references = count(1)
+
+
+def settled(who: Account, amount: int, **more: Any) -> Settled:
+    """Earnings of a merchant."""
+    fields = {"occurred_at": None, "description": None, "reference": f"S{next(_references)}", **more}
+    return settle([Credit(2, merchant=who.id, amount_minor=amount, **fields)])
+
+
+def earner(client: Client, amount: int = 0, *, msisdn: str = WALLET, **details: Any) -> tuple[Client, Account]:
+    """A merchant with a wallet and these earnings."""
+    who = merchant_account(**details)
+    me = signed_in(client, who)
+    changed(me, payoutDetails={"msisdn": msisdn, **BANK})
+    if amount:
+        settled(who, amount)
+    return me, who
+
+
+def wish(amount: int = 1000, **fields: Any) -> dict[str, Any]:
+    """What asks for a payout to the wallet, now."""
+    return {"amountMinor": amount, "destination": "payrail", "mode": "now", **fields}
+
+
+def requested(me: Client, amount: int = 1000, **fields: Any) -> dict[str, Any]:
+    """A payout that was asked for."""
+    return data(me.post(PATH, wish(amount, **fields)), 201)
+
+
+def read(me: Client, payout: dict[str, Any]) -> dict[str, Any]:
+    return data(me.get(f"{PATH}/{payout['id']}"))
+
+
+def money(me: Client) -> tuple[int, int]:
+    """What is available, and what is held."""
+    found = data(me.get(f"{PATH}/availability"))
+    return found["availableMinor"], found["heldMinor"]
+
+
+def scalar(sql: str, **values: Any) -> Any:
+    with transaction() as session:
+        return session.execute(text(sql), values).scalar()
+
+
+def write(sql: str, **values: Any) -> None:
+    with transaction() as session:
+        session.execute(text(sql), values)
+
+
+def work() -> None:
+    """Does all that is due, whatever was postponed included, until nothing is left to do at this moment."""
+    while work_through(worker="test"):
+        pass
+
+
+def later(span: timedelta = timedelta(days=1)) -> None:
+    """Lets time pass for everything that payouts wait for, and does what is due then."""
+    write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
+    write(
+        "UPDATE payout SET submitted_at = submitted_at - CAST(:span AS interval),"
+        " settled_at = settled_at - CAST(:span AS interval), due_at = due_at - CAST(:span AS interval),"
+        " scheduled_for = scheduled_for - CAST(:span AS interval)",
+        span=span,
+    )
+    work()
+
+
+def lawful() -> None:
+    """M1 to M7: everything that follows from the entries and from payouts."""
+    assert list(verified()) == []
+    db.session.remove()
+
+
+@dataclass
+class Sink:
+    """A rail that keeps what it was told, and answers as it is told to.
+
+    `answers` are given in turn to transfers that are sent; without one a transfer is paid at once. `truth` is what
+    it says when asked. What it has accepted stays, however it answers.
+    """
+
+    sent: dict[str, Transfer] = field(default_factory=dict)
+    tries: list[str] = field(default_factory=list)
+    truth: dict[str, TransferOutcome] = field(default_factory=dict)
+    first: TransferOutcome = TransferOutcome.PAID
+    answer: TransferOutcome | None = None
+    lock: Any = field(default_factory=Lock)
+
+    def check(self) -> None:
+        """It always can."""
+
+    def send_transfer(self, transfer: Transfer) -> TransferState:
+        with self.lock:
+            self.tries.append(transfer.reference)
+            self.sent.setdefault(transfer.reference, transfer)
+            self.truth.setdefault(transfer.reference, self.first)
+        return TransferState(outcome=self.answer or self.truth[transfer.reference])
+
+    def transfer_status(self, reference: str) -> TransferState:
+        if self.answer is not None:
+            return TransferState(outcome=self.answer)
+        return TransferState(outcome=self.truth.get(reference, TransferOutcome.NOT_FOUND))
+
+    def charge_status(self, reference: str) -> Outcome:
+        return Outcome.UNKNOWN
+
+
+@contextmanager
+def rail_of(sink: Any) -> Iterator[Any]:
+    """The application with another rail."""
+    before = current_app.extensions.get("payrail")
+    current_app.extensions["payrail"] = sink
+    try:
+        yield sink
+    finally:
+        current_app.extensions["payrail"] = before

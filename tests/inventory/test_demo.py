@@ -1,0 +1,29 @@
+"""The demo's bar: stocked once, with something to order, something to find missing, and something to be told."""
+
+from app.demo import stock
+from app.events.demo import LIGHTS
+from app.events.demo import seed as seed_events
+from app.inventory.demo import BAR
+from tests.factories.accounts import account, signed_in
+from tests.factories.inventory import assert_adds_up
+from tests.http import Client, data
+
+
+def test_a_bar_is_stocked_once(client: Client) -> None:
+
+    owner = account("organiser")
+    seed_events(owner.id, LIGHTS)
+    assert stock(owner.id) and not stock(owner.id)
+    own = signed_in(client, owner)
+    lights = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
+    path = f"/api/events/{lights['id']}/inventory"
+    assert len(data(own.get(path))["items"]) == len(BAR)
+    assert {each["sku"] for each in data(own.get(f"{path}?lowStock=true"))["items"]} == {
+        "BEE-002",
+        "SOF-002",
+        "CON-002",
+    }
+    assert len(data(own.post(f"{path}/reorder/apply", {"dryRun": True}))["orders"]) == 3
+    assert any(each["variance"] < 0 for each in data(own.get(f"{path}/variance"))["items"])
+    assert data(own.get(f"{path}/reminder"))["enabled"]
+    assert_adds_up()

@@ -1,0 +1,115 @@
+"""The books: insert-only, in balance, never below zero; and what `flask ledger verify` finds when somebody cheats."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from app.core.db import db
+from app.core.transaction import transaction
+from app.ledger.errors import InsufficientFunds
+from app.ledger.models import BALANCE, CLEARING, HELD, HOLD, PAYOUT, PLATFORM, SETTLEMENT
+from app.ledger.posting import Balances, post
+from app.ledger.queries import period
+from app.ledger.verifying import verified
+from tests.counting import statements
+from tests.factories.merchants import merchant_account
+from tests.factories.payouts import scalar, settled, write
+
+TABLES = ("ledger_entry", "ledger_transaction")
+
+
+@pytest.fixture
+def owner(app: Flask) -> str:
+    who = merchant_account()
+    settled(who, 1000)
+    return who.id
+
+
+def posted(kind: str, reference: str, owner: str, legs: dict[str, int]) -> Balances:
+    with transaction() as session:
+        return post(session, kind, reference, owner, legs)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("what", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
+def test_the_books_are_insert_only(owner: str, table: str, what: str) -> None:
+    with pytest.raises(DBAPIError, match="insert-only"):
+        write(what.format(table))
+    assert scalar(f"SELECT count(*) FROM {table}") > 0
+
+
+def test_a_transaction_that_does_not_sum_to_zero_does_not_commit(owner: str) -> None:
+    with pytest.raises(DBAPIError, match="sums to 5"):
+        write("INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)"
+              " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction")  # fmt: skip
+    with pytest.raises(ValueError, match="zero"):
+        posted(HOLD, "x", owner, {BALANCE: -5, HELD: 4})
+    assert list(verified()) == []
+
+
+def test_one_statement_moves_money(owner: str) -> None:
+    with statements() as seen:
+        assert posted(HOLD, "h1", owner, {BALANCE: -400, HELD: 400}) == Balances(600, 400)
+    assert len([each for each in seen if "ledger" in each]) == 1
+    assert posted(PAYOUT, "h1", owner, {HELD: -400, CLEARING: 400}) == Balances(600, 0)
+    assert list(verified()) == []
+
+
+def test_what_is_not_there_is_not_spent(owner: str) -> None:
+    for legs in ({BALANCE: -1001, HELD: 1001}, {HELD: -1, BALANCE: 1}, {HELD: -1, CLEARING: 1}):
+        with pytest.raises(InsufficientFunds) as error:
+            posted(HOLD, "h1", owner, legs)
+        assert error.value.data == {"availableMinor": 1000}
+    assert scalar("SELECT count(*) FROM ledger_transaction") == 1
+
+
+def test_a_reference_is_booked_once_in_each_kind(owner: str) -> None:
+    posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
+    with pytest.raises(IntegrityError):
+        posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
+    assert scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
+
+
+def tamper(sql: str) -> None:
+    """Changes the books as nobody can who goes through the program."""
+    db.session.remove()
+    with db.engine.begin() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        connection.execute(text(sql))
+
+
+TAMPERED = [
+    ("UPDATE ledger_entry SET amount_minor = amount_minor + 1 WHERE account = 'platform'", "every transaction sums"),
+    ("UPDATE ledger_purse SET available_minor = available_minor + 1", "every balance is the sum"),
+    ("UPDATE ledger_entry SET balance_after_minor = 7 WHERE account = 'merchant_balance'", "every running balance"),
+    ("UPDATE ledger_transaction SET amount_minor = 7", "every transaction has its entries"),
+    ("DELETE FROM ledger_entry", "every transaction has its entries"),
+    ("DELETE FROM ledger_purse", "every balance is the sum"),
+    ("UPDATE ledger_purse SET held_minor = 5", "what is held is what open payouts hold"),
+]
+
+
+@pytest.mark.parametrize(("sql", "law"), TAMPERED)
+def test_verify_names_what_differs(app: Flask, owner: str, sql: str, law: str) -> None:
+    run = app.test_cli_runner()
+    assert run.invoke(args=["ledger", "verify"]).output.endswith("laws: no differences\n")
+    tamper(sql)
+    found = run.invoke(args=["ledger", "verify"])
+    assert found.exit_code == 1 and f"DIFFERS  {law}" in found.output, found.output
+
+
+def test_a_period_adds_up_from_its_opening(app: Flask, owner: str) -> None:
+    posted(HOLD, "h1", owner, {BALANCE: -400, HELD: 400})
+    middle = datetime.now(UTC)
+    posted(PAYOUT, "h1", owner, {HELD: -400, CLEARING: 400})
+    posted(SETTLEMENT, "more", owner, {PLATFORM: -50, BALANCE: 50})
+    late = period(owner, middle, middle + timedelta(days=1))
+    assert late.opening == Balances(600, 400) and late.closing == Balances(650, 0)
+    moved: list[tuple[str, Any]] = [(each.kind, (each.amount_minor, each.balance_minor)) for each in late.movements]
+    assert moved == [(PAYOUT, (-400, 600)), (SETTLEMENT, (50, 650))]
+    early = period(owner, middle - timedelta(days=1), middle)
+    assert early.opening == Balances(0, 0) and early.closing == Balances(600, 400)

@@ -1,0 +1,118 @@
+"""`flask ledger settle`: atomic, idempotent by reference, errors by row and column."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from flask import Flask
+
+from app.accounts.models import Account
+from app.ledger.settling.booking import settle
+from app.ledger.settling.reading import Credit
+from tests.factories.accounts import customer
+from tests.factories.merchants import merchant_account
+from tests.factories.payouts import lawful, scalar
+from tests.races import at_once
+
+HEADER = "reference,merchant,amountMinor,occurredAt,description\n"
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(app: Flask, tmp_path: Path) -> Run:
+    def settled(content: str, *options: str) -> Result:
+        path = tmp_path / "earnings.csv"
+        path.write_text(content)
+        return app.test_cli_runner().invoke(args=["ledger", "settle", str(path), *options])
+
+    return settled
+
+
+@pytest.fixture
+def who(app: Flask) -> Account:
+    return merchant_account(email="tuli@kapana-corner.example")
+
+
+def balance(who: Account) -> int:
+    return int(scalar("SELECT coalesce(max(available_minor), 0) FROM ledger_purse WHERE owner_id = :id", id=who.id))
+
+
+def test_earnings_are_credited_by_id_and_by_address(run: Run, who: Account) -> None:
+    content = f"{HEADER}A1,{who.id},1500,2026-11-01T10:00:00Z,Friday\nA2,Tuli@Kapana-Corner.example,500,,\n"
+    first = run(content)
+    assert first.exit_code == 0 and "2 booked, N$\u00a020.00 in all; 0 were known" in first.output
+    assert balance(who) == 2000
+    assert "0 booked, N$\u00a00.00 in all; 2 were known" in run(content).output
+    assert "1 booked" in run(f"{content}A3,{who.id},1,,\n").output
+    assert balance(who) == 2001
+    assert scalar("SELECT occurred_at::text FROM ledger_transaction WHERE reference = 'A1'").startswith("2026-11-01 10")
+    lawful()
+
+
+def test_a_dry_run_writes_nothing(run: Run, who: Account) -> None:
+    assert "a dry run" in run(f"{HEADER}A1,{who.id},1500,,\n", "--dry-run").output
+    assert balance(who) == 0
+
+
+def test_other_headers_delimiters_and_orders_are_read(run: Run, who: Account) -> None:
+    assert run(f"Amount Minor;MERCHANT;Reference\n250;{who.id};X-1\n").exit_code == 0
+    assert balance(who) == 250
+
+
+BAD = [
+    ("A1,{id},0,,", "row 2, amountMinor: Must be at least 1. ('0')"),
+    ("A1,{id},1.5,,", "row 2, amountMinor: Must be a whole number of cents. ('1.5')"),
+    ("A1,{id},-5,,", "row 2, amountMinor"),
+    ("A1,{id},1e9,,", "row 2, amountMinor"),
+    (",{id},5,,", "row 2, reference: Must not be empty."),
+    ("A1,,5,,", "row 2, merchant: Must not be empty."),
+    ("A1,nobody@example.com,5,,", "row 2, merchant: There is no such merchant. ('nobody@example.com')"),
+    ("A1,fan@example.com,5,,", "row 2, merchant: There is no such merchant."),
+    ("A1,who?,5,,", "row 2, merchant: Must be an e-mail address."),
+    ("A1,{id},5,soon,", "row 2, occurredAt"),
+    ("A1,{id},5,2999-01-01,", "row 2, occurredAt"),
+    ("A1,{id},5,,,,x", "row 2, : The row has more cells"),
+    ("A1,{id},5,,\nA1,{id},5,,", "row 3, reference: The reference stands in row 2 already."),
+]
+
+
+@pytest.mark.parametrize(("rows", "told"), BAD)
+def test_one_bad_row_and_nothing_is_written(run: Run, who: Account, rows: str, told: str) -> None:
+    customer(email="fan@example.com")
+    found = run(f"{HEADER}{rows.format(id=who.id)}\nGOOD,{who.id},700,,\n")
+    assert found.exit_code == 1 and told in found.output and "nothing was written" in found.output
+    assert scalar("SELECT count(*) FROM ledger_transaction") == 0
+
+
+def test_a_known_reference_with_another_amount_or_merchant_is_an_error(run: Run, who: Account) -> None:
+    other = merchant_account()
+    run(f"{HEADER}A1,{who.id},1500,,\n")
+    for row in (f"A1,{who.id},1501,,", f"A1,{other.id},1500,,"):
+        found = run(f"{HEADER}{row}\n")
+        assert found.exit_code == 1 and f"Booked already, as 1500 cents for merchant {who.id}" in found.output
+    assert balance(who) == 1500
+
+
+def test_a_file_that_is_none_is_refused(run: Run, who: Account) -> None:
+    assert "no column reference, amountMinor" in run("merchant,betrag\nx,1\n").output
+    assert "The file is empty." in run("").output
+
+
+def test_the_same_file_sixteen_times_at_once_is_booked_once(app: Flask, who: Account) -> None:
+    credits = [Credit(n + 2, f"R{n}", who.id, 10, None, None) for n in range(50)]
+
+    def go(_: int) -> int:
+        with app.app_context():
+            return settle(credits).booked
+
+    assert sorted(at_once(16, go)) == [0] * 15 + [50]
+    assert balance(who) == 500
+    lawful()
+
+
+def test_many_rows_of_many_merchants_keep_their_running_balances(app: Flask) -> None:
+    owners = [merchant_account().id for _ in range(5)]
+    credits = [Credit(n + 2, f"R{n}", owners[n % 5], n + 1, None, None) for n in range(12_000)]
+    assert settle(credits).amount_minor == sum(range(1, 12_001))
+    lawful()

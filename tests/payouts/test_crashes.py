@@ -1,0 +1,63 @@
+"""kill -9 of the worker between claim, call and record: at the rail one transfer for each payout, never two."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flask import Flask
+
+from tests.factories.payouts import earner, lawful, requested, scalar
+from tests.http import Client
+from tests.settings import SECRET_KEY
+
+SEEDS = int(os.environ.get("PAYOUT_KILL_SEEDS", "4"))
+PAYOUTS = 3
+
+
+@contextmanager
+def nursery(app: Flask, sink: Path, *options: str) -> Iterator[Callable[[int], int]]:
+    """Plays one seed after the other; answers how many workers were killed."""
+    settings = app.extensions["settings"]
+    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
+                   "SECRET_KEY": SECRET_KEY, "LOG_LEVEL": "error", "DATA_DIR": str(settings.DATA_DIR)}  # fmt: skip
+    command = [sys.executable, "-m", "tests.payouts.dying", str(sink), *options]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
+
+        def play(seed: int) -> int:
+            process.stdin.write(f"{seed}\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield play
+
+
+def played(app: Flask, client: Client, sink: Path, seeds: int, *options: str) -> tuple[int, Counter[str], int]:
+    """How many workers were killed, what the rail did for each payout, and how many payouts there were."""
+    sink.touch()
+    me, _ = earner(client, 1_000_000)
+    killed = 0
+    with nursery(app, sink, *options) as play:
+        for seed in range(seeds):
+            for _ in range(PAYOUTS):
+                requested(me)
+            killed += play(seed)
+    return killed, Counter(sink.read_text().split()), seeds * PAYOUTS
+
+
+def test_a_worker_killed_at_any_point_pays_nothing_twice(app: Flask, client: Client, tmp_path: Path) -> None:
+    killed, sent, payouts = played(app, client, tmp_path / "rail", SEEDS)
+    assert killed >= SEEDS
+    assert set(sent.values()) == {1} and len(sent) == payouts
+    assert scalar("SELECT count(*) FROM payout WHERE status = 'paid'") == payouts
+    assert scalar("SELECT count(*) FROM outbox WHERE payload->>'template' = 'payout_paid'") == payouts
+    lawful()
+
+
+def test_without_asking_first_something_would_be_paid_twice(app: Flask, client: Client, tmp_path: Path) -> None:
+    killed, sent, _ = played(app, client, tmp_path / "rail", 2, "--unasked")
+    assert killed and max(sent.values()) > 1

@@ -1,0 +1,283 @@
+"""What the rail says, and when it does not: asked again, never paid twice, never believed against the books."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail import TransferOutcome, TransferState
+from app.clients.payrail.disabled import DisabledRail
+from app.core.jobs import Postpone
+from app.core.outbox import ticks
+from app.payouts import operating
+from app.payouts.errors import NotResolvable
+from app.payouts.jobs import ASK_AT, _ask_later
+from app.payouts.recording import record
+from app.payouts.states import STATES, STEPS
+from tests.factories.accounts import mails_to
+from tests.factories.payouts import (
+    PATH,
+    Sink,
+    earner,
+    later,
+    lawful,
+    money,
+    rail_of,
+    read,
+    requested,
+    scalar,
+    wish,
+    work,
+    write,
+)
+from tests.http import Client, data, refusal
+
+PAID, FAILED, RETURNED = TransferOutcome.PAID, TransferOutcome.FAILED, TransferOutcome.RETURNED
+UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED, TransferOutcome.NOT_FOUND
+
+
+def reviews() -> list[tuple[str, str]]:
+    return [(each.review.kind, each.review.reference) for each in operating.open_reviews()]
+
+
+def told(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
+    return record(payout["id"], TransferState(outcome=outcome, **more), actor="rail")
+
+
+def test_a_timeout_after_the_commit_stays_processing_and_settles_when_the_rail_answers(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)) as sink:
+        made = requested(me)
+        work()
+        assert (read(me, made)["status"], read(me, made)["conclusive"]) == ("processing", False)
+        assert refusal(me.post(f"{PATH}/{made['id']}/cancel")) == (409, "NOT_CANCELLABLE")
+        for _ in range(4):
+            later(timedelta(seconds=61))
+        assert read(me, made)["status"] == "processing" and money(me) == (4000, 1000)
+        sink.answer = None
+        later(timedelta(minutes=3))
+    assert read(me, made)["status"] == "paid"
+    assert sink.tries == [made["id"]]
+    lawful()
+
+
+def test_the_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    made = requested(me, payrailMsisdn="+264811230002")
+    work()
+    assert read(me, made)["status"] == "processing"
+    write("UPDATE payrail_mock_transfer SET created_at = created_at - interval '31 s'")
+    later(timedelta(seconds=31))
+    assert read(me, made)["status"] == "paid"
+
+
+def test_it_is_asked_after_ten_seconds_half_a_minute_and_ever_more_rarely(app: Flask) -> None:
+    age, asked = timedelta(), []
+    while age < timedelta(hours=1):
+        with pytest.raises(Postpone) as error:
+            _ask_later("0" * 24, age)
+        age += error.value.delay
+        asked.append(age)
+    assert asked[: len(ASK_AT)] == list(ASK_AT)
+    gaps = [after - before for before, after in zip(asked, asked[1:], strict=False)]
+    assert max(gaps) == timedelta(minutes=15)
+    assert all(each <= timedelta(seconds=60) for each in gaps[:3])
+
+
+def test_what_the_rail_surely_does_not_know_is_sent_again_under_the_same_reference(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)) as sink:
+        made = requested(me)
+        work()
+        sink.truth.clear()
+        sink.answer = None
+        later(timedelta(seconds=11))
+    assert sink.tries == [made["id"], made["id"]]
+    assert read(me, made)["status"] == "paid"
+
+
+def test_nothing_is_sent_again_while_the_merchant_has_paused(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)) as sink:
+        made = requested(me)
+        work()
+        sink.truth.clear()
+        sink.answer = None
+        me.post("/api/merchants/me/pause")
+        later(timedelta(minutes=2))
+        assert (sink.tries, read(me, made)["status"]) == ([made["id"]], "processing")
+        later(timedelta(hours=73))
+        assert read(me, made)["status"] == "needs_review"
+    lawful()
+
+
+def test_after_seventy_two_hours_a_person_has_to_look(client: Client) -> None:
+    me, who = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)) as sink:
+        made = requested(me)
+        work()
+        later(timedelta(hours=73))
+        assert read(me, made)["status"] == "needs_review" and not read(me, made)["conclusive"]
+        assert reviews() == [("no_outcome", made["id"])] and money(me) == (4000, 1000)
+        lawful()
+        sink.answer = None
+        assert operating.ask_now(made["id"]) == ("paid", "paid")
+    assert "is paid out" in mails_to(who.email)[0]["subject"]
+    lawful()
+
+
+@pytest.mark.parametrize(("outcome", "left"), [("paid", (4000, 0)), ("failed", (5000, 0))])
+def test_an_operator_ends_what_needs_review(client: Client, outcome: str, left: tuple[int, int]) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)):
+        made = requested(me)
+        work()
+        with pytest.raises(NotResolvable, match="processing"):
+            operating.resolve(made["id"], outcome, "too early")
+        later(timedelta(hours=73))
+        assert operating.resolve(made["id"], outcome, "the bank says so, by telephone") == outcome
+    last = read(me, made)["history"][-1]
+    assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
+    assert reviews() == [] and money(me) == left
+    lawful()
+
+
+def test_operators_commands(app: Flask, client: Client) -> None:
+    me, _ = earner(client, 5000)
+    flask = app.test_cli_runner()
+    with rail_of(Sink(answer=UNKNOWN)):
+        made = requested(me)
+        work()
+        later(timedelta(hours=73))
+        assert f"no_outcome         {made['id']}" in flask.invoke(args=["payouts", "review"]).output
+        assert "says unknown" in flask.invoke(args=["payouts", "ask", made["id"]]).output
+        assert flask.invoke(args=["payouts", "resolve", "0" * 24, "paid", "--note", "x"]).exit_code == 1
+        run = flask.invoke(args=["payouts", "resolve", made["id"], "failed", "--note", "asked the bank"])
+        assert (run.exit_code, run.output) == (0, "the payout is failed\n")
+        assert "0 open" in flask.invoke(args=["payouts", "review"]).output
+        assert "0 closed" in flask.invoke(args=["payouts", "seen", made["id"], "--note", "x"]).output
+
+
+def test_accepted_is_not_paid_yet(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(first=ACCEPTED)) as sink:
+        made = requested(me)
+        work()
+        assert read(me, made)["status"] == "processing"
+        sink.truth[made["id"]] = PAID
+        later(timedelta(seconds=11))
+    assert read(me, made)["status"] == "paid" and len(sink.tries) == 1
+
+
+def test_a_bounce_is_found_by_asking_alone(client: Client) -> None:
+    me, who = earner(client, 5000)
+    with rail_of(Sink()) as sink:
+        made = requested(me)
+        work()
+        later(timedelta(days=3))
+        assert read(me, made)["status"] == "paid"
+        sink.truth[made["id"]] = RETURNED
+        later(timedelta(days=2))
+    assert read(me, made)["status"] == "returned" and money(me) == (5000, 0)
+    assert "came back" in mails_to(who.email)[0]["subject"]
+    assert scalar("SELECT string_agg(kind, ' ' ORDER BY id) FROM ledger_transaction") == "settlement hold payout return"
+    lawful()
+
+
+def test_paid_and_bounced_before_anybody_asked_takes_both_steps(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(first=RETURNED)):
+        made = requested(me)
+        work()
+    assert [each["status"] for each in read(me, made)["history"]][-2:] == ["paid", "returned"]
+    assert money(me) == (5000, 0)
+    lawful()
+
+
+def test_another_amount_or_currency_changes_nothing_and_is_looked_at(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(answer=UNKNOWN)):
+        made = requested(me)
+        work()
+        assert told(made, PAID, amount_minor=999) == told(made, PAID, currency="ZAR") == "processing"
+        assert reviews() == [("mismatch", made["id"])]
+        assert money(me) == (4000, 1000)
+        assert told(made, PAID, amount_minor=1000, currency="NAD") == "paid"
+    lawful()
+
+
+CONTRADICTIONS = [(PAID, FAILED), (PAID, NOT_FOUND), (FAILED, PAID), (FAILED, RETURNED), (RETURNED, PAID),
+                  (RETURNED, FAILED)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), CONTRADICTIONS)
+def test_the_first_end_counts_and_a_contradiction_is_looked_at(
+    client: Client, first: TransferOutcome, second: TransferOutcome
+) -> None:
+    me, _ = earner(client, 5000)
+    with rail_of(Sink(first=first)):
+        made = requested(me)
+        work()
+        before, status = money(me), read(me, made)["status"]
+        assert told(made, second) == told(made, second) == status == first.value
+    assert reviews() == [("contradiction", made["id"])] and money(me) == before
+    lawful()
+
+
+def test_saying_the_same_again_changes_nothing(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    made = requested(me)
+    work()
+    assert told(made, PAID) == told(made, ACCEPTED) == told(made, UNKNOWN) == "paid"
+    assert reviews() == []
+    lawful()
+
+
+def test_without_a_rail_nothing_is_reserved_and_nothing_leaves(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    made = requested(me)
+    with rail_of(DisabledRail()):
+        assert refusal(me.post(PATH, wish())) == (503, "PAYRAIL_DISABLED")
+        assert money(me) == (4000, 1000) and scalar("SELECT count(*) FROM payout") == 1
+        assert data(me.get(f"{PATH}/availability?amountMinor=1"))["reasons"] == ["PAYRAIL_DISABLED"]
+        work()
+        assert read(me, made)["status"] == "requested"
+    later(timedelta(minutes=1))
+    assert read(me, made)["status"] == "paid"
+
+
+def test_details_that_cannot_be_opened_any_more_fail_and_give_the_money_back(client: Client) -> None:
+    me, who = earner(client, 5000)
+    made = requested(me)
+    write("UPDATE payout SET sealed_to = 'sealed by a key that is gone'")
+    with rail_of(Sink()) as sink:
+        work()
+    found = read(me, made)
+    assert (found["status"], found["reason"]) == ("failed", "DESTINATION_UNREADABLE")
+    assert sink.tries == [] and money(me) == (5000, 0)
+    assert "could not be read" in mails_to(who.email)[0]["text"]
+
+
+def test_a_payout_that_lost_its_job_gets_another(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    lost, fine = requested(me), requested(me, mode="schedule", scheduledFor="2026-12-30")
+    write("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
+    work()
+    write("UPDATE payout SET due_at = due_at - interval '3 minutes'")
+    ticks.tick()
+    work()
+    assert (read(me, lost)["status"], read(me, fine)["status"]) == ("paid", "scheduled")
+    lawful()
+
+
+def test_the_history_takes_the_steps_of_the_table_and_no_others(app: Flask) -> None:
+    body = scalar("SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = 'ck_payout_event_edge'")
+    pairs = [(now, wanted) for now in ("", *STATES) for wanted in STATES]
+    taken = scalar(
+        f"SELECT array_agg({body} ORDER BY n) FROM (SELECT n, nullif(now, '')::varchar, wanted::varchar"
+        " FROM unnest(CAST(:nows AS text[]), CAST(:wanteds AS text[])) WITH ORDINALITY AS u (now, wanted, n))"
+        " AS e (n, from_status, to_status)",
+        nows=[now for now, _ in pairs], wanteds=[wanted for _, wanted in pairs],
+    )  # fmt: skip
+    assert taken == [wanted in STEPS.get(now, ()) for now, wanted in pairs]

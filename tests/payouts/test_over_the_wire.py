@@ -1,0 +1,71 @@
+"""Payouts over the live client and real HTTP: whatever the rail does after it has committed, it is paid once."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail.mock_server import Fault, MockServer
+from app.clients.payrail.rules import Pace
+from tests.clients.rail import client_of, journal_of, serving
+from tests.factories.payouts import earner, later, lawful, money, rail_of, read, requested, work
+from tests.http import Client
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "journal"
+
+
+@pytest.fixture
+def server(journal: Path) -> Iterator[MockServer]:
+    with serving(journal) as server:
+        yield server
+
+
+@pytest.mark.parametrize("do", ["hang", "fail", "garbage", "other_amount", "not_found"])
+def test_committed_but_not_said_is_processing_and_settles_when_the_rail_answers(
+    app: Flask, client: Client, server: MockServer, journal: Path, do: str
+) -> None:
+    server.faults.set([Fault(do=do, on="send", times=1, seconds=1.0 if do == "hang" else None)])
+    me, _ = earner(client, 5000)
+    with rail_of(client_of(app, server.url, total=0.5)):
+        made = requested(me)
+        work()
+        assert read(me, made)["status"] == "processing" and money(me) == (4000, 1000)
+        later(timedelta(seconds=11))
+        assert read(me, made)["status"] == "paid"
+    assert len(journal_of(journal)) == 1
+    lawful()
+
+
+@pytest.mark.parametrize("do", ["error", "drop"])
+def test_what_never_arrived_is_sent_again(
+    app: Flask, client: Client, server: MockServer, journal: Path, do: str
+) -> None:
+    server.faults.set([Fault(do=do, on="send", times=1)])
+    me, _ = earner(client, 5000)
+    with rail_of(client_of(app, server.url)):
+        made = requested(me)
+        work()
+        later(timedelta(seconds=11))
+        assert read(me, made)["status"] == "paid"
+    assert len(journal_of(journal)) == 1
+    lawful()
+
+
+def test_declined_and_bounced_over_the_wire_give_the_money_back(app: Flask, client: Client) -> None:
+    me, _ = earner(client, 5000)
+    soon = Pace(bounces_after=timedelta(seconds=0.5))
+    with serving(pace=soon) as server, rail_of(client_of(app, server.url)):
+        declined = requested(me, payrailMsisdn="+264811230001")
+        bounced = requested(me, payrailMsisdn="+264811230004")
+        work()
+        assert read(me, declined)["status"] == "failed"
+        time.sleep(0.6)
+        later(timedelta(minutes=6))
+    assert read(me, bounced)["status"] == "returned" and money(me) == (5000, 0)
+    lawful()

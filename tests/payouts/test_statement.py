@@ -1,0 +1,84 @@
+"""The month's end: a report, a PDF with a chart, and one mail for each merchant and month."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+from flask import Flask
+
+from app.core.charts import round_up
+from app.core.outbox import ticks
+from app.payouts import months, statement
+from tests.factories.accounts import mails_to
+from tests.factories.payouts import earner, requested, scalar, settled, work, write
+from tests.http import Client
+
+
+def shift_back(days: int) -> None:
+    """Moves all that was booked into the past, as nobody can who goes through the program."""
+    write("SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
+          f"days => {days})")  # fmt: skip
+
+
+def test_months_are_windhoeks() -> None:
+    since, until = months.span(date(2026, 11, 1))
+    assert (since.isoformat(), until.isoformat()) == ("2026-10-31T22:00:00+00:00", "2026-11-30T22:00:00+00:00")
+    assert months.last(date(2026, 1, 31)) == date(2025, 12, 1)
+    assert months.read("2026-11") == date(2026, 11, 1)
+
+
+def test_an_axis_ends_at_a_round_figure() -> None:
+    assert [round_up(each) for each in (0, 400, 401, 999, 1000, 1001, 234_567)] == [
+        400, 400, 600, 1000, 1000, 2000, 400_000]  # fmt: skip
+
+
+def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, tmp_path: Path) -> None:
+    me, who = earner(client, 123_456)
+    requested(me, 23_456)
+    work()
+    requested(me, 1000, mode="schedule", scheduledFor=(months.today() + timedelta(days=9)).isoformat())
+    month, run = f"{months.today():%Y-%m}", app.test_cli_runner()
+    found = run.invoke(args=["payouts", "report", "--merchant", who.email, "--month", month])
+    assert found.exit_code == 0, found.output
+    for words in ("Earnings", "N$\u00a01\u202f234.56", "−N$\u00a0234.56", "N$\u00a01\u202f000.00", "on its way to you",
+                  "Payout to ••••567"):  # fmt: skip
+        assert words in found.output, found.output
+    path = tmp_path / "statement.pdf"
+    by_id = run.invoke(args=["payouts", "report", "--merchant", who.id, "--month", month, "--pdf", str(path)])
+    assert by_id.exit_code == 0 and path.read_bytes().startswith(b"%PDF")
+    assert run.invoke(args=["payouts", "report", "--merchant", "nobody@example.com", "--month", month]).exit_code == 1
+    assert run.invoke(args=["payouts", "report", "--merchant", who.id, "--month", "May"]).exit_code == 2
+
+
+def test_the_statement_adds_up_and_is_the_same_each_time(client: Client) -> None:
+    me, who = earner(client, 50_000, business_name="Kapana & Söhne <b>Corner</b>")
+    requested(me, 20_000)
+    work()
+    requested(me, 4_000, payrailMsisdn="+264811230004")
+    work()
+    month = statement.month_of(who.id, months.today().replace(day=1))
+    assert month is not None
+    made = statement.statement_pdf(month)
+    assert made == statement.statement_pdf(month) and made.startswith(b"%PDF")
+    assert [each.balance_minor for each in month.movements] == [50_000, 30_000, 26_000]
+    totals = [month.total(kind) for kind in ("settlement", "payout", "return")]
+    assert month.found.opening.balance_minor + sum(totals) == month.found.closing.balance_minor == 26_000
+
+
+def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -> None:
+    (_, earned), (_, idle) = earner(client, 5000), earner(client)
+    shift_back(31)
+    for _ in range(3):
+        write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
+        ticks.tick()
+        work()
+    month = months.last(months.today())
+    (mail,) = [each for each in mails_to(earned.email) if "statement" in each["subject"]]
+    assert mail["subject"] == f"Your statement for {month:%B %Y}"
+    assert not [each for each in mails_to(idle.email) if "statement" in each["subject"]]
+    assert scalar("SELECT count(*) FROM payout_statement") == 1
+    settled(earned, 100)
+    write("UPDATE outbox SET dedupe_key = NULL")
+    write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
+    ticks.tick()
+    work()
+    assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1

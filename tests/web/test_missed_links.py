@@ -1,0 +1,48 @@
+"""Secret addresses that are unknown or dead: twenty a minute for a client network, on operations and pages together."""
+
+import pytest
+
+from tests.factories.applications import LIST, approved, link, ready
+from tests.factories.events import organiser
+from tests.http import Client, refusal
+
+UNKNOWN = "A" * 43
+MISSES = (
+    f"{LIST}/docs/{UNKNOWN}",
+    f"{LIST}/pay/{UNKNOWN}",
+    f"{LIST}/files/{UNKNOWN}",
+    f"/api/merchant-activation/{UNKNOWN}",
+    f"/api/events/merchant-invite/{UNKNOWN}",
+    f"/documents/{UNKNOWN}",
+    f"/pay/{UNKNOWN}",
+    f"/activate/{UNKNOWN}",
+    f"/merchant-invite/{UNKNOWN}",
+)
+
+
+@pytest.mark.parametrize("path", MISSES)
+def test_after_twenty_misses_the_next_one_is_throttled(client: Client, path: str) -> None:
+    for number in range(20):
+        assert client.get(MISSES[number % len(MISSES)]).status_code == 404
+    answer = client.get(path)
+    assert answer.status_code == 429 and int(answer.headers["Retry-After"]) > 0
+    assert client.get(path, environ_base={"REMOTE_ADDR": "127.9.9.9"}).status_code == 404
+
+
+def test_a_dead_link_counts_like_an_unknown_one(client: Client) -> None:
+    ready(client, owner := organiser(client))
+    dead = link("activate")
+    made = owner.get(LIST).get_json()["data"]["applications"][0]
+    owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"})
+    for _ in range(20):
+        assert refusal(client.get(f"/api/merchant-activation/{dead}")) == (410, "LINK_EXPIRED")
+    assert refusal(client.get(f"/api/merchant-activation/{dead}")) == (429, "RATE_LIMITED")
+
+
+def test_what_is_found_costs_nothing(client: Client) -> None:
+    approved(client, organiser(client))
+    token = link("documents")
+    for _ in range(25):
+        assert client.get(f"{LIST}/docs/{token}").status_code == 200
+    for _ in range(20):
+        assert client.get(f"{LIST}/docs/{UNKNOWN}").status_code == 404
