@@ -56,3 +56,10 @@ def when_ready(server: object) -> None:
     """Keeps the collector from touching, and so copying, what the workers share."""
     gc.collect()
     gc.freeze()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Lets open streams end when the worker is asked to stop, not when it has gone."""
+    streams = sys.modules.get("app.web.streams")
+    if streams is not None:
+        cast("Any", streams).end_when(lambda: not worker.alive)

@@ -10,6 +10,7 @@ See docs/decisions/stock-changes-by-snapshot.md.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from time import time
 from typing import NamedTuple
@@ -19,16 +20,17 @@ from app.core.db import fetch_row, fetch_rows
 KEPT = timedelta(hours=48)
 """How long changes are kept; positions count for half of that, so that none is asked for while it is removed."""
 MOST = 1000
-_POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))")
+_POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))", re.ASCII)
 HERE = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
 SINCE = f"""
-SELECT here.position, c.seq, c.kind, c.item_id, c.movement
-  FROM ({HERE} AS position) here
-  LEFT JOIN (SELECT seq, kind, item_id, movement FROM inventory_change
-              WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(%(snapshot)s::pg_snapshot)
-                AND NOT pg_visible_in_snapshot(xid, %(snapshot)s::pg_snapshot)
-              ORDER BY seq LIMIT %(most)s) c ON true
- ORDER BY c.seq
+WITH here AS MATERIALIZED ({HERE} AS position)
+SELECT here.position, p.number, c.seq, c.kind, c.item_id, c.movement
+  FROM here CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
+  LEFT JOIN LATERAL (SELECT seq, kind, item_id, movement FROM inventory_change
+                      WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(p.snapshot)
+                        AND NOT pg_visible_in_snapshot(xid, p.snapshot)
+                      ORDER BY seq LIMIT %(most)s) c ON true
+ ORDER BY p.number, c.seq
 """
 
 
@@ -59,14 +61,27 @@ def here() -> str:
 
 def since(event_id: str, position: str) -> Told:
     """What an event's listener at this position has to be told, in one query."""
-    snapshot = _snapshot(position)
-    if snapshot is None:
-        return Told([], here(), resync=True)
-    rows = fetch_rows(SINCE, {"event": event_id, "snapshot": snapshot, "most": MOST + 1})
-    changes = [StockChange(*row[1:]) for row in rows if row[1] is not None]
-    if len(changes) > MOST or any(each.kind == "many" for each in changes):
-        return Told([], rows[0][0], resync=True)
-    return Told(changes, rows[0][0], resync=False)
+    return since_each(event_id, [position])[position]
+
+
+def since_each(event_id: str, positions: Sequence[str]) -> dict[str, Told]:
+    """The same for listeners at several positions, in one query: afterwards they stand at one."""
+    snapshots = {position: found for position in positions if (found := _snapshot(position)) is not None}
+    asked = {"event": event_id, "snapshots": list(snapshots.values()), "most": MOST + 1}
+    rows = fetch_rows(SINCE, asked) if snapshots else []
+    now = str(rows[0][0]) if rows else here()
+    changes: dict[str, list[StockChange]] = {position: [] for position in snapshots}
+    known = list(snapshots)
+    for _, number, *change in rows:
+        if change[0] is not None:
+            changes[known[number - 1]].append(StockChange(*change))
+    return {position: _told(changes.get(position), now) for position in positions}
+
+
+def _told(changes: list[StockChange] | None, now: str) -> Told:
+    if changes is None or len(changes) > MOST or any(each.kind == "many" for each in changes):
+        return Told([], now, resync=True)
+    return Told(changes, now, resync=False)
 
 
 def _snapshot(position: str) -> str | None:
@@ -78,4 +93,6 @@ def _snapshot(position: str) -> str | None:
     low, high = int(found[3]), int(found[4])
     running = [int(each) for each in found[5].split(",") if each]
     sane = 0 < low <= high < 2**63 and running == sorted(set(running)) and all(low <= each < high for each in running)
+    # PostgreSQL refuses numbers whose lower half is zero: no transaction has one.
+    sane = sane and all(each % 2**32 for each in (low, high, *running))
     return found[2] if sane and -60 < age < KEPT.total_seconds() / 2 else None

@@ -2,7 +2,6 @@
 
 NOT_YET = frozenset(
     {
-        "GET /api/events/{eventId}/inventory/stream",
         "POST /api/events/{id}/notifications/audience-preview",
         "POST /api/events/{id}/notifications/broadcast",
         "GET /api/events/{id}/notifications/campaigns",

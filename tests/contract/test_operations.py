@@ -99,7 +99,7 @@ def test_queries_take_the_parameters_that_were_promised(document: Document) -> N
 NEED_A_FILE = {"POST /api/events/upload-cover"}
 
 
-FILES = (".csv", ".pdf")
+FILES = (".csv", ".pdf", "/stream")
 
 
 def test_operations_without_fields_need_no_body(document: Document) -> None:

@@ -100,7 +100,8 @@ def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
 
 
 @pytest.mark.parametrize("position", ["", "nonsense", "1600000000-1:2:", "9999999999-1:2:", "1795000000-5:2:",
-                                      "1795000000-1:9:8,3", f"1795000000-1:{2**63}:"])  # fmt: skip
+                                      "1795000000-1:9:8,3", f"1795000000-1:{2**63}:",
+                                      f"1795000000-{2**32}:{2**33}:"])  # fmt: skip
 def test_a_position_that_does_not_count_means_looking_again(stock: Stock, position: str) -> None:
     found = feed.since(stock.event["id"], position)
     assert found.resync and not feed.since(stock.event["id"], found.position).resync

@@ -6,12 +6,13 @@ from app.blueprints.inventory import schemas
 from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
 from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
 from app.core.errors import Throttled
-from app.inventory import actions, errors, exporting, order_sheet, queries, reading_reminders, variance
+from app.inventory import actions, errors, exporting, order_sheet, queries, reading_reminders, telling, variance
 from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
 from app.web.paging import Listing
+from app.web.streams import StreamsFull, TooManyStreams, event_stream
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
 STOCK = "/<eventId>/inventory"
@@ -145,6 +146,23 @@ def read_report(event_id: str, **asked: Any) -> Any:
 def read_report_file(event_id: str, token: str) -> Any:
     """Fetch what came of long work through its `downloadUrl`, within five minutes."""
     return private(*queries.linked_file(event_id, token))
+
+
+@blp.get(
+    f"{STOCK}/stream",
+    access=ORGANISER_READS,
+    query=schemas.Filters,
+    content_type="text/event-stream",
+    errors=[TooManyStreams, StreamsFull],
+)
+def stream_stock(event_id: str, **filters: Any) -> Any:
+    """Follow the stock: its items now, then every change as it commits, as server-sent events.
+
+    With `Last-Event-ID` only what was missed since. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,
+    `resync`. A connection lasts ten minutes at most; an account may have five.
+    """
+    event = queries.event_of(current_caller(), event_id)
+    return event_stream(telling, topic=event.id, asked=filters)
 
 
 @blp.get(f"{STOCK}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)

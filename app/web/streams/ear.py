@@ -1,0 +1,36 @@
+"""The one connection of a process that hears PostgreSQL's notifications, while anybody listens."""
+
+import psycopg
+from sqlalchemy import URL
+
+
+class Deaf(Exception):
+    """The connection is lost; what was said meanwhile was not heard."""
+
+
+class Ear:
+    """Raises psycopg.Error when there is no database."""
+
+    def __init__(self, url: URL, channel: str) -> None:
+        plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self.connection = psycopg.connect(
+            plain, autocommit=True, connect_timeout=3, application_name="streams", keepalives_idle=30,
+            keepalives_interval=10, keepalives_count=3,
+        )  # fmt: skip
+        try:
+            self.connection.execute(f"LISTEN {channel}")
+            # Kept, because a connection that is lost no longer tells.
+            self.fd = self.connection.fileno()
+        except BaseException:
+            self.close()
+            raise
+
+    def heard(self) -> set[str]:
+        """What was said since, without waiting. Raises Deaf."""
+        try:
+            return {each.payload for each in self.connection.notifies(timeout=0)}
+        except psycopg.Error as error:
+            raise Deaf from error
+
+    def close(self) -> None:
+        self.connection.close()

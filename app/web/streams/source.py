@@ -1,0 +1,27 @@
+"""What a domain gives to be listened to."""
+
+from collections.abc import Mapping, Set
+from typing import Any, Protocol
+
+Asked = tuple[tuple[str, Any], ...]
+"""A listener's filters, sorted by name: equal ones are answered once."""
+
+
+class Source(Protocol):
+    """All `bytes` are JSON on one line; positions are what `id:` carries."""
+
+    channel: str
+    """Where PostgreSQL notifies of a change; the payload is the topic."""
+
+    def here(self) -> str:
+        """The position of somebody who reads now."""
+
+    def page(self, topic: str, asked: Asked, after: str) -> tuple[bytes, str | None]:
+        """A part of the topic's state behind the key `after`, and the key to go on with; None when it was the last."""
+
+    def told(
+        self, topic: str, waiting: Mapping[str, Set[Asked]]
+    ) -> tuple[str, dict[str, dict[Asked, bytes | None] | None]]:
+        """The position of this reading, common to all who waited, and what is new since each of theirs: for each
+        question bytes, or None when nothing of it concerns them. None in place of all: they must take the state
+        anew."""

@@ -1,0 +1,138 @@
+"""The stream of a stock over HTTP, as far as an answer that ends can show it."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from app.inventory import feed
+from tests.factories.accounts import account, sign_in
+from tests.factories.inventory import Stock, rows
+from tests.http import Client, refusal
+from tests.streams import Event, events_of
+
+
+@pytest.fixture
+def stock(client: Client) -> Stock:
+    return Stock(client)
+
+
+def stream(stock: Stock, position: str | None = None, **query: Any) -> list[Event]:
+    headers = {"Last-Event-ID": position} if position is not None else {}
+    answer = stock.owner.get(f"{stock.path}/stream", headers=headers, query_string=query)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    assert answer.content_type == "text/event-stream; charset=utf-8"
+    assert answer.headers["X-Accel-Buffering"] == "no" and answer.headers["Cache-Control"] == "no-store"
+    with answer:
+        return list(events_of([answer.get_data()]))
+
+
+def test_it_begins_with_the_stock_as_it_is(stock: Stock) -> None:
+    item = stock.item()
+    (found,) = stream(stock)
+    assert found.name == "snapshot" and found.id
+    assert found.data == {"items": [stock.read(item)], "more": False}
+
+
+def test_a_large_stock_comes_in_parts_and_only_the_last_has_an_id(stock: Stock) -> None:
+    stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(401))))
+    found = stream(stock)
+    assert [(len(each.data["items"]), each.data["more"], bool(each.id)) for each in found] == [
+        (200, True, False), (200, True, False), (1, False, True),
+    ]  # fmt: skip
+    assert len({item["sku"] for each in found for item in each.data["items"]}) == 401
+
+
+def test_who_comes_again_gets_what_was_missed_and_no_snapshot(stock: Stock) -> None:
+    item = stock.item(onHand=5, reorderLevel=4)
+    position = stream(stock)[-1].id
+    stock.adjust(item, -1, reason="sold", note="two\nlines")
+    other = stock.item()
+    (found,) = stream(stock, position)
+    assert found.name == "changes" and found.id != position
+    said = [(each["kind"], each["itemId"]) for each in found.data["changes"]]
+    assert said == [("moved", item["id"]), ("low", item["id"]), ("created", other["id"]), ("moved", other["id"])]
+    assert found.data["items"] == [stock.read(item), stock.read(other)] and found.data["gone"] == []
+    assert found.data["changes"][0]["movement"] == stock.book(item)[-1]
+    assert stream(stock, found.id) == [], "nothing is told twice"
+
+
+def test_filters_are_those_of_the_list(stock: Stock) -> None:
+    beer, wine = stock.item(category="Beer"), stock.item(category="Wine")
+    (first,) = stream(stock, category="beer")
+    assert [each["id"] for each in first.data["items"]] == [beer["id"]]
+    for item in (beer, wine):
+        stock.adjust(item, -1)
+    (found,) = stream(stock, first.id, category="beer")
+    assert {each["itemId"] for each in found.data["changes"]} == {beer["id"]}
+    assert [each["id"] for each in found.data["items"]] == [beer["id"]] and found.data["gone"] == [wine["id"]]
+
+
+def test_an_item_that_leaves_the_filter_is_gone(stock: Stock) -> None:
+    item = stock.item(onHand=3, reorderLevel=4)
+    (first,) = stream(stock, lowStock="true")
+    stock.adjust(item, 10)
+    (found,) = stream(stock, first.id, lowStock="true")
+    assert found.data == {"changes": [], "items": [], "gone": [item["id"]]}
+
+
+def test_a_position_that_is_too_old_means_looking_again(stock: Stock) -> None:
+    stock.item()
+    found = stream(stock, "1600000000-5:5:")
+    assert [each.name for each in found] == ["resync", "snapshot"] and found[-1].id
+
+
+def test_a_large_import_means_looking_again(stock: Stock) -> None:
+    position = stream(stock)[-1].id
+    stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(600))))
+    assert [each.name for each in stream(stock, position)] == ["resync", *["snapshot"] * 3]
+
+
+@pytest.mark.parametrize(
+    "position", ["x", "'; DROP TABLE event", "-1", "9" * 4000, "1795000000-1:2:" + "1," * 900, "\u00b2-1:1:", "0-0:0:",
+                 "99999999999-1:1:", f"1795000000-1:{2**64}:", "1795000000-1:9:3,2", "%00", "1795000000-1:2:1\u00a0",
+                 f"1795000000-{2**32}:{2**33}:", f"1795000000-1:{2**33 + 1}:{2**32}"],
+)  # fmt: skip
+def test_a_position_that_is_none_of_ours_means_looking_again(stock: Stock, position: str) -> None:
+    assert [each.name for each in stream(stock, position)] == ["resync", "snapshot"]
+
+
+def test_a_forged_position_tells_no_more_than_changes(stock: Stock) -> None:
+    stock.item()
+    now = feed.here().partition("-")[0]
+    found = stream(stock, f"{now}-1:1:")
+    assert found[0].name in ("changes", "resync")
+    assert stream(stock, f"{now}-{2**62 + 1}:{2**62 + 1}:") == []
+
+
+def test_nobody_else_may_listen(stock: Stock, client: Client) -> None:
+    path = f"{stock.path}/stream"
+    assert refusal(client.get(path)) == (401, "TOKEN_MISSING")
+    token = stock.owner.headers["Authorization"].removeprefix("Bearer ")
+    for name in ("token", "access_token", "jwt"):
+        assert refusal(client.get(path, query_string={name: token})) == (401, "TOKEN_MISSING"), "never in an address"
+    assert refusal(Stock(client).owner.get(path)) == (404, "NOT_FOUND")
+    customer = account()
+    signed_in = client.as_(str(sign_in(client, customer.email)["accessToken"]))
+    assert refusal(signed_in.get(path)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(stock.owner.get(path, query_string={"onHand": "much"})) == (422, "VALIDATION_FAILED")
+
+
+def test_head_tells_the_head(stock: Stock) -> None:
+    answer = stock.owner.open("HEAD", f"{stock.path}/stream")
+    assert answer.status_code == 200 and answer.get_data() == b""
+    assert answer.content_type.startswith("text/event-stream")
+
+
+def test_places_are_given_back(stock: Stock) -> None:
+    for _ in range(7):
+        stream(stock)
+    for _ in range(7):
+        assert refusal(stock.owner.get(f"{stock.path}x/stream"))[0] == 404
+
+
+def test_an_event_is_one_line_of_json(stock: Stock) -> None:
+    stock.item(notes="a\n\nevent: b\ndata: c", name="d\u2028e")
+    (found,) = stream(stock)
+    assert found.data["items"][0]["notes"] == "a\n\nevent: b\ndata: c"
+    assert orjson.dumps(found.data)

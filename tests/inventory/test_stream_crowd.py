@@ -1,0 +1,87 @@
+"""Two hundred listeners: what they cost others, and how soon they are told."""
+
+import selectors
+import time
+from collections.abc import Iterator
+from statistics import quantiles
+
+import pytest
+from flask import Flask
+
+from app.accounts import sessions
+from app.core.transaction import transaction
+from app.web.auth import token_data
+from tests.factories.accounts import account
+from tests.factories.inventory import Stock
+from tests.faults.service import call, kept_open
+from tests.http import Client, data
+from tests.inventory.test_streams import connections
+from tests.streams import Listening, Web, web
+
+CROWD, EACH = 200, 5
+WORKERS, POOL = 2, 2
+ASKED = 150
+
+
+@pytest.fixture
+def service(app: Flask) -> Iterator[Web]:
+    with kept_open() as folder, web(app, folder, DATABASE_POOL=str(POOL)) as found:
+        yield found
+
+
+@pytest.fixture
+def stock(client: Client) -> Stock:
+    return Stock(client)
+
+
+def test_two_hundred_listen_and_nobody_notices(service: Web, stock: Stock, app: Flask) -> None:
+    item, before = stock.item(), _answers(service)
+    _, held = connections(app)
+    crowd = [listening for headers in _tokens(CROWD // EACH) for listening in _five(service, stock, headers)]
+    for each in crowd:
+        each.snapshot()
+    during, (ears, every) = _answers(service), connections(app)
+    assert ears <= WORKERS and every - held <= WORKERS * POOL + ears, "an ear for each worker, and what it had anyway"
+    assert during < max(2 * before, 0.25), "what is asked of a loaded machine; the benchmark asks for the ratio"
+    late = service.listen(f"{stock.path}/stream", stock.owner.headers)
+    assert (late.status, late.answer.headers["Retry-After"]) == (503, "10")
+    data(stock.adjust(item, -1))
+    assert _all_told(crowd) < 5
+    for each in crowd:
+        each.close()
+
+
+def _five(service: Web, stock: Stock, headers: dict[str, str]) -> Iterator[Listening]:
+    for _ in range(EACH):
+        yield service.listen(f"{stock.path}/stream", headers)
+
+
+def _tokens(count: int) -> Iterator[dict[str, str]]:
+    for _ in range(count):
+        who = account("admin")
+        with transaction() as session:
+            begun = sessions.begin(session, who)
+        yield {"Authorization": f"Bearer {token_data(begun)['access_token']}"}
+
+
+def _answers(service: Web) -> float:
+    """The p99 of `/health`, in seconds, one request after the other."""
+    took = []
+    for _ in range(ASKED):
+        began = time.perf_counter()
+        assert call(f"http://127.0.0.1:{service.port}/health", timeout=5)[0] == 200
+        took.append(time.perf_counter() - began)
+    return quantiles(took, n=100)[98]
+
+
+def _all_told(crowd: list[Listening]) -> float:
+    """The seconds until each has something to read."""
+    began, waiting = time.monotonic(), selectors.DefaultSelector()
+    for each in crowd:
+        waiting.register(each.socket, selectors.EVENT_READ)
+    while waiting.get_map():
+        found = waiting.select(10)
+        assert found, "somebody was not told"
+        for key, _ in found:
+            waiting.unregister(key.fileobj)
+    return time.monotonic() - began

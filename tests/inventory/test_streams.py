@@ -1,0 +1,215 @@
+"""Streams from gunicorn, over sockets: what they cost, and how each of them ends."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from flask import Flask
+from sqlalchemy import make_url, text
+
+from app.core.db import db
+from app.core.transaction import transaction
+from tests.factories.accounts import account, sign_in
+from tests.factories.inventory import Stock, rows
+from tests.faults.cluster import wait_until
+from tests.faults.service import call, kept_open
+from tests.http import Client, data
+from tests.streams import CUT, Following, Listening, Web, web
+
+EARS = "FROM pg_stat_activity WHERE application_name = 'streams' AND datname = current_database()"
+
+
+@pytest.fixture
+def stock(client: Client) -> Stock:
+    return Stock(client)
+
+
+@pytest.fixture(scope="module")
+def service(application: Flask) -> Iterator[Web]:
+    with kept_open() as folder, web(application, folder) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _left(service: Web) -> Iterator[None]:
+    yield
+    service.leave()
+
+
+def listen(service: Web, stock: Stock, **options: object) -> Listening:
+    found = service.listen(f"{stock.path}/stream", stock.owner.headers, **options)  # type: ignore[arg-type]
+    assert found.status == 200
+    return found
+
+
+def connections(app: Flask) -> tuple[int, int]:
+    """How many connections the streams have, and how many all processes of the web."""
+    url = make_url(app.extensions["settings"].DATABASE_URL).set(drivername="postgresql", database="postgres")
+    asked = (
+        "SELECT count(*) FILTER (WHERE application_name = 'streams'), count(*) FROM pg_stat_activity WHERE datname = %s"
+    )
+    with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+        name = make_url(app.extensions["settings"].DATABASE_URL).database
+        streams, every = connection.execute(asked, [name]).fetchone() or (0, 0)
+        return streams, every
+
+
+def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
+    item = stock.item()
+    listening = listen(service, stock)
+    position = listening.snapshot()
+    began = time.monotonic()
+    data(stock.adjust(item, -1))
+    found = listening.next(5)
+    assert time.monotonic() - began < 2
+    assert found is not None and found.name == "changes" and found.id != position
+    assert found.data["items"] == [stock.read(item)]
+
+
+def test_streams_hold_no_thread_and_no_connection_but_one(app: Flask, stock: Stock) -> None:
+    """Two threads in all, and five streams: with a thread for each nothing else would be answered."""
+    with kept_open() as folder, web(app, folder, WEB_WORKERS="1", WEB_THREADS="2") as service:
+        open_ones = [listen(service, stock) for _ in range(5)]
+        for each in open_ones:
+            each.snapshot()
+        assert all(call(f"http://127.0.0.1:{service.port}/ready", timeout=2)[0] == 200 for _ in range(10))
+        wait_until(lambda: connections(app)[0] == 1, 5)
+        for each in open_ones:
+            each.close()
+        wait_until(lambda: connections(app)[0] == 0, 5)
+
+
+def test_the_sixth_stream_of_an_account_is_refused(service: Web, stock: Stock) -> None:
+    path = f"{stock.path}/stream"
+    five = [listen(service, stock) for _ in range(5)]
+    for _ in range(4):
+        sixth = service.listen(path, stock.owner.headers)
+        assert (sixth.status, sixth.answer.headers["Retry-After"]) == (429, "5"), "whichever worker it comes to"
+    five.pop().close()
+    wait_until(lambda: service.listen(path, stock.owner.headers).status == 200, 5)
+
+
+def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Stock) -> None:
+    five = [listen(service, stock) for _ in range(5)]
+    for pid in service.workers:
+        os.kill(pid, signal.SIGKILL)
+    for each in five:
+        with pytest.raises((*CUT, AssertionError)):
+            while True:
+                assert each.next(10)
+    wait_until(lambda: call(f"http://127.0.0.1:{service.port}/health")[0] == 200, 20)
+    assert listen(service, stock).snapshot()
+
+
+def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
+    admins = [account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
+    tokens = [sign_in(client, each.email) for each in admins]
+    gone, stays, demoted = (
+        service.listen(f"{stock.path}/stream", {"Authorization": f"Bearer {each['accessToken']}"}) for each in tokens
+    )
+    for each in (gone, stays, demoted):
+        position = each.snapshot()
+    began = time.monotonic()
+    assert client.post("/api/auth/logout", {"refreshToken": tokens[0]["refreshToken"]}).status_code == 200
+    with transaction() as session:
+        session.execute(text("UPDATE account SET admin_tier = 'analyst' WHERE email = 'demoted@example.com'"))
+    assert gone.next(15) is None and time.monotonic() - began < 15, "ended, and ended well"
+    assert demoted.next(15) is None and time.monotonic() - began < 15
+    stays.socket.settimeout(16)
+    sign = b""
+    while b"\n\n" not in sign:
+        sign += stays.socket.recv(4096)
+    younger = sign.partition(b": here\nid: ")[2].partition(b"-")[0].decode()
+    assert younger > position.partition("-")[0], "its position stays young"
+
+
+def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
+    with kept_open() as folder, web(app, folder) as service:
+        open_ones = [listen(service, stock) for _ in range(4)]
+        for each in open_ones:
+            each.snapshot()
+        began = time.monotonic()
+        service.process.send_signal(signal.SIGTERM)
+        assert [each.next(5) for each in open_ones] == [None] * 4, "each answer ends as it should"
+        assert time.monotonic() - began < 2
+        service.process.wait(10)
+
+
+def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> None:
+    item = stock.item(onHand=1000)
+    with kept_open() as folder, web(app, folder, "--max-requests", "15", "--max-requests-jitter", "0") as service:
+        follower = Following(service, f"{stock.path}/stream", stock.owner.headers)
+        follower.start()
+        wait_until(lambda: follower.position is not None, 10)
+        for _ in range(20):
+            data(stock.adjust(item, -1))
+            for _ in range(4):
+                call(f"http://127.0.0.1:{service.port}/health", timeout=3)
+        wait_until(lambda: len(follower.seen) >= 20, 20)
+        follower.over.set()
+        follower.cut()
+        follower.join(10)
+    assert follower.names.count("snapshot") == 1 and follower.begun > 1
+    assert [each["movement"]["onHandAfter"] for each in follower.seen] == list(range(999, 979, -1))
+
+
+def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
+    item = stock.item()
+    listening = listen(service, stock)
+    listening.snapshot()
+    wait_until(lambda: _ears() == 1, 5)
+    with db.engine.connect() as connection:
+        connection.execute(text(f"SELECT pg_terminate_backend(pid) {EARS}"))
+    data(stock.adjust(item, -1))
+    assert listening.next(5)
+
+
+def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock) -> None:
+    slow, quick = (service.listen(f"{stock.path}/stream", stock.owner.headers, window=4096) for _ in range(2))
+    for each in (slow, quick):
+        each.snapshot()
+    wide = "ø" * 600
+    for turn in range(6):
+        lines = [f"S-{n:03},Item {turn},1,1,1,{turn + 1},0,0,{wide}" for n in range(300)]
+        data(stock.sheet(rows(*lines).replace("damaged\n", "damaged,notes\n", 1)))
+        began = time.monotonic()
+        found = quick.next(5)
+        while found and found.data["items"][-1]["name"] != f"Item {turn}":
+            found = quick.next(5)
+        assert found and time.monotonic() - began < 3
+    with pytest.raises(CUT):
+        while slow.next(5):
+            pass
+    wait_until(lambda: _ears() == 1, 1)
+    quick.close()
+
+
+def test_a_client_of_http_1_0_and_one_that_only_asks_for_the_head(service: Web, stock: Stock) -> None:
+    item = stock.item()
+    old = listen(service, stock, protocol="HTTP/1.0")
+    assert "Transfer-Encoding" not in old.answer.headers
+    old.snapshot()
+    data(stock.adjust(item, -1))
+    assert old.next(5)
+    head = Listening(service.port, f"{stock.path}/stream", stock.owner.headers, method="HEAD")
+    assert head.status == 200 and head.answer.read() == b""
+
+
+def test_what_is_sent_behind_the_request_is_not_answered(service: Web, stock: Stock) -> None:
+    listening = listen(service, stock)
+    listening.snapshot()
+    listening.socket.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    data(stock.adjust(stock.item(), -1))
+    assert listening.next(5) and b"HTTP/1.1" not in listening.raw
+    listening.socket.sendall(b"x" * 100_000)
+    with pytest.raises(CUT):
+        while listening.next(5):
+            pass
+
+
+def _ears() -> int:
+    with db.engine.connect() as connection:
+        return int(connection.scalar(text(f"SELECT count(*) {EARS}")) or 0)

@@ -1,0 +1,191 @@
+"""Listening to server-sent events as a client does, over a socket of its own, from a gunicorn of the test's own."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from flask import Flask
+
+from tests.faults.service import OURS, ROOT, WEB, free_port, until_ready
+
+CUT = (OSError, ValueError, HTTPException)
+"""What a reader meets when a connection does not end well."""
+
+
+class Event(NamedTuple):
+    """What a client is given: the name, the data, and the id that it would come again with."""
+
+    name: str
+    data: Any
+    id: str | None
+
+
+def events_of(pieces: Iterable[bytes]) -> Iterator[Event]:
+    """The events in a stream, however it is cut into pieces; one without its blank line has not come."""
+    rest = b""
+    for piece in pieces:
+        *blocks, rest = (rest + piece).split(b"\n\n")
+        for block in blocks:
+            found = event_of(block)
+            if found is not None:
+                yield found
+
+
+def event_of(block: bytes) -> Event | None:
+    """The event in a block of lines; None for heartbeats."""
+    fields = dict(line.split(b": ", 1) for line in block.split(b"\n") if line and not line.startswith(b":"))
+    if b"data" not in fields:
+        return None
+    id = fields[b"id"].decode() if b"id" in fields else None
+    return Event(fields[b"event"].decode(), orjson.loads(fields[b"data"]), id)
+
+
+class Listening:
+    """A stream that is open; its events are read as they are asked for."""
+
+    def __init__(
+        self,
+        port: int,
+        path: str,
+        headers: dict[str, str],
+        *,
+        method: str = "GET",
+        protocol: str = "HTTP/1.1",
+        window: int | None = None,
+    ) -> None:
+        self.socket = socket.socket()
+        if window:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        self.socket.settimeout(10)
+        self.socket.connect(("127.0.0.1", port))
+        lines = [
+            f"{method} {path} {protocol}",
+            "Host: localhost",
+            *(f"{name}: {value}" for name, value in headers.items()),
+        ]
+        self.socket.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        self.answer = HTTPResponse(self.socket, method=method)
+        self.answer.begin()
+        self.status = self.answer.status
+        self.events = events_of(self._pieces()) if self.status == 200 else iter(())
+        self.raw = b""
+
+    def next(self, seconds: float = 10) -> Event | None:
+        """The next event; None when the answer has ended well. Raises OSError when nothing comes in time."""
+        self.socket.settimeout(seconds)
+        return next(self.events, None)
+
+    def snapshot(self) -> str:
+        """Reads up to the end of the snapshot; the id to go on with."""
+        while (found := self.next()) is not None:
+            if found.id is not None:
+                return found.id
+        raise AssertionError("the stream ended before its snapshot")
+
+    def close(self) -> None:
+        self.answer.close()
+        self.socket.close()
+
+    def _pieces(self) -> Iterator[bytes]:
+        while piece := self.answer.read1(65536):
+            self.raw = (self.raw + piece)[-4096:]
+            yield piece
+
+
+@dataclass
+class Web:
+    """The web part of the service as processes of its own, on the database of the test's application."""
+
+    port: int
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    opened: list[Listening] = field(default_factory=list)
+
+    def listen(self, path: str, headers: dict[str, str], position: str | None = None, **options: Any) -> Listening:
+        more = {} if position is None else {"Last-Event-ID": position}
+        self.opened.append(Listening(self.port, path, {**headers, **more}, **options))
+        return self.opened[-1]
+
+    def leave(self) -> None:
+        """Closes every stream that a test has opened."""
+        while self.opened:
+            self.opened.pop().close()
+
+    @property
+    def workers(self) -> list[int]:
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
+        return [int(each) for each in found.stdout.split()]
+
+    def stop(self) -> float:
+        """Asks it to stop; the seconds that it took."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(40)
+        return time.monotonic() - began
+
+
+@contextmanager
+def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]:
+    """gunicorn with the program's own settings, two workers of eight threads unless told otherwise."""
+    settings, port, log = app.extensions["settings"], free_port(), folder / "web.log"
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in OURS},
+        "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": settings.SECRET_KEY,
+        "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "DATA_DIR": str(settings.DATA_DIR), "PORT": str(port),
+        "RATE_LIMIT_SCALE": "10000", "PGAPPNAME": "web", **more,
+    }  # fmt: skip
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*WEB, *arguments], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        until_ready(f"http://127.0.0.1:{port}", process, log)
+        yield Web(port, process, log)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(40)
+    assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
+
+
+class Following(threading.Thread):
+    """A client that follows a stock as the guide says, through whatever happens to its connections."""
+
+    def __init__(self, service: Web, path: str, headers: dict[str, str]) -> None:
+        super().__init__(daemon=True)
+        self.service, self.path, self.headers = service, path, headers
+        self.seen: list[dict[str, Any]] = []
+        self.names: list[str] = []
+        self.position: str | None = None
+        self.connection: Listening | None = None
+        self.over = threading.Event()
+        self.begun = 0
+
+    def run(self) -> None:
+        while not self.over.is_set():
+            with suppress(*CUT):
+                self.connection = self.service.listen(self.path, self.headers, self.position)
+                self.begun += self.connection.status == 200
+                while (found := self.connection.next(5)) is not None:
+                    self.remember(found.id)
+                    self.names.append(found.name)
+                    self.seen += found.data.get("changes", [])
+            time.sleep(0.02)
+
+    def remember(self, id: str | None) -> None:
+        self.position = id or self.position
+
+    def cut(self) -> None:
+        """Breaks the connection wherever it is."""
+        with suppress(*CUT, AttributeError):
+            self.connection.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]

@@ -1,0 +1,176 @@
+"""The parts of a stream, each by itself: places, connections, events."""
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.caller import Caller
+from app.core.errors import AppError
+from app.web.streams import StreamsFull, TooManyStreams, frames, handover, places
+from app.web.streams.listener import BACKLOG, HEARTBEAT, LONGEST, STUCK, Gone, Listener, Ticket
+from app.web.streams.places import Places
+from app.web.streams.topics import Topics
+
+WHO = Caller("a" * 24, "s", "a@example.com", "A", None, True, frozenset({"admin"}), "admin", None, 1)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    mine, theirs = socket.socketpair()
+    mine.setblocking(False)
+    yield mine, theirs
+    mine.close()
+    theirs.close()
+
+
+@pytest.fixture
+def listener(pair: tuple[socket.socket, socket.socket], clock: Clock) -> Listener:
+    return Listener(pair[0], True, Ticket("event", (), "position", WHO, "place"), clock)
+
+
+def test_a_quiet_listener_gets_a_sign_of_life(listener: Listener, pair: Any, clock: Clock) -> None:
+    clock.now += HEARTBEAT - 2
+    listener.check()
+    assert not listener.outgoing
+    clock.now += 1.5
+    listener.check()
+    data = frames.heartbeat("position")
+    assert pair[1].recv(1000) == b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def test_it_ends_well_after_ten_minutes_at_most(listener: Listener, pair: Any, clock: Clock) -> None:
+    clock.now += LONGEST
+    listener.check()
+    listener.flush()
+    assert listener.done and pair[1].recv(1000) == b"0\r\n\r\n"
+
+
+def test_who_reads_nothing_is_cut(listener: Listener, clock: Clock) -> None:
+    while not listener.outgoing:
+        listener.say(b"x" * 50_000)
+    clock.now += STUCK - 1
+    listener.flush()
+    listener.check()
+    clock.now += 2
+    with pytest.raises(Gone):
+        listener.check()
+
+
+def test_little_is_kept_for_who_reads_slowly(listener: Listener) -> None:
+    with pytest.raises(Gone):
+        for _ in range(100):
+            listener.say(b"x" * 50_000)
+    assert listener.pending < BACKLOG + 60_000
+
+
+def test_what_is_written_in_pieces_arrives_whole(listener: Listener, pair: Any) -> None:
+    said, got = [bytes([65 + n % 26]) * (7000 + n) for n in range(40)], b""
+    listener.chunked = False
+    for each in said:
+        listener.say(each)
+        got += pair[1].recv(5000)
+    pair[1].settimeout(0.2)
+    while len(got) < sum(map(len, said)):
+        listener.flush()
+        got += pair[1].recv(50_000)
+    assert got == b"".join(said) and not listener.pending
+
+
+def test_a_connection_is_taken_whole(pair: Any) -> None:
+    """What the server does to what it holds afterwards, the client does not notice."""
+    held, client = pair
+    held.setblocking(True)
+    mine = handover.take({"gunicorn.socket": held})
+    with pytest.raises(OSError):
+        held.sendall(b"0\r\n\r\n")
+    held.shutdown(socket.SHUT_WR)
+    held.close()
+    mine.send(b"still here")
+    assert client.recv(100) == b"still here"
+    mine.close()
+    assert client.recv(100) == b""
+
+
+def test_only_plain_sockets_are_taken() -> None:
+    class Wrapped(socket.socket):
+        """What TLS makes of a socket."""
+
+    with Wrapped() as wrapped, socket.socket() as plain:
+        assert not handover.can_be_taken({}) and not handover.can_be_taken({"gunicorn.socket": wrapped})
+        assert not handover.can_be_taken({"gunicorn.socket": plain, "HTTP_VERSION": "2"})
+        assert handover.can_be_taken({"gunicorn.socket": plain})
+
+
+def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Places(app.extensions["settings"].REDIS_URL) for _ in range(2)]
+    taken = [found[n % 2].take("one") for n in range(5)]
+    _refused(found[0], "one", TooManyStreams)
+    found[0].leave(taken[0])
+    found[0].leave(taken[0])
+    found[1].take("one")
+    monkeypatch.setattr(places, "PER_HOST", 6)
+    found[1].take("two")
+    _refused(found[0], "two", StreamsFull)
+    found[1].leave_all()
+    found[0].take("two")
+
+
+def test_places_of_the_dead_are_free(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Places(app.extensions["settings"].REDIS_URL)
+    with monkeypatch.context() as killed:
+        killed.setattr("os.getpid", lambda: 2**22 + 1)
+        for _ in range(5):
+            found.take("one")
+    found.take("one")
+
+
+def test_a_place_that_is_not_renewed_is_lost(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Places(app.extensions["settings"].REDIS_URL)
+    for _ in range(5):
+        found.take("one")
+    now = places.time.time()
+    monkeypatch.setattr(places.time, "time", lambda: now + places.LASTS + 1)
+    found.take("one")
+
+
+def test_without_redis_a_process_counts_its_own() -> None:
+    found = Places("redis://127.0.0.1:1/0")
+    held = [found.take("one") for _ in range(5)]
+    _refused(found, "one", TooManyStreams)
+    found.leave(held[0])
+    found.take("one")
+    found.renew()
+
+
+def _refused(found: Places, account: str, kind: type[AppError]) -> None:
+    before = len(found.taken)
+    with pytest.raises(kind):
+        found.take(account)
+    assert len(found.taken) == before
+
+
+def test_listeners_of_a_topic_are_asked_for_together(listener: Listener) -> None:
+    topics = Topics()
+    topics.ring("event", "other")
+    assert topics.due() == ["event", "other"] and topics.wait() == 0
+    assert topics.begin("other", [listener]) == {}
+    assert topics.begin("event", [listener, listener]) == {"position": {()}}
+    topics.ring("event")
+    assert topics.due() == [], "not while it is being read"
+    topics.end("event", heard=True)
+    assert topics.due() == [] and 0 < topics.wait() < 1, "nor at once after it"
