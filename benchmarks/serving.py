@@ -35,6 +35,10 @@ class Server:
     def workers(self) -> list[int]:
         return processes.descendants(self.process)
 
+    def wait(self) -> None:
+        """Returns once it answers /health."""
+        wait_for(f"{self.address}/health", None, Path(os.devnull))
+
     def work_done(self) -> dict[int, float]:
         """CPU seconds of each worker."""
         return {worker: processes.cpu_seconds(worker) for worker in self.workers}
@@ -73,10 +77,10 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes] | None, log: Path) -> None:
     """Returns once `url` answers well. Raises Failed when the process ends before, or never does."""
     deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and (process is None or process.poll() is None):
         try:
             if httpx.get(url, timeout=5).is_success:
                 return

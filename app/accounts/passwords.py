@@ -6,15 +6,15 @@ their rate (docs/decisions/one-hash-at-a-time.md has the figures).
 
 from functools import cache
 from pathlib import Path
-from threading import Semaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 from app.core.errors import ValidationFailed
+from app.core.memory import OneAtATime
 
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-_turn = Semaphore(1)
+_turn = OneAtATime()
 
 
 def hashed(password: str) -> str:
