@@ -103,7 +103,7 @@ def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
     assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
     (invited,) = data(made.post("invite", name=name, email="anna@example.com"), 201)["invited"]
     mail = mails_to("anna@example.com")[0]
-    assert "<img" not in mail["html"] and "49" not in mail["subject"]
+    assert "<img" not in mail["html"] and "49" not in mail["subject"].replace(made.event["name"], "")
     mine = data(claim(client, token_in(invited), name=name))
     assert mine["name"] == name
     path = f"{made.events}/will-call"

@@ -12,6 +12,7 @@ from sqlalchemy import make_url, text
 
 from app.core.db import db
 from app.core.transaction import transaction
+from app.web.streams.listener import STUCK
 from tests.factories.accounts import account, sign_in
 from tests.factories.inventory import Stock, rows
 from tests.faults.cluster import wait_until
@@ -183,7 +184,7 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
     with pytest.raises(CUT):
         while slow.next(5):
             pass
-    wait_until(lambda: _ears() == 1, 15)
+    wait_until(lambda: _ears() == 1, STUCK + 10)
     quick.close()
 
 
