@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Without nginx there is nothing to try; where the suite must be whole, its absence is a failure."""
     absent = NGINX is None and not os.environ.get("CI")
     for item in items:
-        if absent and item.path.parent == HERE and {"site", "mirrored", "proxied"} & set(getattr(item, "fixturenames", ())):
+        if absent and item.path.parent == HERE and {"site", "mirrored", "proxied", "machine"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.skip(reason="nginx is not installed (apt-get install nginx)"))
 
 
@@ -33,7 +33,8 @@ def site(application: Flask) -> Iterator[Proxy]:
 @pytest.fixture(scope="module")
 def mirrored() -> Iterator[tuple[Proxy, Mirrors]]:
     """nginx before a server that tells what it was asked; it waits a second for an answer, not thirty-five."""
-    with proxy(**{"proxy_read_timeout 35s": "proxy_read_timeout 1s"}) as found, mirrors(found.socket) as server:
+    slower = {"proxy_read_timeout 35s": "proxy_read_timeout 1s", "worker_processes auto": "worker_processes 1"}
+    with proxy(**slower) as found, mirrors(found.socket) as server:
         yield found, server
 
 

@@ -49,7 +49,7 @@ class Web:
         environment = {
             **{name: value for name, value in os.environ.items() if name not in OURS},
             "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": settings.SECRET_KEY,
-            "PUBLIC_BASE_URL": "https://festival.example", "TRUSTED_HOSTS": "festival.example", "PROXY_HOPS": "1",
+            "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "TRUSTED_HOSTS": "festival.example", "PROXY_HOPS": "1",
             "DATA_DIR": str(settings.DATA_DIR), "STORAGE_URL": f"file://{folder}/storage", "RATE_LIMIT_SCALE": "10000",
             "NOTIFY_SOCKET": str(notified), **more,
         }  # fmt: skip
