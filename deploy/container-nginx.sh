@@ -8,7 +8,7 @@ mkdir -p "$to/snippets" /var/cache/nginx/event-commerce
 cp "$from"/*.conf "$to/"
 cp "$from"/snippets/*.conf "$to/snippets/"
 sed -i -e "s#/etc/nginx/event-commerce/#$to/#" -e "s/festival\.example/${SITE:?}/g" \
-  -e "s#server unix:/run/event-commerce/web.sock;#server web:8000 max_fails=0;#" \
+  -e "s#server unix:/run/event-commerce/web.sock#server web:8000#" \
   -e "s#/var/log/nginx/event-commerce.log#/dev/stdout#" -e "s#/var/log/nginx/.*error.log#/dev/stderr#" \
   -e "s/^user www-data;/user nginx;/" "$to"/*.conf "$to"/snippets/*.conf
 exec nginx -c "$to/nginx.conf" -g "daemon off;"

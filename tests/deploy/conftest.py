@@ -9,28 +9,38 @@ import pytest
 from flask import Flask
 
 from tests.deploy.proxy import NGINX, Proxy, proxy
-from tests.deploy.upstreams import Mirrors, listening, mirrors, web
+from tests.deploy.upstreams import Mirrors, Web, listening, mirrors, web
 
 HERE = Path(__file__).parent
+BEHIND = {"served", "mirrored", "proxied"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Without nginx there is nothing to try; where the suite must be whole, its absence is a failure."""
     absent = NGINX is None and not os.environ.get("CI")
+    mark = pytest.mark.skipif(absent, reason="nginx is not installed (apt-get install nginx)")
     for item in items:
-        if absent and item.path.parent == HERE and {"site", "mirrored", "proxied", "machine"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.skip(reason="nginx is not installed (apt-get install nginx)"))
+        if item.path.parent == HERE and BEHIND & set(getattr(item, "fixturenames", ())):
+            item.add_marker(mark)
 
 
-@pytest.fixture(scope="module")
-def site(application: Flask) -> Iterator[Proxy]:
+@pytest.fixture(scope="session")
+def served(application: Flask) -> Iterator[tuple[Proxy, Web]]:
     """nginx before the service, on the database of the tests."""
-    with proxy(**{"rate=200r/s": "rate=100000r/s"}) as found, listening(found.socket) as listener:
-        with web(application, found.folder, listener):
-            yield found
+    with (
+        proxy(**{"rate=200r/s": "rate=100000r/s"}) as found,
+        listening(found.socket) as listener,
+        web(application, found.folder, listener) as main,
+    ):
+        yield found, main
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def site(served: tuple[Proxy, Web]) -> Proxy:
+    return served[0]
+
+
+@pytest.fixture(scope="session")
 def mirrored() -> Iterator[tuple[Proxy, Mirrors]]:
     """nginx before a server that tells what it was asked; it waits a second for an answer, not thirty-five."""
     slower = {"proxy_read_timeout 35s": "proxy_read_timeout 1s", "worker_processes auto": "worker_processes 1"}

@@ -92,7 +92,7 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
         lambda dice: stock.adjust(dice.choice(items), dice.choice([-2, 3])),
         lambda _: claim(client, codes.pop(), name="Nangula") if codes else time.sleep(0.01),
         lambda dice: requested(merchant, dice.randint(1000, 5000)),
-        lambda dice: storage.put(f"documents/{dice.getrandbits(64):x}.pdf", b"%PDF-" * 99, content_type="application/pdf"),
+        lambda dice: storage.put(f"documents/{dice.getrandbits(64):x}", b"%PDF-" * 99, content_type="application/pdf"),
     )  # fmt: skip
     settings = {"STORAGE_URL": f"file://{app.extensions['settings'].DATA_DIR}/storage"}
     try:
@@ -111,7 +111,10 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
     restored = script("restore.sh", folder, programs, CONFIRM=str(make_url(empty_database).database), **there)
     assert restored.returncode == 0, restored.stderr
     other = app_for(
-        database_url=empty_database, redis_url=os.environ[stores.REDIS], data_dir=tmp_path, STORAGE_URL=there["STORAGE_URL"]
+        database_url=empty_database,
+        redis_url=os.environ[stores.REDIS],
+        data_dir=tmp_path,
+        STORAGE_URL=there["STORAGE_URL"],
     )
     with other.app_context():
         earlier = counts(other)
@@ -205,10 +208,14 @@ def test_old_backups_go_and_three_always_stay(app: Flask, tmp_path: Path, progra
 
 def test_a_password_is_no_argument_of_a_program(tmp_path: Path) -> None:
     """Everybody on a machine sees arguments."""
-    (tmp_path / "pg_dump").write_text('#!/bin/sh\necho "$@" >"$SEEN"; echo "$PGPASSWORD $PGHOST $PGPORT $PGDATABASE" >>"$SEEN"; exit 1\n')
+    (tmp_path / "pg_dump").write_text(
+        '#!/bin/sh\necho "$@" >"$SEEN"; echo "$PGPASSWORD $PGHOST $PGPORT $PGDATABASE" >>"$SEEN"; exit 1\n'
+    )
     (tmp_path / "pg_dump").chmod(0o755)
     url = "postgresql+psycopg://who:p%40ss@db.internal:5433/event_commerce?sslmode=require"
-    script("backup.sh", tmp_path / "b", f"{tmp_path}:{os.environ['PATH']}", DATABASE_URL=url, SEEN=str(tmp_path / "seen"))
+    script(
+        "backup.sh", tmp_path / "b", f"{tmp_path}:{os.environ['PATH']}", DATABASE_URL=url, SEEN=str(tmp_path / "seen")
+    )
     arguments, environment = (tmp_path / "seen").read_text().splitlines()
     assert "p@ss" not in arguments and "p%40ss" not in arguments
     assert environment == "p@ss db.internal 5433 event_commerce"

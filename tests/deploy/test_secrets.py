@@ -31,7 +31,13 @@ def test_no_link_is_written_down(application: Flask, mirrored: Mirrored) -> None
     before = len(site.written)
     with closing(Secure(site.secure)) as connection:
         for path in [address.format(secret) for address in [*known, *COMING]]:
-            for asked in (path, "/" + path, path.replace("/", "//", 1), f"{path}?next={secret}", f"{path}/%2e%2e/{secret}"):
+            for asked in (
+                path,
+                "/" + path,
+                path.replace("/", "//", 1),
+                f"{path}?next={secret}",
+                f"{path}/%2e%2e/{secret}",
+            ):
                 connection.request("GET", asked)
                 read(connection.getresponse())
             connection.request("POST", path, headers={"Content-Length": "99000000"})

@@ -8,7 +8,7 @@ import threading
 import time
 
 from tests.deploy.load import load
-from tests.deploy.proxy import NAME, Proxy
+from tests.deploy.proxy import NAME, Proxy, Secure
 
 TRICKLING = int(os.environ.get("SLOW_CLIENTS") or 500)
 CUT_AFTER = 20.0
@@ -77,16 +77,19 @@ def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
     assert beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99))
 
 
+def begun(site: Proxy, source: str) -> Secure:
+    """A client whose body has begun, and does not go on."""
+    connection = Secure(site.secure, source)
+    connection.putrequest("POST", "/api/auth/login")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", "900")
+    connection.endheaders(b'{"email":')
+    return connection
+
+
 def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
     """Sixteen threads, a hundred bodies that never end: the program has not heard of them."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    head = f"POST /api/auth/login HTTP/1.1\r\nHost: {NAME}\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n"
-    sending = []
-    for number in range(100):
-        plain = socket.create_connection(("127.0.0.1", site.secure), 10, (f"127.0.2.{1 + number % 10}", 0))
-        sending.append(context.wrap_socket(plain, server_hostname=NAME))
-        sending[-1].sendall(head.encode() + b'{"email":')
+    sending = [begun(site, f"127.0.2.{1 + number % 10}") for number in range(100)]
     with load(site, clients=8, pace=10) as met:
         time.sleep(1.5)
     for each in sending:
@@ -96,14 +99,7 @@ def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
 
 def test_one_client_has_so_many_requests_at_once_and_no_more(site: Proxy) -> None:
     """Fifty from one address that wait for their end; the fifty-first is told to come later."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    head = f"POST /api/auth/login HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 900\r\n\r\nx".encode()
-    sending = []
-    for _ in range(50):
-        plain = socket.create_connection(("127.0.0.1", site.secure), 10, ("127.0.3.1", 0))
-        sending.append(context.wrap_socket(plain, server_hostname=NAME))
-        sending[-1].sendall(head)
+    sending = [begun(site, "127.0.3.1") for _ in range(50)]
     time.sleep(0.3)
     assert site.ask("/api/events", source="127.0.3.1").status == 429
     assert site.ask("/health", source="127.0.3.2").status == 200

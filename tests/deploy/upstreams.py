@@ -107,6 +107,7 @@ class Mirror(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(told)))
+        self.send_header("X-Request-Id", self.headers.get("X-Request-Id", ""))
         self.end_headers()
         self.wfile.write(told)
 
