@@ -61,6 +61,7 @@ step "nginx and TLS"
 "$here/site.sh" "$site"
 
 step "Does it answer?"
-curl --silent --show-error --fail --retry 20 --retry-connrefused --retry-delay 1 --retry-all-errors --insecure \
-  --resolve "$site:443:127.0.0.1" "https://$site/ready"
+curl --silent --fail --retry 20 --retry-connrefused --retry-delay 1 --retry-all-errors --insecure \
+  --resolve "$site:443:127.0.0.1" "https://$site/ready" ||
+  { echo "It does not. journalctl -u 'event-commerce-*' and /var/log/nginx say why." >&2; exit 1; }
 printf '\n\nhttps://%s is up. Next: a certificate, a mail server, an admin (docs/deployment.md).\n' "$site"

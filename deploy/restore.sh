@@ -39,10 +39,15 @@ fi
 [ "$CONFIRM" = "$PGDATABASE" ] || stop "Nothing was done."
 
 pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname="$PGDATABASE" "$backup/database.dump"
-psql -qAt -v ON_ERROR_STOP=1 -c "ANALYZE" >/dev/null
+PGOPTIONS="-c client_min_messages=error" psql -qAt -v ON_ERROR_STOP=1 -c "ANALYZE" >/dev/null
 if [ -n "$files" ]; then
   mkdir -p "$files"
-  tar --extract --gzip --file="$backup/files.tar.gz" --directory="$files" --no-same-owner --no-overwrite-dir
+  # Files alone: folders that are there keep their modes, and with them what nginx may read.
+  members=$(mktemp)
+  trap 'rm -f "$members"' EXIT
+  tar --list --gzip --file="$backup/files.tar.gz" | sed '/\/$/d' >"$members"
+  tar --extract --gzip --file="$backup/files.tar.gz" --directory="$files" --no-same-owner --no-same-permissions \
+    --verbatim-files-from --files-from="$members"
 fi
 
 cat <<'NEXT'

@@ -107,6 +107,8 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
     folder = Path(made.stdout.strip())
     later = counts(app)
 
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files").chmod(0o2750)
     there = {"DATABASE_URL": empty_database, "STORAGE_URL": f"file://{tmp_path}/files"}
     restored = script("restore.sh", folder, programs, CONFIRM=str(make_url(empty_database).database), **there)
     assert restored.returncode == 0, restored.stderr
@@ -124,6 +126,7 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
         work_goes_on(other)
         db.engine.dispose()
     assert len(list((tmp_path / "files/documents").iterdir())) > 0
+    assert (tmp_path / "files").stat().st_mode & 0o7777 == 0o2750, "what nginx may read stays so"
 
 
 def address(app: Flask) -> str:
