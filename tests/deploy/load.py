@@ -20,6 +20,8 @@ class Load:
 
     answers: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
+    rate: float = 0.0
+    """Good answers a second, of all clients together."""
 
     def percentile(self, share: float) -> float:
         return sorted(self.seconds)[int((len(self.seconds) - 1) * share)]
@@ -32,6 +34,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True)
         self.site, self.path, self.pace, self.until = site, path, pace, until
         self.met: list[tuple[int, float]] = []
+        self.first = self.last = 0.0
 
     def run(self) -> None:
         connection, due = Secure(self.site.secure), time.monotonic() + random.random() / self.pace
@@ -45,8 +48,14 @@ class Client(threading.Thread):
             except (OSError, HTTPException):
                 connection.close()
                 status = 0
-            self.met.append((status, time.monotonic() - began))
+            self.first, self.last = self.first or began, time.monotonic()
+            self.met.append((status, self.last - began))
         connection.close()
+
+    @property
+    def rate(self) -> float:
+        good = sum(status == 200 for status, _ in self.met)
+        return (good - 1) / (self.last - self.first) if good > 1 else 0.0
 
 
 @contextmanager
@@ -64,3 +73,4 @@ def load(site: Proxy, *, clients: int = 8, pace: float = 20, path: str = PUBLIC)
             each.join(40)
             found.answers.update(status for status, _ in each.met)
             found.seconds += [seconds for _, seconds in each.met]
+            found.rate += each.rate

@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -82,6 +83,40 @@ def busy(app: Flask, stop: threading.Event, *kinds: Callable[[random.Random], ob
 def test_a_backup_taken_at_a_random_moment_is_whole(
     app: Flask, client: Client, tmp_path: Path, programs: str, empty_database: str, seed: int
 ) -> None:
+    with under_load(app, client):
+        time.sleep(random.Random(seed).uniform(0.2, 1.2))
+        storage_url = f"file://{app.extensions['settings'].DATA_DIR}/storage"
+        made = script("backup.sh", tmp_path / "backups", programs, DATABASE_URL=address(app), STORAGE_URL=storage_url)
+        time.sleep(0.2)
+    assert made.returncode == 0, made.stderr
+    later, name = counts(app), str(make_url(empty_database).database)
+
+    files = tmp_path / "files"
+    files.mkdir()
+    files.chmod(0o2750)
+    there = {"DATABASE_URL": empty_database, "STORAGE_URL": f"file://{files}"}
+    restored = script("restore.sh", Path(made.stdout.strip()), programs, CONFIRM=name, **there)
+    assert restored.returncode == 0, restored.stderr
+    other = app_for(
+        database_url=empty_database,
+        redis_url=os.environ[stores.REDIS],
+        data_dir=tmp_path,
+        STORAGE_URL=f"file://{files}",
+    )
+    with other.app_context():
+        earlier = counts(other)
+        assert all(0 < earlier[name] <= later[name] for name in later), (earlier, later)
+        assert earlier["inventory_movement"] < later["inventory_movement"], "the dump was made in the middle"
+        whole()
+        work_goes_on(other)
+        db.engine.dispose()
+    assert list((files / "documents").iterdir())
+    assert files.stat().st_mode & 0o7777 == 0o2750, "what nginx may read stays so"
+
+
+@contextmanager
+def under_load(app: Flask, client: Client) -> Iterator[None]:
+    """Stock, claims, payouts and files move."""
     stock, tickets = Stock(client), block(client, quantity=60)
     items, codes = [stock.item() for _ in range(4)], tickets.codes(60)
     merchant, _ = earner(client, 10_000_000)
@@ -94,39 +129,12 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
         lambda dice: requested(merchant, dice.randint(1000, 5000)),
         lambda dice: storage.put(f"documents/{dice.getrandbits(64):x}", b"%PDF-" * 99, content_type="application/pdf"),
     )  # fmt: skip
-    settings = {"STORAGE_URL": f"file://{app.extensions['settings'].DATA_DIR}/storage"}
     try:
-        time.sleep(random.Random(seed).uniform(0.2, 1.2))
-        made = script("backup.sh", tmp_path / "backups", programs, DATABASE_URL=address(app), **settings)
-        time.sleep(0.2)
+        yield
     finally:
         stop.set()
         for each in threads:
             each.join()
-    assert made.returncode == 0, made.stderr
-    folder = Path(made.stdout.strip())
-    later = counts(app)
-
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files").chmod(0o2750)
-    there = {"DATABASE_URL": empty_database, "STORAGE_URL": f"file://{tmp_path}/files"}
-    restored = script("restore.sh", folder, programs, CONFIRM=str(make_url(empty_database).database), **there)
-    assert restored.returncode == 0, restored.stderr
-    other = app_for(
-        database_url=empty_database,
-        redis_url=os.environ[stores.REDIS],
-        data_dir=tmp_path,
-        STORAGE_URL=there["STORAGE_URL"],
-    )
-    with other.app_context():
-        earlier = counts(other)
-        assert all(0 < earlier[name] <= later[name] for name in later), (earlier, later)
-        assert earlier["inventory_movement"] < later["inventory_movement"], "the dump was made in the middle"
-        whole()
-        work_goes_on(other)
-        db.engine.dispose()
-    assert len(list((tmp_path / "files/documents").iterdir())) > 0
-    assert (tmp_path / "files").stat().st_mode & 0o7777 == 0o2750, "what nginx may read stays so"
 
 
 def address(app: Flask) -> str:
