@@ -1,7 +1,7 @@
 """Passwords: argon2id with OWASP's parameters, one hash at a time per process.
 
-One at a time keeps memory flat and leaves the interpreter to others: in a flood of sign-ins public reads keep
-their rate (docs/decisions/one-hash-at-a-time.md has the figures).
+One at a time keeps memory flat, and a thread that is served last leaves the processor to others: in a flood of
+sign-ins public reads keep their rate (docs/decisions/one-hash-at-a-time.md has the figures).
 """
 
 from functools import cache
@@ -10,26 +10,24 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
+from app.core.backseat import BackSeat
 from app.core.errors import ValidationFailed
-from app.core.memory import OneAtATime
 
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-_turn = OneAtATime()
+_hashing = BackSeat()
 
 
 def hashed(password: str) -> str:
     """An argon2id hash of exactly this password."""
-    with _turn:
-        return HASHER.hash(password)
+    return _hashing.do(HASHER.hash, password)
 
 
 def matches(password_hash: str | None, password: str) -> bool:
     """Whether the password is the one; it takes the same time when there is no hash to compare with."""
-    with _turn:
-        try:
-            return HASHER.verify(password_hash or _nobodys(), password) and password_hash is not None
-        except (Argon2Error, InvalidHashError):
-            return False
+    try:
+        return _hashing.do(_verified, password_hash, password) and password_hash is not None
+    except (Argon2Error, InvalidHashError):
+        return False
 
 
 def outdated(password_hash: str) -> bool:
@@ -43,6 +41,10 @@ def check_uncommon(password: str, *own_words: str, production: bool, path: str =
     if production and (folded in _common() or folded in {word.casefold() for word in own_words}):
         sentence = "This password is among the most common ones, or your own address or name."
         raise ValidationFailed.of(path, "too_common", sentence)
+
+
+def _verified(password_hash: str | None, password: str) -> bool:
+    return HASHER.verify(password_hash or _nobodys(), password)
 
 
 @cache

@@ -4,6 +4,7 @@ import logging
 import re
 import sys
 from collections.abc import MutableMapping
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -30,7 +31,7 @@ def configure(level: str) -> None:
         scrubbed,
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
@@ -58,7 +59,7 @@ def scrubbed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping
 
 
 def _clean(name: str, value: Any) -> Any:
-    if _SECRET_NAME.search(name) and value not in (None, ""):
+    if _names_a_secret(name) and value not in (None, ""):
         return "[masked]"
     if isinstance(value, dict):
         return {key: _clean(str(key), inner) for key, inner in value.items()}
@@ -67,6 +68,11 @@ def _clean(name: str, value: Any) -> Any:
     if isinstance(value, _PLAIN):
         return value
     return _SECRET_VALUE.sub("[masked]", value if isinstance(value, str) else repr(value))
+
+
+@lru_cache(1024)
+def _names_a_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
 
 
 def _with_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from app.core.db import Parameters, ReadOrWriteSession, db, write_alone
+from app.core.db import Parameters, ReadOrWriteSession, db, row_within, write_alone
 
 
 class NestedTransaction(RuntimeError):
@@ -70,10 +70,7 @@ def write_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
         return write_alone(statement, parameters)
     if not session.info.get("held") or session.info.get("joined"):
         raise NestedTransaction("a statement that commits by itself was run inside a transaction")
-    driver: Any = session.connection().connection.driver_connection
-    with driver.cursor() as cursor:
-        row: tuple[Any, ...] | None = cursor.execute(statement, parameters).fetchone()
-        return row
+    return row_within(session, statement, parameters)
 
 
 def after_commit(session: ReadOrWriteSession, call: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.clock import rfc3339, utcnow
+from app.core.db import row_within, rows_within
 from app.core.errors import ValidationFailed
 from app.events.times import instant
 from app.inventory import adjusting
@@ -68,17 +69,17 @@ assert len(SHOWN) + len(MOVEMENT) + 2 == len(adjusting.COLUMNS)
 
 def book(session: OrmSession, bucket: str, asked: Mapping[str, Any], occurred_at: datetime) -> Any:
     """Books what happened at a time of its own; the row that `adjusting` gives. Raises ValidationFailed."""
-    zone = _asked(session, LOCK, asked)
+    zone = row_within(session, LOCK, asked)
     if zone is None:
         return None
     at = _moment(occurred_at, zone[0])
     told = {**asked, "bucket": bucket, "at": at, "occurred_at": at}
-    held, count_at = _asked(session, BOOK_AT.format(column=BUCKETS[bucket]), told)
+    ((held, count_at),) = rows_within(session, BOOK_AT.format(column=BUCKETS[bucket]), told)
     if told["delta"] is None:
         told["delta"] = told["counted"] - held
     if count_at is not None:
-        return _asked(session, HELD_BY_A_COUNT, {**told, "count_at": count_at})
-    return _asked(session, adjusting.statement(bucket), told)
+        return row_within(session, HELD_BY_A_COUNT, {**told, "count_at": count_at})
+    return row_within(session, adjusting.statement(bucket), told)
 
 
 def _moment(occurred_at: datetime, zone: str) -> datetime:
@@ -86,10 +87,3 @@ def _moment(occurred_at: datetime, zone: str) -> datetime:
     if at > now + SLACK or at < FIRST:
         raise ValidationFailed.of("occurredAt", "invalid_time", f"Must be a time until now, {rfc3339(now)}.")
     return min(at, now)
-
-
-def _asked(session: OrmSession, statement: str, parameters: Mapping[str, Any]) -> Any:
-    """By the driver: these statements are shared with the way that needs no session."""
-    driver: Any = session.connection().connection.driver_connection
-    with driver.cursor() as cursor:
-        return cursor.execute(statement, parameters).fetchone()

@@ -9,30 +9,31 @@ too little, no row comes back and nothing is written. It takes the purse last, a
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session as OrmSession
 
+from app.core.db import row_within
 from app.ledger.errors import InsufficientFunds
 from app.ledger.models import BALANCE, HELD, Purse
 
-ENOUGH = "available_minor + :balance >= 0 AND held_minor + :held >= 0"
+ENOUGH = "available_minor + %(balance)s >= 0 AND held_minor + %(held)s >= 0"
 POST = """
     WITH purse AS (
-        UPDATE ledger_purse SET available_minor = available_minor + :balance, held_minor = held_minor + :held
-         WHERE owner_id = :owner AND {enough}
+        UPDATE ledger_purse SET available_minor = available_minor + %(balance)s, held_minor = held_minor + %(held)s
+         WHERE owner_id = %(owner)s AND {enough}
         RETURNING available_minor, held_minor
     ), posted AS (
         INSERT INTO ledger_transaction (kind, reference, owner_id, amount_minor, description)
-        SELECT :kind, :reference, :owner, :amount, :description FROM purse RETURNING id
+        SELECT %(kind)s, %(reference)s, %(owner)s, %(amount)s, %(description)s FROM purse RETURNING id
     ), legs AS (
         INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor, balance_after_minor)
-        SELECT posted.id, :owner, leg.account, leg.amount,
+        SELECT posted.id, %(owner)s, leg.account, leg.amount,
                CASE leg.account WHEN 'merchant_balance' THEN available_minor WHEN 'merchant_held' THEN held_minor END
-          FROM purse, posted, unnest(CAST(:accounts AS text[]), CAST(:amounts AS bigint[])) AS leg (account, amount)
+          FROM purse, posted, unnest(%(accounts)s::text[], %(amounts)s::bigint[]) AS leg (account, amount)
     )
     SELECT available_minor, held_minor FROM purse
 """
-_POST = text(POST.format(enough=ENOUGH))
+_POST = POST.format(enough=ENOUGH)
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,16 @@ def post(
 ) -> Balances:
     """The merchant's balances after legs that sum to zero are booked on his accounts and the house's.
 
-    Raises InsufficientFunds, after which the transaction must be given up; IntegrityError for a reference that was
-    booked already: whoever posts has a state machine that comes first.
+    Raises InsufficientFunds, after which the transaction must be given up; psycopg's IntegrityError for a reference
+    that was booked already: whoever posts has a state machine that comes first.
     """
     if sum(legs.values()) or not all(legs.values()):
         raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
-    row = session.execute(_POST, {
+    row = row_within(session, _POST, {
         "kind": kind, "reference": reference, "owner": owner_id, "description": description,
         "balance": legs.get(BALANCE, 0), "held": legs.get(HELD, 0), "accounts": list(legs),
         "amounts": list(legs.values()), "amount": max(legs.values()),
-    }).first()  # fmt: skip
+    })  # fmt: skip
     if row is None:
         raise InsufficientFunds(availableMinor=balances_in(session, owner_id).available_minor)
     return Balances(*row)

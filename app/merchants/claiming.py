@@ -9,14 +9,15 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account, MerchantProfile
+from app.core.db import row_within
 from app.merchants.errors import MerchantPaused
 from app.merchants.models import Merchant
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
-LOCKED = text("""
+LOCKED = """
     SELECT status, payout_details, settings FROM merchant
-     WHERE account_id = :id AND profile_id IS NOT NULL FOR UPDATE
-""")
+     WHERE account_id = %s AND profile_id IS NOT NULL FOR UPDATE
+"""
 
 
 def claimed(session: OrmSession, account_id: str) -> Merchant:
@@ -36,7 +37,7 @@ class Purpose:
 
 def claimed_briefly(session: OrmSession, account_id: str) -> Purpose:
     """The same, without an object and, where there is a row already, without writing it: for what is done often."""
-    row = session.execute(LOCKED, {"id": account_id}).first()
+    row = row_within(session, LOCKED, [account_id])
     if row is not None:
         return Purpose(*row)
     made = claimed(session, account_id)

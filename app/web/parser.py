@@ -86,7 +86,7 @@ def reading(view: View, taken: Sequence[tuple[type[Schema], str]], *, max_bytes:
         problems: list[dict[str, str]] = []
         for schema, place in schemas:
             try:
-                arguments |= PARSER.parse(schema, request, location=place)
+                arguments |= _read(schema, place)
             except ValidationFailed as error:
                 problems += error.data["errors"]
         if problems:
@@ -94,6 +94,18 @@ def reading(view: View, taken: Sequence[tuple[type[Schema], str]], *, max_bytes:
         return view(**arguments)
 
     return read
+
+
+def _read(schema: Schema, place: str) -> Any:
+    """What was sent in one place. The two frequent ones go past webargs' general way, which costs as much again."""
+    if place == "multipart":
+        return PARSER.parse(schema, request, location=place)
+    load = PARSER.load_json if place == "json" else PARSER.load_querystring
+    sent = load(request, schema)
+    try:
+        return schema.load({} if sent is missing else sent)
+    except marshmallow.ValidationError as error:
+        raise failure(error.messages_dict, schema) from error
 
 
 def _bound(max_bytes: int) -> None:

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from flask import Flask
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from app.core.db import db
 from app.core.transaction import transaction
@@ -69,7 +70,7 @@ def test_what_is_not_there_is_not_spent(owner: str) -> None:
 
 def test_a_reference_is_booked_once_in_each_kind(owner: str) -> None:
     posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
-    with pytest.raises(IntegrityError):
+    with pytest.raises(psycopg.IntegrityError):
         posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
     assert scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
 

@@ -85,7 +85,7 @@ def unchecked() -> Iterator[None]:
 
 
 def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posting, "_POST", text(posting.POST.format(enough="true")))
+    monkeypatch.setattr(posting, "_POST", posting.POST.format(enough="true"))
     with unchecked():
         found, _ = spend_at_once(client)
         assert found["SUCCESS"] > 10
@@ -93,7 +93,7 @@ def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: 
 
 
 def test_the_database_alone_refuses_to_spend_more(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posting, "_POST", text(posting.POST.format(enough="true")))
+    monkeypatch.setattr(posting, "_POST", posting.POST.format(enough="true"))
     app.testing = False
     client = Client(app.test_client())
     try:

@@ -5,23 +5,31 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table, func, update
-from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.sql.elements import ColumnElement
+import orjson
+from sqlalchemy import func, update
 
 from app.core.context import request_id
-from app.core.db import ReadOrWriteSession, db
+from app.core.db import ReadOrWriteSession, db, rows_within
 from app.core.jobs import Job, find
 from app.core.outbox.bell import Bell, bell
 from app.core.outbox.models import Outbox
 from app.core.transaction import after_commit
 
 When = datetime | timedelta | None
-Moment = datetime | ColumnElement[datetime] | None
 Row = tuple[str | None, Mapping[str, Any]]
 Work = tuple[str, Mapping[str, Any]]
 JobRow = tuple[Job, str | None, Mapping[str, Any]]
-TABLE = cast(Table, Outbox.__table__)
+INSERT = """
+    INSERT INTO outbox (kind, class, critical, max_attempts, dedupe_key, payload, aggregate, request_id, run_at,
+                        not_after)
+    SELECT work.*, %(aggregate)s, %(request_id)s,
+           coalesce(%(run_at)s::timestamptz, now() + %(run_after)s::interval, now()),
+           coalesce(%(end_at)s::timestamptz, now() + %(end_after)s::interval)
+      FROM unnest(%(kinds)s::text[], %(classes)s::text[], %(criticals)s::boolean[], %(tries)s::int[],
+                  %(keys)s::text[], %(payloads)s::jsonb[]) AS work
+    ON CONFLICT (dedupe_key) DO NOTHING
+    RETURNING id, run_at <= now()
+"""
 
 
 class EnqueueOutsideTransaction(RuntimeError):
@@ -54,7 +62,7 @@ def enqueue(
     The payload holds ids, never secrets. Past `not_after` (a moment, or a span from now) it is not tried any
     more. Raises UnknownKind, EnqueueOutsideTransaction.
     """
-    ids = _insert([(find(kind), key, payload)], _moment(run_at or delay), _moment(not_after), aggregate)
+    ids = _insert([(find(kind), key, payload)], run_at or delay, not_after, aggregate)
     return ids[0] if ids else None
 
 
@@ -69,7 +77,7 @@ def enqueue_many(
 ) -> int:
     """`enqueue` for many `(key, payload)` in one statement; how many of them are new."""
     found = find(kind)
-    return len(_insert([(found, *row) for row in rows], _moment(run_at or delay), _moment(not_after), aggregate))
+    return len(_insert([(found, *row) for row in rows], run_at or delay, not_after, aggregate))
 
 
 def errand(kind: str, **payload: Any) -> Work:
@@ -89,30 +97,22 @@ def cancel(key: str) -> bool:
     return result.first() is not None
 
 
-def _insert(rows: list[JobRow], run_at: Moment, not_after: Moment, aggregate: str | None) -> list[int]:
+def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | None) -> list[int]:
     session = _open_session()
     if not rows:
         return []
-    common = {"aggregate": aggregate, "request_id": request_id.get() or None}
-    statement = insert(TABLE).values(run_at=func.now() if run_at is None else run_at, not_after=not_after)
-    statement = statement.on_conflict_do_nothing(index_elements=[TABLE.c.dedupe_key])
-    written = session.execute(
-        statement.returning(TABLE.c.id, TABLE.c.run_at <= func.now()),
-        [{**common, **_of_job(job), "dedupe_key": key, "payload": dict(payload)} for job, key, payload in rows],
-    ).all()
+    jobs = [job for job, _, _ in rows]
+    written = rows_within(session, INSERT, {
+        "kinds": [job.kind for job in jobs], "classes": [job.delivery.value for job in jobs],
+        "criticals": [job.critical for job in jobs], "tries": [job.max_attempts for job in jobs],
+        "keys": [key for _, key, _ in rows], "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
+        "aggregate": aggregate, "request_id": request_id.get() or None,
+        **_moment("run", run_at), **_moment("end", not_after),
+    })  # fmt: skip
     due = [outbox_id for outbox_id, is_due in written if is_due]
     if due:
         _ring_once(session, due[0])
     return [outbox_id for outbox_id, _ in written]
-
-
-def _of_job(job: Job) -> dict[str, Any]:
-    return {
-        "kind": job.kind,
-        "class": job.delivery.value,
-        "critical": job.critical,
-        "max_attempts": job.max_attempts,
-    }
 
 
 def _ring_once(session: ReadOrWriteSession, outbox_id: int) -> None:
@@ -120,9 +120,10 @@ def _ring_once(session: ReadOrWriteSession, outbox_id: int) -> None:
         after_commit(session, _Ring(bell(), outbox_id))
 
 
-def _moment(when: When) -> Moment:
+def _moment(name: str, when: When) -> dict[str, When]:
     """A span counts from now by the database's clock."""
-    return func.now() + when if isinstance(when, timedelta) else when
+    is_span = isinstance(when, timedelta)
+    return {f"{name}_at": None if is_span else when, f"{name}_after": when if is_span else None}
 
 
 def _open_session() -> ReadOrWriteSession:

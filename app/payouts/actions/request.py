@@ -1,13 +1,15 @@
 """Asking to be paid."""
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, func, insert
+from sqlalchemy import Table, bindparam, func, insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.clients.payrail import rail
+from app.core.db import compiled, rows_within
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -23,8 +25,18 @@ from app.payouts.models import Payout
 from app.payouts.moving import hold
 from app.payouts.states import MERCHANT, REQUESTED, SCHEDULED
 
-TABLE = cast(Table, Payout.__table__)
-SHOWN = [TABLE.c[name] for name in queries.SHOWN]
+GIVEN = (
+    "id", "account_id", "amount_minor", "destination", "mode", "scheduled_for", "idempotency_key", "status", "actor",
+    *(each.name for each in fields(Target)),
+)  # fmt: skip
+_TABLE = cast(Table, Payout.__table__)
+_INSERT = compiled(
+    insert(_TABLE)
+    .values(
+        {name: bindparam(name) for name in GIVEN} | {"due_at": func.coalesce(bindparam("scheduled_for"), func.now())}
+    )
+    .returning(*(_TABLE.c[name] for name in queries.SHOWN))
+)
 
 
 def request_payout(
@@ -54,16 +66,15 @@ def request_payout(
     return queries.told(made)
 
 
-def _begun(session: OrmSession, values: dict[str, Any]) -> Any:
+def _begun(session: OrmSession, values: dict[str, Any]) -> dict[str, Any]:
     """The row, once the amount is held and the way to the rail enqueued: all of it commits, or nothing does."""
     payout_id, when = values["id"], values["scheduled_for"]
     hold(session, payout_id, values["account_id"], values["amount_minor"])
-    begins = {"status": SCHEDULED if when else REQUESTED, "actor": MERCHANT, "due_at": when or func.now()}
-    # Past the unit of work, which would cost as much again as the statement.
-    row = session.execute(insert(TABLE).values(**values, **begins).returning(*SHOWN)).mappings().one()
+    begins = {"status": SCHEDULED if when else REQUESTED, "actor": MERCHANT}
+    (row,) = rows_within(session, _INSERT, {**values, **begins})
     name = f"payout:{payout_id}"
     enqueue("payouts.carry", key=name, run_at=when, aggregate=name, payout_id=payout_id)
-    return row
+    return dict(zip(queries.SHOWN, row, strict=True))
 
 
 def _target(account_id: str, merchant: Purpose, destination: str, msisdn: str | None) -> Target:

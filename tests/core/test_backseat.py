@@ -1,0 +1,71 @@
+"""One at a time, behind everybody else, and nothing kept."""
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from app.core import backseat
+from app.core.backseat import NICE, BackSeat
+from tests.races import at_once
+
+
+def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    inside: list[int] = []
+    most: list[int] = []
+    seat = BackSeat()
+    monkeypatch.setattr(backseat, "_give_back", lambda: given.append(len(most)))
+
+    def work(number: int) -> None:
+        inside.append(number)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.remove(number)
+
+    at_once(8, lambda number: seat.do(work, number))
+    assert max(most) == 1 and len(most) == 8
+    assert given and given[-1] == 8 and len(given) < 8
+
+
+def test_an_error_reaches_who_asked_and_leaves_the_seat_to_the_next() -> None:
+    seat = BackSeat()
+    with pytest.raises(ValueError, match="invalid literal"):
+        seat.do(int, "x")
+    assert seat.do(int, "1") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux has a thread a niceness of its own")
+def test_the_kernel_serves_it_last() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    assert BackSeat().do(niceness) - niceness() == NICE
+
+
+def test_a_fork_has_a_seat_of_its_own() -> None:
+    seat = BackSeat()
+    assert seat.do(int, "1") == 1
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if seat.do(int, "2") == 2 else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc keeps freed memory")
+def test_what_was_freed_leaves_the_process() -> None:
+    blocks = [ctypes.create_string_buffer(b"x" * 60_000) for _ in range(1000)]
+    kept = blocks.pop()
+    blocks.clear()
+    held = resident()
+    BackSeat().do(int)
+    assert resident() < held - 30 * 1024 and kept[0] == b"x"
+
+
+def resident() -> int:
+    """Resident memory of this process in KiB."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4
