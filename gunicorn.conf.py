@@ -30,7 +30,7 @@ with contextlib.suppress(AttributeError, OSError):
 cast("dict[str, Any]", sys.modules).setdefault("rich", None)
 
 # The master loads the program and the workers are forks of it: they share its memory and answer at once. Nothing is
-# connected before the fork. The price: HUP keeps the loaded version, a new one comes by a restart (or USR2).
+# connected before the fork. The price: HUP keeps the loaded version, a new one comes by a restart (deploy/upgrade.sh).
 preload_app = True
 http_parser = "auto"
 

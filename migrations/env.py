@@ -2,6 +2,7 @@
 
 from alembic import context
 from flask import current_app
+from sqlalchemy import text
 
 from app.core.db import db
 from app.core.jobs import discover
@@ -33,4 +34,9 @@ if context.is_offline_mode():
         context.run_migrations()
 else:
     with current_app.app_context(), db.engine.connect() as connection:
+        # A request has ten seconds; an index of a large table takes what it takes. Waiting for a lock still ends
+        # after three. The connection is not the pool's any more: nobody else shall inherit that.
+        connection.detach()
+        connection.execute(text("SET statement_timeout = 0"))
+        connection.commit()
         migrate(connection)

@@ -1,6 +1,6 @@
-"""What the web layer itself refuses: tokens, roles, keys and rates."""
+"""What the web layer itself refuses: tokens, roles, keys and rates; and what the proxy in front says for it."""
 
-from app.core.errors import BadRequest, Conflict, Forbidden, Unauthorised, Unprocessable
+from app.core.errors import AppError, BadRequest, Conflict, Forbidden, Unauthorised, Unprocessable
 
 
 class TokenMissing(Unauthorised):
@@ -46,3 +46,30 @@ class IdempotencyKeysDiffer(Unprocessable):
 class HostNotTrusted(BadRequest):
     number, code = 40002, "HOST_NOT_TRUSTED"
     message = "This service does not answer to that host name."
+
+
+class AddressTooLong(AppError):
+    """Said by the proxy, whose lines are as short as those that gunicorn reads (deploy/nginx/http.conf)."""
+
+    status, number, code = 414, 41400, "URI_TOO_LONG"
+    message = "The address is too long; send long input in a body, or ask for less at once."
+
+
+class NoAnswer(AppError):
+    """Said by the proxy when the program was gone before it had answered."""
+
+    status, number, code = 502, 50200, "NO_ANSWER"
+    message = (
+        "The service gave no answer, so nobody knows whether the request counted; "
+        "repeat it with the same Idempotency-Key."
+    )
+
+
+class AnswerTooLate(AppError):
+    """Said by the proxy when the program has not answered in the time that it gives itself."""
+
+    status, number, code = 504, 50400, "ANSWER_TOO_LATE"
+    message = (
+        "The answer took too long, so nobody knows whether the request counted; "
+        "repeat it with the same Idempotency-Key."
+    )

@@ -1,0 +1,145 @@
+"""Scripts, units and container files: they parse, and they agree with the program and with each other."""
+
+import configparser
+import os
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from app import config
+from tests.faults.service import ROOT
+
+DEPLOY = ROOT / "deploy"
+SCRIPTS = sorted(DEPLOY.glob("*.sh"))
+UNITS = sorted((DEPLOY / "systemd").glob("event-commerce*.*"))
+WHOLE = bool(os.environ.get("CI"))
+HARDENED = (
+    "NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "RestrictNamespaces",
+    "MemoryDenyWriteExecute", "LockPersonality", "RestrictAddressFamilies", "SystemCallFilter", "PrivateUsers",
+)  # fmt: skip
+
+
+def unit(path: Path) -> dict[str, dict[str, list[str]]]:
+    """Sections, names, and every value of a name in its order."""
+    found: dict[str, dict[str, list[str]]] = {}
+    section = ""
+    for line in path.read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            found.setdefault(section, {}).setdefault(name, []).append(value)
+    return found
+
+
+def service(name: str) -> dict[str, list[str]]:
+    return unit(DEPLOY / "systemd" / name)["Service"]
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck") and not WHOLE, reason="shellcheck is not installed")
+def test_scripts_are_clean() -> None:
+    run = subprocess.run(["shellcheck", "-x", "-P", ROOT, *SCRIPTS], capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_says_what_it_does_and_stops_at_the_first_failure(script: Path) -> None:
+    text = script.read_text()
+    assert re.search(r"^# \S.{40}", text, re.M)
+    if text.startswith("#!"):
+        assert re.search(r"^set -e", text, re.M) and os.access(script, os.X_OK)
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+def test_systemd_reads_the_units(tmp_path: Path) -> None:
+    for path in UNITS:
+        if path.is_file():
+            text = re.sub(r"^(Exec\w+)=.*", r"\1=/bin/true", path.read_text(), flags=re.M)
+            (tmp_path / path.name).write_text(text)
+    run = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *tmp_path.glob("*.*")],
+        capture_output=True, text=True, env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+    )  # fmt: skip
+    assert not [line for line in run.stderr.splitlines() if "event-commerce" in line], run.stderr
+
+
+def test_every_service_is_hardened_and_comes_again() -> None:
+    everywhere = service("event-commerce-.service.d/hardening.conf")
+    assert not set(HARDENED) - set(everywhere)
+    assert everywhere["User"] == ["eventcommerce"] and everywhere["CapabilityBoundingSet"] == [""]
+    for name in ("web@", "worker@", "relay"):
+        found = service(f"event-commerce-{name}.service")
+        assert found["Restart"] == ["always"] and found["TimeoutStopSec"] == ["40"]
+
+
+def test_stops_are_given_longer_than_the_program_takes() -> None:
+    gunicorn = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
+    program = (DEPLOY / "nginx/snippets/program.conf").read_text()
+    http = (DEPLOY / "nginx/http.conf").read_text()
+    assert int(service("event-commerce-web@.service")["TimeoutStopSec"][0]) > gunicorn["graceful_timeout"]
+    waited = re.search(r"proxy_read_timeout (\d+)s", program)
+    kept = re.search(r"keepalive_timeout (\d+)s;\n    keepalive_requests 100000", http)
+    assert waited and int(waited[1]) > gunicorn["timeout"]
+    assert kept and int(kept[1]) < gunicorn["keepalive"]
+
+
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return found
+
+
+def test_containers_run_what_the_units_run() -> None:
+    services = compose()
+    ours = {"web": "web@", "worker": "worker@", "relay": "relay"}
+    image = re.search(r"^CMD \[(.*)\]", (DEPLOY / "Containerfile").read_text(), re.M)
+    assert image
+    for name, unit_name in ours.items():
+        command = service(f"event-commerce-{unit_name}.service")["ExecStart"][0]
+        inside = services[name].get("command") or [word.strip('" ') for word in image[1].split(",")]
+        assert command.removeprefix("/opt/event-commerce/current/.venv/bin/") == " ".join(inside)
+
+
+def test_containers_may_do_nothing_they_need_not() -> None:
+    for name, found in compose().items():
+        assert found["read_only"] is True, name
+        assert found["security_opt"] == ["no-new-privileges:true"], name
+        if name not in ("postgres", "nginx"):
+            assert found["cap_drop"] == ["ALL"], name
+        assert found.get("healthcheck") or name == "web", name
+    assert re.search(r"^USER 10001$", (DEPLOY / "Containerfile").read_text(), re.M)
+
+
+def test_everything_that_the_image_takes_is_there() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Containerfile").read_text(), re.M)
+    for name in " ".join(copied).split():
+        assert (ROOT / name).exists(), name
+    for found in compose().values():
+        for volume in found.get("volumes", []):
+            source = volume.partition(":")[0]
+            assert not source.startswith(".") or source == "./tls" or (DEPLOY / source).exists(), volume
+
+
+@pytest.mark.parametrize("name", ["environment.example", "compose.env.example"])
+def test_the_examples_of_settings_are_settings(name: str) -> None:
+    known = {each for each, _, _ in config.table()} | {"WEB_WORKERS", "SITE", "POSTGRES_PASSWORD"}
+    given = re.findall(r"^#?([A-Z_]+)=(.*)$", (DEPLOY / name).read_text(), re.M)
+    assert not {each for each, _ in given} - known
+    secrets = [value for each, value in given if each in ("SECRET_KEY", "BOOTSTRAP_SECRET", "POSTGRES_PASSWORD")]
+    assert secrets and not any(value.strip("'") for value in secrets), "no secret is shipped"
+
+
+def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
+    parser = configparser.ConfigParser()
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read_string("[all]\n" + (DEPLOY / "environment.example").read_text())
+    values = {name: value.strip("'") for name, value in parser["all"].items()}
+    settings = config.load({**values, "SECRET_KEY": "k" * 64})
+    assert settings.production and settings.PROXY_HOPS == 1 and settings.TRUSTED_HOSTS == ["festival.example"]
+    with pytest.raises(config.SettingsError, match="SECRET_KEY"):
+        config.load(values)

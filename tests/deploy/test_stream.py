@@ -1,0 +1,52 @@
+"""The live stream of a stock, through the proxy."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.deploy.proxy import Proxy, Secure
+from tests.factories.inventory import Stock
+from tests.http import Client, data
+from tests.streams import Event, events_of
+
+
+@contextmanager
+def followed(site: Proxy, stock: Stock) -> Iterator[Iterator[Event]]:
+    connection = Secure(site.secure, timeout=10)
+    connection.request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
+    answer = connection.getresponse()
+    assert (answer.status, answer.getheader("content-type")) == (200, "text/event-stream; charset=utf-8")
+    try:
+        yield events_of(iter(lambda: answer.read1(65536), b""))
+    finally:
+        connection.close()
+
+
+def test_a_change_passes_the_proxy_as_it_commits(site: Proxy, client: Client) -> None:
+    stock = Stock(client)
+    item = stock.item()
+    with followed(site, stock) as events:
+        assert next(events).name == "snapshot"
+        for delta in (-1, -2, -3):
+            began = time.monotonic()
+            data(stock.adjust(item, delta))
+            found = next(events)
+            assert found.name == "changes" and found.data["items"] == [stock.read(item)]
+            assert time.monotonic() - began < 1
+
+
+def test_sixty_tills_of_one_venue_are_no_flood(site: Proxy, client: Client) -> None:
+    """More at once from one address than requests may be; the account's own limit is another matter."""
+    stock = Stock(client)
+    stock.item()
+    connections = []
+    for _ in range(60):
+        connections.append(Secure(site.secure, timeout=10))
+        connections[-1].request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
+    statuses = [each.getresponse() for each in connections]
+    refused = [each for each in statuses if each.status != 200]
+    assert {each.status for each in refused} <= {429}
+    # The program refuses in the envelope with a code of its own; the proxy would say RATE_LIMITED.
+    assert all(b"RATE_LIMITED" not in each.read() for each in refused)
+    for each in connections:
+        each.close()
