@@ -90,13 +90,15 @@ def compiled(query: Any) -> str:
     return str(query.compile(dialect=DIALECT))
 
 
-def fetch_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+def fetch_row(statement: str, parameters: Parameters, *, prepare: bool | None = None) -> tuple[Any, ...] | None:
     """The first row of a hand-written SELECT, by the driver itself: for the one query that every request makes.
 
     It borrows a connection for just this query; a session around it would cost three times as much. A connection
     that turns out to be dead takes its pool with it, and the query is asked once more.
     """
-    row: tuple[Any, ...] | None = _asked(lambda cursor: cursor.execute(short(statement), parameters).fetchone())
+    row: tuple[Any, ...] | None = _asked(
+        lambda cursor: cursor.execute(short(statement), parameters, prepare=prepare).fetchone()
+    )
     return row
 
 

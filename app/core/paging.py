@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 
 from app.core.db import db
 
@@ -21,7 +21,7 @@ class Order:
 class Page:
     """Rows, and where the next page starts (None: this was the last)."""
 
-    rows: Sequence[RowMapping]
+    rows: Sequence[Mapping[Any, Any]]
     limit: int
     after: tuple[Any, str] | None
     total: int | None

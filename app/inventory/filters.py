@@ -1,62 +1,89 @@
 """The filters of lists of items, as conditions. The stream asks the same."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, cast
 
-from sqlalchemy import Boolean, ColumnElement, Table, false, func
+from sqlalchemy import Boolean, ColumnElement, Date, Integer, String, Table, false, func, literal_column
+from sqlalchemy import cast as as_type
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
-from app.inventory.columns import BY_NAME, COLUMNS, sku_key
-from app.inventory.finding import FACETS, facet_query, words_query
-from app.inventory.models import NEVER, StockItem
+from app.inventory import finding
+from app.inventory.columns import sku_key
+from app.inventory.models import FACETS, NEVER, StockItem
 
 ITEM = cast(Table, StockItem.__table__).c
-FIELDS = {each.attribute for each in COLUMNS}
-EXPIRY: ColumnElement[date] = func.coalesce(ITEM.expiry_date, NEVER)
-
-assert set(FACETS) <= {each.attribute for each in BY_NAME.values()}
-
-
-def conditions(event_id: str, asked: Mapping[str, Any]) -> list[ColumnElement[bool]]:
-    """What must hold of an item when these filters are given: for one item, or few."""
-    found = wanted(event_id, asked)
-    return plain(asked) if found is None else [*plain(asked), found]
+WORD = "word_"
+_BLANK: ColumnElement[str] = literal_column("'% '", String)
+_ANY: ColumnElement[str] = literal_column("'%'", String)
+_MARK: ColumnElement[int] = literal_column(str(finding.MARK), Integer)
+_QUOTE: ColumnElement[str] = literal_column("''''", String)
+_BEGINS: ColumnElement[str] = literal_column("''':*'", String)
+_LAST: ColumnElement[date] = literal_column(f"'{NEVER}'::date", Date)
+INDEXED = frozenset((*FACETS, "sku", "name", "expiry_date", "expiring_before", "low_stock"))
 
 
-def plain(asked: Mapping[str, Any]) -> list[ColumnElement[bool]]:
-    """The part of it that the index of words knows nothing of."""
-    return list(_plain({name: value for name, value in asked.items() if value is not None}))
-
-
-def wanted(event_id: str, asked: Mapping[str, Any]) -> ColumnElement[bool] | None:
-    """The part that is asked of the index of words, as one condition; None when nothing is."""
-    queries = [facet_query(event_id, name, asked[name]) for name in FACETS if asked.get(name) is not None]
-    if asked.get("q") is not None:
-        words = words_query(event_id, asked["q"])
-        if words is None:
-            return false()
-        queries.append(words)
-    if not queries:
+def given(asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The filters that were given, each by the name of its condition, with the value that is compared; every word of
+    `q` is one. None when nothing can match, because there is no word in `q`."""
+    found = {name: value for name, value in asked.items() if value is not None}
+    q = found.pop("q", None)
+    words = [] if q is None else finding.words(q)
+    if q is not None and not words:
         return None
-    together = queries[0]
-    for each in queries[1:]:
-        together = together.op("&&")(each)
-    return ITEM.search.op("@@", return_type=Boolean())(together)
+    if "sku" in found:
+        found["sku"] = sku_key(found["sku"])
+    if found.get("on_hand") == 0:
+        # Nothing on hand is never above a reorder level, and what is low has an index.
+        found.setdefault("low_stock", True)
+    return found | {f"{WORD}{at}": word for at, word in enumerate(words)}
 
 
-def _plain(asked: Mapping[str, Any]) -> Iterator[ColumnElement[bool]]:
-    for name, value in asked.items():
-        if name in FIELDS and name not in FACETS:
-            yield _field(name, value)
-        elif name == "low_stock":
-            yield ITEM.is_low if value else ~ITEM.is_low
-        elif name == "expiring_before":
-            yield value > EXPIRY
+def conditions(asked: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    """What must hold of an item when these filters are given."""
+    found = given(asked)
+    return [false()] if found is None else [condition(name, value) for name, value in found.items()]
 
 
-def _field(name: str, value: Any) -> ColumnElement[bool]:
+def condition(name: str, value: Any, of: Any = ITEM) -> ColumnElement[bool]:
+    """One of them, for a value or a parameter that stands for it; `of` are the columns of the rows to look at."""
+    if is_word(name):
+        return cast("ColumnElement[bool]", of.words.like(_BLANK.concat(value).concat(_ANY)))
+    if name == "low_stock":
+        return cast("ColumnElement[bool]", of.is_low == value)
+    if name == "expiring_before":
+        return cast("ColumnElement[bool]", expiry(of) < value)
     if name == "sku":
-        return ITEM.sku_key == sku_key(value)
-    column: Any = ITEM[name] if name != "expiry_date" else EXPIRY
-    same: ColumnElement[bool] = func.lower(column) == func.lower(value) if isinstance(value, str) else column == value
-    return same
+        return cast("ColumnElement[bool]", of.sku_key == value)
+    if name == "name":
+        return cast("ColumnElement[bool]", of.name_key == func.lower(value))
+    column = expiry(of) if name == "expiry_date" else of[name]
+    same: Any = func.lower(column) == func.lower(value) if isinstance(column.type, String) else column == value
+    return cast("ColumnElement[bool]", same)
+
+
+def looked_at(names: Iterable[str]) -> set[str]:
+    """The columns that these conditions look at."""
+    other = {"low_stock": "is_low", "expiring_before": "expiry_date", "name": "name_key", "sku": "sku_key"}
+    return {"words" if is_word(name) else other.get(name, name) for name in names}
+
+
+def entry(value: Any, event_id: Any) -> ColumnElement[bool]:
+    """The condition of a word as the index of words answers it, for the whole table."""
+    query = _QUOTE.concat(func.right(event_id, _MARK)).concat(value).concat(_BEGINS)
+    entries: ColumnElement[Any] = literal_column(finding.ENTRIES, TSVECTOR)
+    return entries.op("@@", return_type=Boolean())(as_type(query, TSQUERY))
+
+
+def expiry(of: Any = ITEM) -> ColumnElement[date]:
+    """When an item expires; what has no date stands last."""
+    return func.coalesce(of.expiry_date, _LAST)
+
+
+def is_word(name: str) -> bool:
+    return name.startswith(WORD)
+
+
+def indexed(name: str) -> bool:
+    """Whether an index finds the items that match, wherever they stand."""
+    return name in INDEXED or is_word(name)

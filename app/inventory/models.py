@@ -23,20 +23,23 @@ from sqlalchemy import (
     Numeric,
     SmallInteger,
     String,
+    Text,
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
 
 from app.core.db import Base, ObjectId, id_column
-from app.inventory.finding import SEARCH
+from app.inventory import finding
 
 Timestamp = DateTime(timezone=True)
 Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
 NEVER = date(9999, 12, 31)
 AVAILABLE = "on_hand - reserved - damaged"
+FACETS = ("barcode", "batch_number", "storage_location", "brand", "supplier", "product_type", "category", "unit")
+"""Texts that many items share, each with an index in the order of names; those come first that share the least."""
 
 
 class Xid8(UserDefinedType[str]):
@@ -63,13 +66,31 @@ class StockItem(Base):
     __table_args__ = (
         CheckConstraint(f"least(on_hand, reserved, damaged, on_order, {AVAILABLE}) >= 0", name="enough"),
         CheckConstraint("least(par_level, min_order_qty, reorder_level) >= 0", name="levels"),
-        Index("uq_inventory_item_sku", "event_id", "sku_key", unique=True),
-        Index("ix_inventory_item_name", "event_id", text("lower(name)"), "id"),
-        Index("ix_inventory_item_expiry", "event_id", text(f"coalesce(expiry_date, '{NEVER}'::date)"), "id"),
-        Index("ix_inventory_item_low", "event_id", text("lower(name)"), "id", postgresql_where=text("is_low")),
+        Index("uq_inventory_item_sku", "event_id", "sku_key", unique=True, postgresql_include=["id", "words"]),
+        Index("ix_inventory_item_name", "event_id", "name_key", "id", postgresql_include=["words"]),
         Index(
-            "ix_inventory_item_search",
-            "search",
+            "ix_inventory_item_expiry",
+            "event_id",
+            text(f"coalesce(expiry_date, '{NEVER}'::date)"),
+            "id",
+            postgresql_include=["expiry_date", "words"],
+        ),
+        # The order of names is spelt otherwise in lists of a part of the items, so that no plan takes one for another.
+        Index("ix_inventory_item_low", "event_id", "is_low", text("lower(name)"), "id"),
+        *(
+            Index(
+                f"ix_inventory_item_{each}",
+                "event_id",
+                text(f"lower({each})"),
+                text("lower(name)"),
+                "id",
+                postgresql_where=text(f"{each} IS NOT NULL"),
+            )
+            for each in FACETS
+        ),
+        Index(
+            finding.INDEX,
+            text(finding.ENTRIES),
             postgresql_using="gin",
             postgresql_with={"fastupdate": "on", "gin_pending_list_limit": "256"},
         ),
@@ -104,7 +125,8 @@ class StockItem(Base):
     available: Mapped[Decimal] = mapped_column(Quantity, Computed(AVAILABLE, persisted=True))
     is_low: Mapped[bool] = mapped_column(Boolean, Computed(f"{AVAILABLE} <= reorder_level", persisted=True))
     notes: Mapped[str | None] = _text(600)
-    search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH, persisted=True), deferred=True)
+    name_key: Mapped[str] = mapped_column(Text, Computed("lower(name)", persisted=True), deferred=True)
+    words: Mapped[str] = mapped_column(Text, Computed(finding.WORDS, persisted=True), deferred=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     moved_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

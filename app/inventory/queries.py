@@ -3,8 +3,7 @@
 from typing import Any
 from typing import cast as typed
 
-from sqlalchemy import ColumnElement, RowMapping, Select, Table, case, cast, false, func, or_, select, true
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, RowMapping, Select, Table, func, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -13,20 +12,13 @@ from app.core.errors import NotFound
 from app.core.permits import permitted
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
-from app.inventory import filters
 from app.inventory.book import MOVEMENT, SHOWN
 from app.inventory.errors import StockLinkExpired
 from app.inventory.long_work import PURPOSE
-from app.inventory.models import NEVER, Movement, StockItem, StockJob, StockOrder, StockOrderLine
+from app.inventory.models import Movement, StockItem, StockJob, StockOrder, StockOrderLine
 
 ITEM = typed(Table, StockItem.__table__).c
 ROW: list[Any] = [ITEM[each] for each in SHOWN]
-FEW = 2000
-SORTS: dict[str, ColumnElement[Any]] = {
-    "name": func.lower(ITEM.name),
-    "sku": ITEM.sku_key,
-    "expiryDate": func.coalesce(ITEM.expiry_date, NEVER),
-}
 LEDGER = typed(Table, Movement.__table__).c
 MOVEMENT_SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": LEDGER.occurred_at}
 
@@ -46,23 +38,6 @@ def event_of(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
 def writable(caller: Caller, event_id: str) -> Any:
     """The same for whoever may change it. Raises NotFound."""
     return event_of(caller, event_id, tier=WRITES)
-
-
-def listed(caller: Caller, event_id: str, **asked: Any) -> Select[Any]:
-    """The items that match. Raises NotFound."""
-    event_of(caller, event_id)
-    statement = select(*ROW).where(ITEM.event_id == event_id, *filters.plain(asked))
-    wanted = filters.wanted(event_id, asked)
-    return statement if wanted is None else statement.where(_looked_for(event_id, wanted))
-
-
-def _looked_for(event_id: str, wanted: ColumnElement[bool]) -> ColumnElement[bool]:
-    """The condition for a search. PostgreSQL cannot tell rare words from common ones, so we look first: few are named,
-    and of many a page is soon full, so the list is read in its order with the index of words out of the way."""
-    found = db.session.scalars(select(ITEM.id).where(ITEM.event_id == event_id, wanted).limit(FEW + 1)).all()
-    if len(found) <= FEW:
-        return ITEM.id == func.any(cast(found, ARRAY(ITEM.id.type)))
-    return case((wanted, true()), else_=false())
 
 
 def item(caller: Caller, event_id: str, item_id: str) -> RowMapping:

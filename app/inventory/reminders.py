@@ -6,13 +6,14 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from app.core.clock import utcnow
 from app.core.db import db
 from app.events.models import Event
 from app.events.times import instant
-from app.inventory.models import NEVER, Reminder, StockItem
+from app.inventory.filters import expiry
+from app.inventory.models import Reminder, StockItem
 
 DAILY, WEEKLY = "daily", "weekly"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -21,7 +22,7 @@ DEFAULTS: Mapping[str, Any] = {
     "include_low_stock": True, "include_expiring": True,
 }  # fmt: skip
 LISTED = 50
-EXPIRY = func.coalesce(StockItem.expiry_date, NEVER)
+EXPIRY = expiry()
 AFTERWARDS = timedelta(days=14)
 """For so long after an event people still want to know what is left."""
 
@@ -59,22 +60,28 @@ def digest(event_id: str) -> Digest | None:
         return None
     asked = {each: getattr(row.Reminder, each) if row.Reminder else DEFAULTS[each] for each in DEFAULTS}
     today = utcnow().astimezone(ZoneInfo(row.timezone)).date()
-    lows = _items(event_id, StockItem.is_low, by=func.lower(StockItem.name)) if asked["include_low_stock"] else []
+    lows = list(db.session.execute(low(event_id))) if asked["include_low_stock"] else []
     until = today + timedelta(days=asked["expiring_within_days"])
-    olds = _items(event_id, until >= EXPIRY, StockItem.on_hand > 0, by=EXPIRY) if asked["include_expiring"] else []
+    olds = list(db.session.execute(expiring(event_id, until))) if asked["include_expiring"] else []
     more = max(0, len(lows) - LISTED) + max(0, len(olds) - LISTED)
     return Digest(row, lows[:LISTED], olds[:LISTED], more, today)
 
 
-def _items(event_id: str, *conditions: Any, by: Any) -> list[Any]:
-    return list(
-        db.session.execute(
-            select(
-                StockItem.id, StockItem.name, StockItem.sku, StockItem.unit, StockItem.available,
-                StockItem.reorder_level, StockItem.on_order, StockItem.expiry_date, StockItem.on_hand,
-            )
-            .where(StockItem.event_id == event_id, *conditions)
-            .order_by(by, StockItem.id)
-            .limit(LISTED + 1)
-        )
+def low(event_id: str) -> Select[Any]:
+    """The first items at or below their reorder level, by name."""
+    return _items(event_id, StockItem.is_low, by=func.lower(StockItem.name))
+
+
+def expiring(event_id: str, until: date) -> Select[Any]:
+    """The first items on hand that expire until that day, the soonest first."""
+    return _items(event_id, until >= EXPIRY, StockItem.on_hand > 0, by=EXPIRY)
+
+
+def _items(event_id: str, *conditions: Any, by: Any) -> Select[Any]:
+    shown: tuple[Any, ...] = (
+        StockItem.id, StockItem.name, StockItem.sku, StockItem.unit, StockItem.available, StockItem.reorder_level,
+        StockItem.on_order, StockItem.expiry_date, StockItem.on_hand,
     )  # fmt: skip
+    return (
+        select(*shown).where(StockItem.event_id == event_id, *conditions).order_by(by, StockItem.id).limit(LISTED + 1)
+    )

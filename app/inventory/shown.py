@@ -6,6 +6,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from sqlalchemy import ColumnElement, DateTime, Double, Numeric, cast, func, literal_column
+
 from app.core.clock import rfc3339
 from app.inventory.columns import COLUMNS
 
@@ -19,6 +21,14 @@ _MOVEMENT = (
     ("reason", "reason"), ("note", "note"), ("reference", "reference"), ("counted", "counted"),
     ("occurred_at", "occurredAt"), ("recorded_at", "recordedAt"), ("actor_id", "actor"),
 )  # fmt: skip
+
+WIRE = tuple(name for _, name in _ITEM)
+
+
+def wired(of: Any) -> list[ColumnElement[Any]]:
+    """The columns of items as PostgreSQL makes them ready to go out, in the order of `WIRE`: as JSON has no exact
+    numbers, they come as doubles, which is what JSON makes of them; days come as days."""
+    return [_wired(of[column]).label(name) for column, name in _ITEM]
 
 
 def item_shown(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,3 +53,12 @@ def _wire(value: Any) -> Any:
     if kind is datetime:
         return rfc3339(value)
     return value.isoformat() if kind is date else value
+
+
+def _wired(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    if isinstance(column.type, Numeric):
+        return cast(column, Double)
+    if isinstance(column.type, DateTime):
+        form: ColumnElement[str] = literal_column("""'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'""")
+        return func.to_char(func.timezone(literal_column("'UTC'"), column), form)
+    return column

@@ -7,7 +7,7 @@ import orjson
 from sqlalchemy import and_, select, true
 
 from app.core.db import db
-from app.inventory import feed
+from app.inventory import feed, looking
 from app.inventory.book import CHANNEL, MOVEMENT
 from app.inventory.feed import StockChange
 from app.inventory.filters import conditions
@@ -22,13 +22,11 @@ here = feed.here
 
 
 def page(event_id: str, asked: Asked, after: str) -> tuple[bytes, str | None]:
-    """Two hundred items that match, behind that key in the order of SKUs, as JSON; and the key to go on with."""
-    wanted = select(ITEM.sku_key, *ROW).where(ITEM.event_id == event_id, ITEM.sku_key > after)
-    matching = wanted.where(*conditions(event_id, dict(asked)))
-    rows = db.session.execute(matching.order_by(ITEM.sku_key).limit(PAGE + 1)).mappings().all()
-    more = len(rows) > PAGE
-    shown = {"items": [item_shown(dict(row)) for row in rows[:PAGE]], "more": more}
-    return orjson.dumps(shown), rows[PAGE - 1]["sku_key"] if more else None
+    """Up to two hundred items that match, behind that key in the order of SKUs, as JSON; and the key to go on with."""
+    place = (after, "") if after else None
+    found = looking.page(event_id, dict(asked), sort="sku", limit=PAGE, after=place)
+    shown = {"items": found.rows, "more": found.after is not None}
+    return orjson.dumps(shown), found.after[0] if found.after else None
 
 
 def told(event_id: str, waiting: Mapping[str, Set[Asked]]) -> tuple[str, dict[str, News | None]]:
@@ -74,9 +72,7 @@ class _Changed:
         return shown
 
     def _rows(self, event_id: str, ids: Set[str]) -> Iterable[Any]:
-        answers = [
-            and_(true(), *conditions(event_id, dict(asked))).label(name) for asked, name in self.questions.items()
-        ]
+        answers = [and_(true(), *conditions(dict(asked))).label(name) for asked, name in self.questions.items()]
         wanted = select(*ROW, *answers).where(ITEM.event_id == event_id, ITEM.id.in_(ids))
         return db.session.execute(wanted).mappings()
 

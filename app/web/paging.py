@@ -23,6 +23,7 @@ from sqlalchemy import ColumnElement
 from app.core.errors import ValidationFailed
 from app.core.paging import Order, Page, page_of
 from app.core.tokens import derive
+from app.web.envelope import spliced_response
 from app.web.fields import Choice, Flag, Items, Object, Secret, Whole
 from app.web.schema import Query, Schema, camel
 
@@ -32,12 +33,17 @@ SIGNED, LONGEST = 12, 2000
 
 @dataclass(frozen=True)
 class Listing:
-    """A list's name in the answer, the schema of its rows, what it can be sorted by, and how it is unasked."""
+    """A list's name in the answer, the schema of its rows, what it can be sorted by, and how it is unasked.
+
+    Where it is made `by_hand` the view gives the page itself, whose rows go out as they are: it gets `sort`, `limit`,
+    `after` and `with_total` beside the filters.
+    """
 
     name: str
     row: type[Schema]
     sorts: Mapping[str, ColumnElement[Any]]
     default: str
+    by_hand: bool = False
 
     @property
     def choices(self) -> list[str]:
@@ -79,6 +85,10 @@ def paged(view: View, listing: Listing) -> View:
     def answer(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
         column, place = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
         after = decoded(cursor, place, column) if cursor is not None else None
+        if listing.by_hand:
+            page = view(sort=sort, limit=limit, after=after, with_total=with_total, **filters)
+            shown = {camel(name): value for name, value in told(page, place).items()}
+            return spliced_response(orjson.dumps({listing.name: page.rows, "pagination": shown}))
         statement = view(**filters)
         page = page_of(
             statement,

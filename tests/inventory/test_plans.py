@@ -1,24 +1,35 @@
-"""Lists of stock use their indexes among 20,000 items: what EXPLAIN says, and what is never read."""
+"""Lists of stock read a small part of their indexes, whatever is asked: what PostgreSQL says it did.
 
-from collections.abc import Iterator
+An event of 20,000 items among others; every question in every order, as it is planned for its values and, where a
+statement is prepared, as it is planned for any.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import psycopg
 import pytest
 from flask import Flask
-from sqlalchemy import make_url, select
-from sqlalchemy.dialects import postgresql
+from psycopg import sql
+from sqlalchemy import make_url
 
-from app.accounts.caller import acting_as
-from app.accounts.models import Account
-from app.core.db import db
-from app.inventory.filters import conditions
-from app.inventory.queries import ITEM, SORTS, listed
-from benchmarks.seed_events import ORGANISER
+from app.core.db import DIALECT
+from app.inventory import finding, looking, pages, reminders
+from app.inventory.columns import COLUMNS, PLACES
+from app.inventory.looking import FAR, FURTHER, NEAR
+from app.inventory.pages import SORTS, Shape
 from benchmarks.seed_inventory import seed_items, stock_event
-from tests.events.test_plans import plan, removed
 
-COUNT = 20_000
+COUNT, LIMIT = 20_000, 20
+PAGE = LIMIT + 1
+# A walk counts twice what it passes: once to look, once more to say where it stopped.
+WALK, FURTHEST = 2 * NEAR * PAGE + PAGE, 2 * NEAR * FURTHER * PAGE + PAGE
+POINTED_AT = ("pk_inventory_item", "pk_event")
+Statement = tuple[str, dict[str, Any], bool | None]
 
 
 @pytest.fixture
@@ -28,38 +39,172 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
         yield opened
 
 
-LISTS: list[tuple[dict[str, Any], str, str]] = [
-    ({}, "name", "ix_inventory_item_name"),
-    ({}, "sku", "uq_inventory_item_sku"),
-    ({}, "expiryDate", "ix_inventory_item_expiry"),
-    ({"sku": "SKU-0000017"}, "name", "uq_inventory_item_sku"),
-    ({"low_stock": True}, "name", "ix_inventory_item_low"),
-    ({"q": "lager"}, "name", "ix_inventory_item_name"),
-    ({"category": "beer"}, "name", "ix_inventory_item_name"),
-    ({"q": "rare1"}, "name", "pk_inventory_item"),
-    ({"batch_number": "b0031"}, "name", "pk_inventory_item"),
-    ({"q": "rare1", "supplier": "meatco"}, "name", "pk_inventory_item"),
-]
-
-
-def test_lists_read_by_their_indexes(connection: psycopg.Connection[Any], app: Flask) -> None:
+@pytest.fixture
+def event(connection: psycopg.Connection[Any]) -> str:
+    """An event among others, one of whose items is rare in every way."""
     event, other = stock_event(connection, 1), stock_event(connection, 2)
     seed_items(connection, event, COUNT)
-    seed_items(connection, other, COUNT, first=COUNT)
-    caller = acting_as(db.session.get_one(Account, ORGANISER))
-    for filters, sort, index in LISTS:
-        statement = listed(caller, event, **filters).order_by(SORTS[sort], ITEM.id).limit(21)
-        compiled = statement.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True})  # type: ignore[no-untyped-call]
-        found = plan(connection, str(compiled), None)
-        assert index in found and "Seq Scan" not in found, f"{filters} {sort}\n{found}"
-        assert removed(found) < 1500, f"{filters} {sort}\n{found}"
+    seed_items(connection, other, COUNT // 10, first=COUNT)
+    rare = ", ".join(f"{each} = 'Zweites {each}'" for each in ("supplier", "category", "unit", "storage_location"))
+    connection.execute(
+        f"UPDATE inventory_item SET {rare}, reorder_level = 10000, expiry_date = '2026-01-01' WHERE sku = 'SKU-0012345'"
+    )
+    connection.commit()
+    connection.autocommit = True
+    connection.execute("VACUUM (ANALYZE) inventory_item")
+    return event
 
 
-def test_looking_first_reads_the_index_of_words(connection: psycopg.Connection[Any], app: Flask) -> None:
-    event = stock_event(connection, 1)
-    seed_items(connection, event, COUNT)
-    for filters in ({"q": "rare1"}, {"batch_number": "B0031"}, {"q": "rare0 lager"}):
-        wanted = select(ITEM.id).where(ITEM.event_id == event, *conditions(event, filters)).limit(2001)
-        compiled = wanted.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True})  # type: ignore[no-untyped-call]
-        found = plan(connection, str(compiled), None)
-        assert "ix_inventory_item_search" in found, f"{filters}\n{found}"
+# What is asked, and how many items may be read for a page of twenty by name and in the other orders.
+QUESTIONS: list[tuple[dict[str, Any], int, int]] = [
+    ({}, PAGE, PAGE),
+    ({"sku": "SKU-0000017"}, 1, 1),
+    ({"sku": "nothing"}, 0, 0),
+    ({"name": "nothing"}, 0, WALK),
+    *(({name: value}, PAGE, FURTHEST) for name, value in
+      (("category", "beer"), ("supplier", "meatco"), ("storage_location", "bar west"), ("unit", "case"),
+       ("low_stock", False), ("low_stock", True))),
+    *(({name: f"zweites {name}"}, 1, WALK) for name in ("supplier", "category", "unit", "storage_location")),
+    *(({name: "nothing"}, 0, WALK) for name in
+      ("product_type", "category", "brand", "supplier", "barcode", "storage_location", "batch_number", "unit")),
+    ({"batch_number": "B0031"}, PAGE, WALK),
+    ({"category": "beer", "supplier": "meatco"}, WALK, FURTHEST),
+    ({"category": "beer", "batch_number": "B0031"}, WALK, WALK),
+    ({"category": "beer", "supplier": "zweites supplier"}, WALK, WALK),
+    ({"expiry_date": date(2027, 3, 3)}, WALK, WALK),
+    ({"expiry_date": date(2026, 1, 1)}, WALK, WALK),
+    ({"expiring_before": date(2027, 4, 1)}, WALK, WALK),
+    ({"expiring_before": date(2026, 6, 1)}, WALK, WALK),
+    ({"category": "beer", "low_stock": True}, WALK, WALK),
+    ({"q": "rare1"}, FURTHEST, FURTHEST),
+    ({"q": "sku-0012345"}, WALK, WALK),
+    ({"q": "rare1 lager"}, WALK, WALK),
+    ({"q": "nothing"}, WALK, WALK),
+    ({"q": "rare1", "category": "beer"}, WALK, WALK),
+    ({"q": "kapana meatco"}, FURTHEST, FURTHEST),
+    ({"on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
+    ({"on_hand": Decimal(0)}, 2, 2 * FAR),
+    ({"category": "beer", "on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
+    *(({each.attribute: Decimal("12345")}, 2 * FAR, 2 * FAR) for each in COLUMNS if each.kind in PLACES),
+    ({"notes": "nothing"}, 2 * FAR, 2 * FAR),
+    ({"image_url": "https://example.com/a.png"}, 2 * FAR, 2 * FAR),
+]  # fmt: skip
+
+
+def asked(event: str, given: dict[str, Any], sort: str) -> list[Statement]:
+    """The statements that a page took."""
+    seen: list[Statement] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looking, "fetch_rows", _noting(looking.fetch_rows, seen))
+        looking.page(event, given, sort=sort, limit=LIMIT, after=None)
+    return seen
+
+
+def _noting(run: Callable[..., Any], seen: list[Statement]) -> Callable[..., Any]:
+    def noted(statement: str, values: Any, *, prepare: bool | None = None) -> Any:
+        seen.append((statement, dict(values), prepare))
+        return run(statement, values, prepare=prepare)
+
+    return noted
+
+
+def plans(connection: psycopg.Connection[Any], statement: Statement) -> Iterator[dict[str, Any]]:
+    """What PostgreSQL did for these values, and what it does with a plan for any."""
+    text, values, prepare = statement
+    explain = "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON)"
+    yield connection.execute(f"{explain} {text}", values).fetchall()[0][0][0]["Plan"]
+    if prepare is False:
+        return
+    names = sorted({*re.findall(r"%\((\w+)\)s", text)})
+    numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text).replace("%%", "%")
+    connection.execute("SET plan_cache_mode = force_generic_plan")
+    connection.execute(f"PREPARE page AS {numbered}".encode())
+    given = sql.SQL(", ").join(sql.Literal(values[name]) for name in names)
+    yield connection.execute(sql.SQL(explain + " EXECUTE page({})").format(given)).fetchall()[0][0][0]["Plan"]
+    connection.execute("DEALLOCATE page")
+    connection.execute("RESET plan_cache_mode")
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from nodes(each)
+
+
+def read(plan: dict[str, Any]) -> int:
+    """How many items were read, those in vain included. Filters that stand above a scan read what it gives."""
+    items = [each for each in nodes(plan) if each.get("Relation Name") == "inventory_item"]
+    assert all(each["Node Type"] != "Seq Scan" for each in items), said(plan)
+    return round(sum(_read(each) for each in items if each.get("Index Name") != "pk_inventory_item"))
+
+
+def said(plan: dict[str, Any], depth: int = 0) -> str:
+    """A plan in a few words, for when it is not what it should be."""
+    what = [f"{plan[each]}" for each in ("Node Type", "Index Name", "Index Cond", "Filter") if each in plan]
+    head = f"{' ' * depth}{' '.join(what)}: {plan['Actual Rows']} of {_read(plan)}, {plan['Plan Rows']} expected"
+    return "\n".join([head, *(said(each, depth + 1) for each in plan.get("Plans", ()))])
+
+
+def _read(node: dict[str, Any]) -> float:
+    vain = sum(node.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Index Recheck"))
+    return float((node["Actual Rows"] + vain) * node["Actual Loops"])
+
+
+def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any], event: str) -> None:
+    assert {name for given, *_ in QUESTIONS for name in given} >= {each.attribute for each in COLUMNS}
+    for (given, by_name, otherwise), sort in product(QUESTIONS, [sign + name for name in SORTS for sign in ("", "-")]):
+        most = by_name if sort.endswith("name") else otherwise
+        found = asked(event, given, sort)
+        assert len(found) <= 3, f"{given} {sort}"
+        for statement in found:
+            for plan in plans(connection, statement):
+                assert read(plan) <= most, f"{given} {sort}: {read(plan)}\n{said(plan)}"
+
+
+def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any], event: str) -> None:
+    """They may stand far down: then the list is walked to them, but no item on the way is touched."""
+    for q, sort in product(("lager", "lager rooibos", "wrist blu"), SORTS):
+        for statement in asked(event, {"q": q}, sort):
+            if str(pages.WHOLE) in statement[0]:
+                continue
+            for plan in plans(connection, statement):
+                walks = [each for each in nodes(plan) if "Index Name" in each and each["Index Name"] not in POINTED_AT]
+                kinds = {each["Node Type"] for each in walks}
+                assert kinds == {"Index Only Scan"}, f"{q} {sort}\n{said(plan)}"
+
+
+def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connection[Any], event: str) -> None:
+    for given, sort in product(({}, {"category": "beer"}, {"low_stock": False}), SORTS):
+        page = looking.page(event, given, sort=sort, limit=50, after=None)
+        shape = Shape(frozenset(given), sort, True, PAGE)
+        assert page.after is not None
+        values = {"event": event, "caller": None, "all": True, **given}
+        values |= {"last_key": page.after[0], "last_id": page.after[1]}
+        text = pages.walk(shape, NEAR * PAGE) if shape.rest else pages.exact(shape)
+        for plan in plans(connection, (text, values, False if shape.rest else None)):
+            assert read(plan) <= (WALK if shape.rest else PAGE), f"{given} {sort}\n{said(plan)}"
+
+
+def reminders_read_what_they_tell(connection: psycopg.Connection[Any], event: str) -> None:
+    for statement in (reminders.low(event), reminders.expiring(event, date(2026, 6, 1))):
+        text = str(statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
+        found = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) {text}")  # type: ignore[arg-type]
+        assert read(found.fetchall()[0][0][0]["Plan"]) <= reminders.LISTED + 1, text
+
+
+def words_are_found_before_postgresql_has_seen_them(connection: psycopg.Connection[Any], event: str) -> None:
+    connection.execute("DELETE FROM pg_statistic WHERE starelid = %s::regclass", (finding.INDEX,))
+    for q, count in (("rare1", 20), ("lager rooibos", 0), ("sku-0012345", 1)):
+        assert len(looking.page(event, {"q": q}, sort="name", limit=20, after=None).rows) == count
+
+
+def test_lists_read_a_small_part(
+    connection: psycopg.Connection[Any], event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every_filter_in_every_order_reads_little(connection, event)
+    pages_further_on_begin_where_the_last_one_ended(connection, event)
+    reminders_read_what_they_tell(connection, event)
+    words_are_found_before_postgresql_has_seen_them(connection, event)
+    monkeypatch.setattr(looking, "RARE", -1)
+    monkeypatch.setattr(looking, "LONG", COUNT // 5)
+    common_words_are_read_from_the_list_alone(connection, event)

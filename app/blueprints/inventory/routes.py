@@ -6,7 +6,9 @@ from app.blueprints.inventory import schemas
 from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
 from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
 from app.core.errors import Throttled
-from app.inventory import actions, errors, exporting, order_sheet, queries, reading_reminders, telling, variance
+from app.inventory import actions, errors, exporting, looking, order_sheet, queries, reading_reminders, telling
+from app.inventory.variance import SORTS as VARIANCE_SORTS
+from app.inventory.variance import variance_file, variances
 from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
@@ -23,11 +25,15 @@ FOLLOWING = Limit(120)
     STOCK,
     access=ORGANISER_READS,
     query=schemas.Filters,
-    returns=Listing("items", schemas.ItemRow, queries.SORTS, "name"),
+    returns=Listing("items", schemas.ItemRow, looking.SORTS, "name", by_hand=True),
 )
 def list_stock(event_id: str, **filters: Any) -> Any:
-    """List the stock of an event."""
-    return queries.listed(current_caller(), event_id, **filters)
+    """List the stock of an event.
+
+    Filters that have no index (prices, levels, quantities, notes, imageUrl) are looked for among 5,000 items at a
+    time: a page may then hold fewer rows than `limit`, and `nextCursor` goes on from there.
+    """
+    return looking.listed(current_caller(), event_id, **filters)
 
 
 @blp.post(
@@ -215,14 +221,14 @@ def order_pdf(event_id: str, order_id: str) -> Any:
     f"{STOCK}/variance",
     access=ORGANISER_READS,
     query=schemas.Period,
-    returns=Listing("items", schemas.VarianceRow, variance.SORTS, "name"),
+    returns=Listing("items", schemas.VarianceRow, VARIANCE_SORTS, "name"),
 )
 def read_variance(event_id: str, **period: Any) -> Any:
     """Compare what was counted with what the book had expected, item by item."""
-    return variance.variances(current_caller(), event_id, **period)
+    return variances(current_caller(), event_id, **period)
 
 
 @blp.get(f"{STOCK}/variance.csv", access=ORGANISER_READS, query=schemas.Period, content_type="text/csv")
 def variance_csv(event_id: str, **period: Any) -> Any:
     """Get the same as a file."""
-    return attachment(variance.variance_file(current_caller(), event_id, **period), "variance.csv", CSV)
+    return attachment(variance_file(current_caller(), event_id, **period), "variance.csv", CSV)
