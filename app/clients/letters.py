@@ -39,7 +39,7 @@ def letter(
     values = {name: _calm(value) for name, value in context.items()} | _about_us()
     values |= {"sender": one_line(sender_name or values["service"]), "reply_to": reply_to}
     if "name" in values:
-        values["name"] = _greetable(values["name"])
+        values["name"] = greetable(values["name"])
     subject, text = _text(template, values)
     html = _environment().get_template(f"email/{template}.html").render(values, subject=subject)
     return Message(
@@ -80,7 +80,7 @@ def _calm(value: Any) -> Any:
     return value
 
 
-def _greetable(name: Any) -> str:
+def greetable(name: Any) -> str:
     """The name, or nothing when it is an advertisement: anyone can register with another person's address."""
     text = str(name or "")
     return "" if len(text) > NAME_LENGTH or _LINK.search(text) else text

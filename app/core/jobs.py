@@ -114,6 +114,7 @@ class Job:
     max_attempts: int
     time_limit: timedelta | None
     every: timedelta | None
+    ended: str | None
 
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -129,11 +130,13 @@ def job(
     max_attempts: int = DEFAULT_TRIES,
     time_limit: timedelta | None = None,
     every: timedelta | None = None,
+    ended: str | None = None,
 ) -> Callable[[F], F]:
     """Registers a function `(run, **payload)` for rows of `kind`.
 
     `critical` rows go first, and go even while Redis is away. With `every` the relay enqueues the job that
-    often. A job with a longer `time_limit` than the usual 20 s holds a lease three times as long.
+    often. A job with a longer `time_limit` than the usual 20 s holds a lease three times as long. `ended` names the
+    job that is told, in the same commit, of rows that end dead or uncertain (see `app.core.outbox.ends`).
     """
     if time_limit and time_limit > LONGEST:
         raise ValueError(f"{kind}: split it into pages; nothing may take longer than {LONGEST}")
@@ -149,6 +152,7 @@ def job(
             max_attempts=max_attempts,
             time_limit=time_limit,
             every=every,
+            ended=ended,
         )
         return call
 

@@ -31,6 +31,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, ObjectId, id_column
 from app.events import availability
+from app.events.holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
 Timestamp = DateTime(timezone=True)
@@ -180,7 +181,9 @@ class Ticket(Base):
         CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
-    )
+        Index("ix_ticket_search", text(f"({TICKET_SEARCH})"), postgresql_using="gin",
+              postgresql_where=text("status = 'sold'")),
+    )  # fmt: skip
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))

@@ -17,6 +17,13 @@ def unwanted(account: str, channel: str) -> str:
         AND channel_preference.channel = {channel} AND NOT channel_preference.wanted)"""
 
 
+def unwanted_at(address: str, channel: str) -> str:
+    """SQL: the same for the account that has shown that this lower-case e-mail address is its own."""
+    return f"""EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
+        AND channel_preference.channel = {channel} AND NOT channel_preference.wanted
+        WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)"""
+
+
 def suppressed(channel: str, address: str) -> str:
     """SQL: whether this address (e-mail lower-case, telephone E.164) has refused the channel for good."""
     return f"""EXISTS (SELECT FROM suppression WHERE suppression.channel = {channel}
