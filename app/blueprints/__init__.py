@@ -10,6 +10,7 @@ from app.blueprints.allocations.public import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
+from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
@@ -36,6 +37,7 @@ def register(app: Flask, settings: Settings) -> None:
         allocation_links,
         allocations,
         applications,
+        campaigns,
         crew,
         diagnostics,
         events,

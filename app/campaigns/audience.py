@@ -15,24 +15,25 @@ REACHABLE = "reachable"
 REASONS = ("optedOut", "suppressed", "duplicate", "noAddress")
 """In this order: who is out on every channel for several reasons is told by the first. `notRelated` is nobody."""
 
-PLACES = f"({sold_to(':event_id')} UNION ALL {claimed_by(':event_id')})"
-ORGANISER = "(SELECT event.organiser_id FROM event WHERE event.id = :event_id)"
+EVENT = "CAST(:event_id AS text)"
+PLACES = f"({sold_to(EVENT)} UNION ALL {claimed_by(EVENT)})"
+ORGANISER = f"(SELECT event.organiser_id FROM event WHERE event.id = {EVENT})"
 _ACCOUNT = "LEFT JOIN account ON account.email = known.email AND account.email_verified_at IS NOT NULL"
 # Named people: an account's id, or that of a ticket or slot, which stands for whoever holds it.
 NAMED = f"""
     (SELECT coalesce(a.email, p.email) AS email, a.name, a.phone, asked.id,
             p.id IS NOT NULL OR EXISTS (SELECT FROM {PLACES} h WHERE h.email = a.email)
-            OR EXISTS (SELECT FROM participation WHERE participation.event_id = :event_id
+            OR EXISTS (SELECT FROM participation WHERE participation.event_id = {EVENT}
                           AND participation.merchant_id = a.id) AS related
        FROM unnest(CAST(:ids AS text[])) AS asked (id)
        LEFT JOIN account a ON a.id = asked.id
        LEFT JOIN LATERAL (SELECT h.id, h.email FROM {PLACES} h WHERE h.id = asked.id) p ON true)"""
 _FOUND = """
     (SELECT email FROM (
-        (SELECT DISTINCT h.email FROM ({sold}) h WHERE h.email > :after ORDER BY h.email LIMIT :most)
+        (SELECT DISTINCT h.email FROM ({sold}) h WHERE h.email > CAST(:after AS text) ORDER BY h.email LIMIT CAST(:most AS int))
         UNION
-        (SELECT DISTINCT h.email FROM ({claimed}) h WHERE h.email > :after ORDER BY h.email LIMIT :most)) found
-      ORDER BY email LIMIT :most)"""
+        (SELECT DISTINCT h.email FROM ({claimed}) h WHERE h.email > CAST(:after AS text) ORDER BY h.email LIMIT CAST(:most AS int))) found
+      ORDER BY email LIMIT CAST(:most AS int))"""
 
 
 def everybody(audience: str) -> str:
@@ -50,9 +51,9 @@ def next_people(audience: str) -> str:
     """SQL: the same for the next `most` people after `after`, in the order of their addresses, with all their places
     at the event: what a page costs does not depend on how many there are."""
     if audience == SPECIFIC:
-        found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > :after ORDER BY e.email LIMIT :most)"
+        found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > CAST(:after AS text) ORDER BY e.email LIMIT CAST(:most AS int))"
     else:
-        found = _FOUND.format(sold=sold_to(":event_id"), claimed=claimed_by(":event_id"))
+        found = _FOUND.format(sold=sold_to(EVENT), claimed=claimed_by(EVENT))
     own = ("f.name", "f.phone") if audience == SPECIFIC else ("NULL", "NULL")
     return f"""
         SELECT f.email, coalesce(held.name, {own[0]}) AS name, coalesce(held.phone, {own[1]}) AS phone, held.places
@@ -100,7 +101,9 @@ def _verdict(channel: str) -> str:
         "sms": "known.number IS NULL",
         "push": f"known.account_id IS NULL OR NOT {allowed.has_device('known.account_id')}",
     }[channel]
-    why = barred(f"'{channel}'", email="known.email", address=address, organiser=ORGANISER, respect=":respect")
+    why = barred(
+        f"'{channel}'", email="known.email", address=address, organiser=ORGANISER, respect="CAST(:respect AS boolean)"
+    )
     again = "WHEN known.ahead THEN 'duplicate'" if channel == "sms" else ""
     return f"CASE WHEN {missing} THEN 'noAddress' {again} ELSE coalesce({why}, '{REACHABLE}') END"
 
@@ -140,4 +143,3 @@ def sample(audience: str, channels: Sequence[str], count: int) -> str:
         SELECT j.email, j.name, j.places, array_remove(ARRAY[{each}], NULL) AS channels
           FROM ({judged(next_people(audience), channels)}) j WHERE {outcome(channels)} = '{REACHABLE}'
          ORDER BY j.email LIMIT {count}"""
-

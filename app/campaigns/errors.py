@@ -5,7 +5,9 @@ from app.core.errors import Conflict
 
 class CampaignFrozen(Conflict):
     number, code = 40955, "CAMPAIGN_FROZEN"
-    message = "Sending has begun, or the campaign is called off, so it cannot be changed; duplicate it to go on from it."
+    message = (
+        "Sending has begun, or the campaign is called off, so it cannot be changed; duplicate it to go on from it."
+    )
 
 
 class CampaignStarted(Conflict):
