@@ -28,12 +28,7 @@ NAMED = f"""
        FROM unnest(CAST(:ids AS text[])) AS asked (id)
        LEFT JOIN account a ON a.id = asked.id
        LEFT JOIN LATERAL (SELECT h.id, h.email FROM {PLACES} h WHERE h.id = asked.id) p ON true)"""
-_FOUND = """
-    (SELECT email FROM (
-        (SELECT DISTINCT h.email FROM ({sold}) h WHERE h.email > CAST(:after AS text) ORDER BY h.email LIMIT CAST(:most AS int))
-        UNION
-        (SELECT DISTINCT h.email FROM ({claimed}) h WHERE h.email > CAST(:after AS text) ORDER BY h.email LIMIT CAST(:most AS int))) found
-      ORDER BY email LIMIT CAST(:most AS int))"""
+AFTER, MOST = "CAST(:after AS text)", "CAST(:most AS int)"
 
 
 def everybody(audience: str) -> str:
@@ -42,18 +37,27 @@ def everybody(audience: str) -> str:
         return f"""
             SELECT n.email, max(n.name) AS name, max(n.phone) AS phone, count(*) AS places
               FROM {NAMED} n WHERE n.related AND n.email IS NOT NULL GROUP BY n.email"""
+    # Each side is grouped for itself: so PostgreSQL knows how many people to expect, and hashes what bars them.
+    return f"""
+        SELECT coalesce(t.email, s.email) AS email, coalesce(s.name, t.name) AS name, s.phone,
+               coalesce(t.places, 0) + coalesce(s.places, 0) AS places
+          FROM ({_grouped(sold_to(EVENT))}) t FULL JOIN ({_grouped(claimed_by(EVENT))}) s ON s.email = t.email"""
+
+
+def _grouped(places: str) -> str:
     return f"""
         SELECT h.email, max(h.name) AS name, max(h.phone) AS phone, count(*) AS places
-          FROM {PLACES} h WHERE h.email IS NOT NULL GROUP BY h.email"""
+          FROM ({places}) h WHERE h.email IS NOT NULL GROUP BY h.email"""
 
 
 def next_people(audience: str) -> str:
     """SQL: the same for the next `most` people after `after`, in the order of their addresses, with all their places
     at the event: what a page costs does not depend on how many there are."""
     if audience == SPECIFIC:
-        found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > CAST(:after AS text) ORDER BY e.email LIMIT CAST(:most AS int))"
+        found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
     else:
-        found = _FOUND.format(sold=sold_to(EVENT), claimed=claimed_by(EVENT))
+        sides = " UNION ".join(f"({_next_of(places)})" for places in (sold_to(EVENT), claimed_by(EVENT)))
+        found = f"(SELECT email FROM ({sides}) sides ORDER BY email LIMIT {MOST})"
     own = ("f.name", "f.phone") if audience == SPECIFIC else ("NULL", "NULL")
     return f"""
         SELECT f.email, coalesce(held.name, {own[0]}) AS name, coalesce(held.phone, {own[1]}) AS phone, held.places
@@ -62,9 +66,13 @@ def next_people(audience: str) -> str:
                           FROM {PLACES} h WHERE h.email = f.email) held"""
 
 
+def _next_of(places: str) -> str:
+    return f"SELECT DISTINCT h.email FROM ({places}) h WHERE h.email > {AFTER} ORDER BY h.email LIMIT {MOST}"
+
+
 def judged(people: str, channels: Sequence[str]) -> str:
     """SQL: those people with `number`, `account_id`, and a verdict for each channel in its `column`:
-    `reachable` or one of the reasons."""
+    `reachable` or one of the reasons. A verdict is found once, however often it is asked: hence the OFFSET."""
     account = any(each != "email" for each in channels)
     told = ", ".join(f"{_verdict(each)} AS {column(each)}" for each in channels)
     number = "coalesce(known.phone, account.phone)" if account else "known.phone"
@@ -72,7 +80,8 @@ def judged(people: str, channels: Sequence[str]) -> str:
         SELECT known.email, known.name, known.places, known.number, known.account_id, {told}
           FROM (SELECT known.*, {number} AS number, {"account.id" if account else "NULL"} AS account_id
                        {_ahead(number) if "sms" in channels else ""}
-                  FROM ({people}) known {_ACCOUNT if account else ""}) known"""
+                  FROM ({people}) known {_ACCOUNT if account else ""}) known
+        OFFSET 0"""
 
 
 def column(channel: str) -> str:
@@ -123,16 +132,19 @@ def figures(audience: str, channels: Sequence[str]) -> str:
                count(*) FILTER (WHERE outcome = '{REACHABLE}') AS people, {reach}, {out}
           FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({judged(everybody(audience), channels)}) j) j"""
     return f"""
-        SELECT t.total, p.people, {", ".join(f"p.reach_{each}" for each in channels)},
-               p.out_optedout, p.out_suppressed, p.out_duplicate + p.placed - p.persons AS out_duplicate,
-               p.out_noaddress + t.total - t.unrelated - p.placed AS out_noaddress, t.unrelated
-          FROM ({from_people}) p, ({_totals(audience)}) t"""
+        SELECT p.placed + t.nowhere + t.unrelated AS total, p.people,
+               {", ".join(f"p.reach_{each}" for each in channels)}, p.out_optedout, p.out_suppressed,
+               p.out_duplicate + p.placed - p.persons AS out_duplicate, p.out_noaddress + t.nowhere AS out_noaddress,
+               t.unrelated
+          FROM ({from_people}) p, ({_without_address(audience)}) t"""
 
 
-def _totals(audience: str) -> str:
+def _without_address(audience: str) -> str:
+    """SQL: one row: places that name no address, and ids of nobody at the event."""
     if audience == SPECIFIC:
-        return f"SELECT count(*) AS total, count(*) FILTER (WHERE NOT n.related) AS unrelated FROM {NAMED} n"
-    return f"SELECT count(*) AS total, 0 AS unrelated FROM {PLACES} h"
+        return f"""SELECT count(*) FILTER (WHERE n.related AND n.email IS NULL) AS nowhere,
+                          count(*) FILTER (WHERE NOT n.related) AS unrelated FROM {NAMED} n"""
+    return f"SELECT count(*) AS nowhere, 0 AS unrelated FROM {PLACES} h WHERE h.email IS NULL"
 
 
 def sample(audience: str, channels: Sequence[str], count: int) -> str:

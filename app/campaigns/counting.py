@@ -16,18 +16,23 @@ from app.core.db import compiled, fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS, WRITES
 
-FEW, ALL = 1_000, 2**31 - 1
+FEW = 1_000
 SAMPLE, AMONG = 5, 200
 EXCLUDED = ("optedOut", "noAddress", "suppressed", "duplicate", "notRelated")
-COUNTED = """
-    SELECT ev.timezone, ev.counted, f.*
-      FROM (SELECT event.id, event.timezone,
-                   coalesce(cardinality(CAST(:ids AS text[])),
-                            (SELECT coalesce(sum(sold + claimed + admitted), 0) FROM ticket_type
-                              WHERE ticket_type.event_id = event.id)) AS counted
-              FROM event WHERE event.id = {event} AND (CAST(:everybodys AS boolean) OR event.organiser_id = :caller_id)) ev
-      LEFT JOIN LATERAL (SELECT * FROM ({figures}) f WHERE ev.counted <= CAST(:few AS int)) f ON true
-"""
+UNCOUNTED = {"people": None, "reachable": None, "excluded": None, "variants": None}
+EVENT_ROW = f"""
+    SELECT event.id, event.timezone,
+           coalesce(cardinality(CAST(:ids AS text[])),
+                    (SELECT coalesce(sum(sold + claimed + admitted), 0) FROM ticket_type
+                      WHERE ticket_type.event_id = event.id)) AS counted
+      FROM event
+     WHERE event.id = {audience.EVENT} AND (CAST(:everybodys AS boolean) OR event.organiser_id = :caller_id)"""
+WHOLE = f"SELECT ev.timezone, f.* FROM ({EVENT_ROW}) ev, ({{figures}}) f"
+# Beyond so many the event is none, and so nobody is looked at.
+IF_FEW = f"""
+    WITH ev AS MATERIALIZED ({EVENT_ROW})
+    SELECT ev.timezone, ev.counted, f.* FROM ev, ({{figures}}) f"""
+FEW_EVENT = "(SELECT ev.id FROM ev WHERE ev.counted <= CAST(:few AS int))"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,33 +63,36 @@ class Counted:
     audience: dict[str, Any]
 
 
-def counted(caller: Caller, event_id: str, asked: Audience, *, few: int = FEW, tier: str = WRITES) -> Counted:
+def counted(caller: Caller, event_id: str, asked: Audience, *, few: int = FEW) -> Counted:
     """The audience in figures. Of more than `few` places only their number is told; the rest is null. Raises NotFound.
 
-    `few` keeps the request as quick for 100,000 as for ten: an audience is counted for good when sending starts.
+    That keeps the request as quick for 100,000 as for ten: an audience is counted for good when sending starts.
     """
-    values = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier), "few": few}
-    rows = fetch_rows(_counting(asked.type, asked.ordered), {**values, **asked.values}, prepare=False)
-    if not rows:
-        raise NotFound()
-    timezone, total, *figures = rows[0]
-    return Counted(timezone=timezone, audience=_told(asked, int(total), figures))
+    statement = _counting_few(asked.type, asked.ordered)
+    row = _found(statement, caller, event_id, asked, tier=WRITES, few=few, prepare=None)
+    timezone, total, *figures = row
+    told = _told(asked, figures) if total <= few else {**UNCOUNTED, "type": asked.type, "total": int(total)}
+    return Counted(timezone=timezone, audience=told)
 
 
 def preview(caller: Caller, event_id: str, asked: Audience) -> dict[str, Any]:
     """The audience in figures and a sample of five, whose addresses are masked. Raises NotFound."""
-    found = counted(caller, event_id, asked, few=ALL, tier=READS).audience
+    # Planned for this very event: a plan for any would read a large one as if it were small.
+    row = _found(_counting_all(asked.type, asked.ordered), caller, event_id, asked, tier=READS, prepare=False)
     values = {"event_id": event_id, "after": "", "most": AMONG, **asked.values}
-    rows = fetch_rows(_sampling(asked.type, asked.ordered), values, prepare=False)
-    return {**found, "sample": [{"name": name, "email": masked(email), "tickets": places, "channels": channels}
-                                for email, name, places, channels in rows]}  # fmt: skip
+    people = fetch_rows(_sampling(asked.type, asked.ordered), values, prepare=False)
+    sample = [
+        {"name": name, "email": masked(email), "tickets": places, "channels": channels}
+        for email, name, places, channels in people
+    ]
+    return {**_told(asked, row[1:]), "sample": sample}
 
 
 def frozen(session: OrmSession, event_id: str, asked: Audience) -> dict[str, Any]:
     """The same figures in the transaction that begins to send."""
     statement = text(audience.figures(asked.type, asked.ordered))
     row = session.execute(statement, {"event_id": event_id, **asked.values}).one()
-    return _told(asked, row[0], list(row))
+    return _told(asked, list(row))
 
 
 def as_json(figures: dict[str, Any]) -> str:
@@ -100,9 +108,25 @@ def masked(address: str | None) -> str | None:
     return f"{name[:1]}***{at}{domain}" if at else f"***{address[-3:]}"
 
 
+def _found(
+    statement: str, caller: Caller, event_id: str, asked: Audience, *, tier: str, prepare: bool | None, **more: int
+) -> tuple[Any, ...]:
+    who = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier)}
+    rows = fetch_rows(statement, {**who, **more, **asked.values}, prepare=prepare)
+    if not rows:
+        raise NotFound()
+    return rows[0]
+
+
 @lru_cache(maxsize=64)
-def _counting(type: str, channels: tuple[str, ...]) -> str:
-    return compiled(text(COUNTED.format(event=audience.EVENT, figures=audience.figures(type, channels))))
+def _counting_all(type: str, channels: tuple[str, ...]) -> str:
+    return compiled(text(WHOLE.format(figures=audience.figures(type, channels))))
+
+
+@lru_cache(maxsize=64)
+def _counting_few(type: str, channels: tuple[str, ...]) -> str:
+    figures = audience.figures(type, channels).replace(audience.EVENT, FEW_EVENT)
+    return compiled(text(IF_FEW.format(figures=figures)))
 
 
 @lru_cache(maxsize=64)
@@ -110,18 +134,14 @@ def _sampling(type: str, channels: tuple[str, ...]) -> str:
     return compiled(text(audience.sample(type, channels, SAMPLE)))
 
 
-def _told(asked: Audience, total: int, figures: Sequence[Any]) -> dict[str, Any]:
-    """Figures in the order of `audience.figures`; all null when nobody looked."""
-    said: dict[str, Any] = {"type": asked.type, "total": total, "people": None, "reachable": None, "excluded": None,
-                            "variants": None}  # fmt: skip
-    if not figures or figures[0] is None:
-        return said
+def _told(asked: Audience, figures: Sequence[Any]) -> dict[str, Any]:
+    """Figures in the order of `audience.figures`."""
     total, people, *rest = (int(each) for each in figures)
     reach, out = rest[: len(asked.ordered)], rest[len(asked.ordered) :]
     excluded = dict(zip((*audience.REASONS, "notRelated"), out, strict=True))
     share = round(people * asked.share_b / 100)
     return {
-        **said,
+        "type": asked.type,
         "total": total,
         "people": people,
         "reachable": {**dict.fromkeys(CHANNELS, 0), **dict(zip(asked.ordered, reach, strict=True))},

@@ -4,6 +4,8 @@ The statement judges the next people, writes a row for each channel that reaches
 count; and notes how far it has come. A process that dies loses a page that was never there.
 """
 
+import time
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +15,9 @@ from app.campaigns import audience, counting
 from app.campaigns.keeping import audience_of
 from app.campaigns.tallying import counting as counted
 from app.core.ids import NEW_ID_SQL
-from app.core.jobs import Run
+from app.core.jobs import Postpone, Run
 from app.core.outbox import enqueue
+from app.core.outbox.pace import pace
 from app.core.outbox.setwise import enqueuing
 from app.core.transaction import transaction
 
@@ -32,8 +35,24 @@ PATIENCE = text("SET LOCAL statement_timeout = '60s'")
 # Each page is planned for its own event: a plan for any event would read a large one as if it were small.
 PLANNED = text("SET LOCAL plan_cache_mode = force_custom_plan")
 ADDRESSES = {"email": "email", "sms": "number", "push": "account_id"}
-BUCKET = "('x' || left(encode(sha256(convert_to(CAST(:campaign_id AS text) || ':' || j.email, 'UTF8')), 'hex'), 8))::bit(32)::bigint"
-VARIANT = f"CASE WHEN {BUCKET} % 10000 < CAST(:share AS int) THEN 'B' ELSE 'A' END"
+ID = "CAST(:campaign_id AS text)"
+HASH = f"left(encode(sha256(convert_to({ID} || ':' || j.email, 'UTF8')), 'hex'), 8)"
+VARIANT = f"CASE WHEN ('x' || {HASH})::bit(32)::bigint % 10000 < CAST(:share AS int) THEN 'B' ELSE 'A' END"
+"""By campaign and person: on every channel the same, however often it is asked."""
+
+
+def fan_out(run: Run, campaign_id: str, turn: int) -> None:
+    """Makes pages for half of the time that a job has; then raises Postpone, and goes on from there.
+
+    So a lease stays short: whoever dies with it is missed within a minute, however large the audience is.
+    """
+    ends = time.monotonic() + pace().time_limit / 2
+    campaign = begin(run, campaign_id, turn)
+    after: str | None = None if campaign is None else campaign["after"] or ""
+    while campaign is not None and after is not None:
+        if time.monotonic() > ends:
+            raise Postpone(timedelta(0), f"rows are made up to {counting.masked(after)}")
+        after = page(run, campaign, after)
 
 
 def begin(run: Run, campaign_id: str, turn: int) -> RowMapping | None:
@@ -85,7 +104,8 @@ def statement(type: str, channels: tuple[str, ...]) -> TextClause:
         WITH j AS MATERIALIZED ({audience.judged(audience.next_people(type), channels)}),
         written AS (
             INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, name, places, variant)
-            SELECT {NEW_ID_SQL}, CAST(:campaign_id AS text), way.channel, j.email, way.address, left(j.name, 200), j.places, {VARIANT}
+            SELECT {NEW_ID_SQL}, {ID}, way.channel, j.email, way.address, left(j.name, 200), j.places,
+                   {VARIANT}
               FROM j, LATERAL (VALUES {ways}) AS way (channel, verdict, address)
              WHERE way.verdict = '{audience.REACHABLE}' ORDER BY j.email
             ON CONFLICT DO NOTHING RETURNING id, campaign_id, variant),
@@ -93,6 +113,6 @@ def statement(type: str, channels: tuple[str, ...]) -> TextClause:
         counted AS ({counted("written", "total")}),
         noted AS (
             UPDATE campaign SET after = (SELECT max(email) FROM j)
-             WHERE id = CAST(:campaign_id AS text) AND EXISTS (SELECT FROM j))
+             WHERE id = {ID} AND EXISTS (SELECT FROM j))
         SELECT count(*), max(email) FROM j
     """)

@@ -1,6 +1,5 @@
 """Sending campaigns: the audience becomes rows, each row a message, and how each ended becomes a figure."""
 
-from datetime import timedelta
 from typing import Any
 
 from app.campaigns import delivering, fanning, finishing, tallying
@@ -12,13 +11,10 @@ from app.core.transaction import transaction
 STATES = {"dead": FAILED, "uncertain": UNCERTAIN}
 
 
-@job("campaigns.fan_out", Delivery.LOCAL, time_limit=timedelta(minutes=4), ended="campaigns.note_ends")
+@job("campaigns.fan_out", Delivery.LOCAL, ended="campaigns.note_ends")
 def fan_out(run: Run, *, campaign_id: str, turn: int) -> None:
     """Makes the rows of the audience, page after page, from where it stopped."""
-    campaign = fanning.begin(run, campaign_id, turn)
-    after: str | None = None if campaign is None else campaign["after"] or ""
-    while campaign is not None and after is not None:
-        after = fanning.page(run, campaign, after)
+    fanning.fan_out(run, campaign_id, turn)
 
 
 @job("campaigns.deliver", Delivery.AT_MOST_ONCE, ended="campaigns.note_ends")

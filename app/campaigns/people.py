@@ -11,10 +11,10 @@ from sqlalchemy import text
 from app.accounts.caller import Caller
 from app.allocations.gate import matching
 from app.allocations.models import AT_THE_GATE
+from app.campaigns.audience import EVENT
 from app.campaigns.counting import masked
 from app.core.db import compiled, fetch_rows
 from app.core.errors import NotFound
-from app.events.holders import TICKET_SEARCH
 from app.events.queries import READS
 
 MOST, AMONG = 20, 200
@@ -22,14 +22,14 @@ FIND = compiled(
     text(f"""
     WITH hit AS (
         (SELECT id, email COLLATE "default" AS email, name, 'holder' AS kind FROM allocation_slot
-          WHERE event_id = CAST(:event_id AS text) AND {AT_THE_GATE} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
+          WHERE event_id = {EVENT} AND {AT_THE_GATE} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
         UNION ALL
         (SELECT id, email, name, 'holder' FROM ticket
-          WHERE event_id = CAST(:event_id AS text) AND status = 'sold' AND {TICKET_SEARCH} @@ CAST(:words AS tsquery) LIMIT {AMONG})
+          WHERE event_id = {EVENT} AND status = 'sold' AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
         UNION ALL
         (SELECT a.id, a.email, a.name, 'participant' FROM participation p JOIN account a ON a.id = p.merchant_id
            LEFT JOIN merchant_profile m ON m.account_id = a.id
-          WHERE p.event_id = CAST(:event_id AS text)
+          WHERE p.event_id = {EVENT}
             AND strpos(lower(concat_ws(' ', a.name, a.email, m.business_name, m.stall_name)), CAST(:plain AS text)) > 0
           LIMIT {AMONG})
     ), person AS (
@@ -39,7 +39,7 @@ FIND = compiled(
     )
     SELECT coalesce(a.id, p.id), coalesce(p.name, a.name), p.email, a.id IS NOT NULL, p.takes_part, p.tickets
       FROM event e LEFT JOIN person p ON true LEFT JOIN account a ON a.email = p.email
-     WHERE e.id = CAST(:event_id AS text) AND (CAST(:everybodys AS boolean) OR e.organiser_id = :caller_id)
+     WHERE e.id = {EVENT} AND (CAST(:everybodys AS boolean) OR e.organiser_id = :caller_id)
      ORDER BY lower(coalesce(p.name, a.name, p.email)), 1 LIMIT {MOST}
 """)
 )

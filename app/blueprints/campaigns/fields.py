@@ -1,5 +1,6 @@
 """Fields that only campaigns have: texts of one line, where a button leads, and lists that may be one text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from marshmallow import fields
@@ -33,10 +34,20 @@ class Destination(Text):
 class Listed(Coded, fields.Field[Any]):
     """A list without doubles; one text is such a list too, its entries separated by commas."""
 
-    def __init__(self, inner: Any, *, min: int = 0, max: int, example: list[str], doubles: bool = False,
-                 **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        inner: Any,
+        *,
+        min: int = 0,
+        max: int,
+        example: list[str],
+        choices: Sequence[str] = (),
+        doubles: bool = False,
+        **kwargs: Any,
+    ) -> None:
         self.each, self.doubles = Items(inner, min=min, max=max), doubles
-        entries = {"type": "array", "items": {"type": "string"}, "minItems": min, "maxItems": max}
+        entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
+        entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
         said = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
         super().__init__(metadata=said, **kwargs)
 

@@ -16,17 +16,19 @@ MOST_USERS = 500
 
 
 def channels(**options: Any) -> Listed:
-    return Listed(Text(validate=[OneOf(CHANNELS)]), min=1, max=10, example=["email"], **options)
+    return Listed(Text(validate=[OneOf(CHANNELS)]), min=1, max=10, example=["email"], choices=CHANNELS, **options)
 
 
 class Checked(Schema):
     """What is wrong with several fields together is told with what is wrong with each."""
 
-    @validates_schema(skip_on_field_errors=False)
-    def hangs_together(self, data: dict[str, Any], **_: Any) -> None:
+    @validates_schema(skip_on_field_errors=False, pass_original=True)
+    def hangs_together(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
         found: dict[str, list[str]] = {}
         for fault in drafts.faults(data):
-            found.setdefault(fault.path, []).append(Problem(fault.code, fault.message))
+            # What was sent and is wrong for itself is not missing.
+            if fault.code != "required" or not (isinstance(sent, dict) and sent.get(fault.path)):
+                found.setdefault(fault.path, []).append(Problem(fault.code, fault.message))
         if found:
             raise ValidationError(found)
 

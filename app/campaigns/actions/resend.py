@@ -13,11 +13,12 @@ from app.core.outbox.again import REVIVED
 from app.core.transaction import transaction
 
 MOST = 500
+ID, IDS = "CAST(:campaign_id AS text)", "CAST(:ids AS text[])"
 RESEND = text(f"""
     WITH chosen AS (
         SELECT r.id FROM campaign_recipient r
-         WHERE r.campaign_id = CAST(:campaign_id AS text) AND r.state = 'uncertain'
-           AND (CAST(:ids AS text[]) IS NULL OR r.id = ANY(CAST(:ids AS text[])))
+         WHERE r.campaign_id = {ID} AND r.state = 'uncertain'
+           AND ({IDS} IS NULL OR r.id = ANY({IDS}))
          ORDER BY r.id LIMIT {MOST}),
     revived AS (
         UPDATE outbox SET {REVIVED} FROM chosen
@@ -26,7 +27,8 @@ RESEND = text(f"""
     {moving("ended")},
     noted AS (
         INSERT INTO campaign_act (campaign_id, verb, account_id, details)
-        SELECT CAST(:campaign_id AS text), 'resent', CAST(:caller_id AS text), jsonb_build_object('resent', count(*)) FROM moved
+        SELECT {ID}, 'resent', CAST(:caller_id AS text),
+               jsonb_build_object('resent', count(*)) FROM moved
         HAVING count(*) > 0)
     SELECT count(*) FROM moved
 """)
