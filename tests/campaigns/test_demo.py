@@ -10,7 +10,7 @@ from tests.factories.campaigns import hurry, rows
 
 def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
     assert demo.seed() and not demo.seed()
-    for _ in range(6):
+    for _ in range(4):
         deliver()
         hurry()
     assert rows("SELECT name, status FROM campaign ORDER BY name") == [
@@ -18,4 +18,4 @@ def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
         ("Thank you", "draft"),
     ]
     mails = [each for each in mailbox.messages() if "Windhoek Lights" in each["subject"] and "/r/" in each["text"]]
-    assert len(mails) >= 5 and all("Unsubscribe" in "".join(each["headers"]) for each in mails)
+    assert len(mails) == 5 and all("Unsubscribe" in "".join(each["headers"]) for each in mails)
