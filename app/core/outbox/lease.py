@@ -17,7 +17,9 @@ from app.core.transaction import transaction
 
 _RIPE = "state = 'ready' AND run_at <= now() AND (not_after IS NULL OR not_after > now())"
 _NEXT = "SELECT id FROM outbox WHERE {rank} AND " + _RIPE + " ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED"
-_CRITICAL, _ORDINARY = _NEXT.format(rank="critical"), _NEXT.format(rank="NOT critical")
+_CRITICAL = _NEXT.format(rank="critical AND NOT bulk")
+_ORDINARY = _NEXT.format(rank="NOT critical AND NOT bulk")
+_BULK = _NEXT.format(rank="NOT critical AND bulk")
 _CLAIM = """
     WITH claimed AS (
         UPDATE outbox SET state = 'leased', lease_token = gen_random_uuid(), effect_at = NULL,
@@ -31,7 +33,7 @@ _CLAIM = """
     SELECT * FROM claimed
 """
 CLAIM_ONE = text(_CLAIM.format(which=":id", ripe=_RIPE))
-CLAIM_ANY = text(_CLAIM.format(which=f"COALESCE(({_CRITICAL}), ({_ORDINARY}))", ripe=_RIPE))
+CLAIM_ANY = text(_CLAIM.format(which=f"COALESCE(({_CRITICAL}), ({_ORDINARY}), ({_BULK}))", ripe=_RIPE))
 CLAIM_CRITICAL = text(_CLAIM.format(which=f"({_CRITICAL})", ripe=_RIPE))
 
 HOLD = text("""

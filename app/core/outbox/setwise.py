@@ -16,8 +16,8 @@ def enqueuing(kind: str, rows: str, *, key: str, payload: str, lasting: str) -> 
     """
     job = find(kind)
     return f"""
-        INSERT INTO outbox (kind, class, critical, max_attempts, dedupe_key, payload, not_after)
-        SELECT '{job.kind}', '{job.delivery.value}', {str(job.critical).lower()}, {job.max_attempts}, {key}, {payload},
-               now() + interval '{lasting}'
+        INSERT INTO outbox (kind, class, critical, bulk, max_attempts, dedupe_key, payload, not_after)
+        SELECT '{job.kind}', '{job.delivery.value}', {job.critical}, {job.bulk}, {job.max_attempts}, {key},
+               {payload}, now() + interval '{lasting}'
           FROM {rows}
         ON CONFLICT (dedupe_key) DO NOTHING RETURNING id"""

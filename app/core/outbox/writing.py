@@ -111,6 +111,7 @@ def _of_job(job: Job) -> dict[str, Any]:
         "kind": job.kind,
         "class": job.delivery.value,
         "critical": job.critical,
+        "bulk": job.bulk,
         "max_attempts": job.max_attempts,
     }
 
