@@ -122,15 +122,15 @@ def _ahead(number: str) -> str:
     return f", row_number() OVER (PARTITION BY {number} ORDER BY known.email) > 1 AS ahead"
 
 
-def figures(audience: str, channels: Sequence[str]) -> str:
-    """SQL: one row: `total` places or ids, `people` reached, how many each channel reaches, and how many are out for
-    each reason. `total` is the sum of `people` and the reasons."""
+def figures(audience: str, channels: Sequence[str], people: str) -> str:
+    """SQL: one row about those people: `total` places or ids, `people` reached, how many each channel reaches, and how
+    many are out for each reason. `total` is the sum of `people` and the reasons."""
     reach = ", ".join(f"count(*) FILTER (WHERE {column(each)} = '{REACHABLE}') AS reach_{each}" for each in channels)
     out = ", ".join(f"count(*) FILTER (WHERE outcome = '{each}') AS out_{each.lower()}" for each in REASONS)
     from_people = f"""
         SELECT count(*) AS persons, coalesce(sum(places), 0) AS placed,
                count(*) FILTER (WHERE outcome = '{REACHABLE}') AS people, {reach}, {out}
-          FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({judged(everybody(audience), channels)}) j) j"""
+          FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({judged(people, channels)}) j) j"""
     return f"""
         SELECT p.placed + t.nowhere + t.unrelated AS total, p.people,
                {", ".join(f"p.reach_{each}" for each in channels)}, p.out_optedout, p.out_suppressed,

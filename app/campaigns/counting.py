@@ -69,7 +69,7 @@ def counted(caller: Caller, event_id: str, asked: Audience, *, few: int = FEW) -
     That keeps the request as quick for 100,000 as for ten: an audience is counted for good when sending starts.
     """
     statement = _counting_few(asked.type, asked.ordered)
-    row = _found(statement, caller, event_id, asked, tier=WRITES, few=few, prepare=None)
+    row = _found(statement, caller, event_id, asked, tier=WRITES, few=few, after="", most=few, prepare=None)
     timezone, total, *figures = row
     told = _told(asked, figures) if total <= few else {**UNCOUNTED, "type": asked.type, "total": int(total)}
     return Counted(timezone=timezone, audience=told)
@@ -90,7 +90,7 @@ def preview(caller: Caller, event_id: str, asked: Audience) -> dict[str, Any]:
 
 def frozen(session: OrmSession, event_id: str, asked: Audience) -> dict[str, Any]:
     """The same figures in the transaction that begins to send."""
-    statement = text(audience.figures(asked.type, asked.ordered))
+    statement = text(audience.figures(asked.type, asked.ordered, audience.everybody(asked.type)))
     row = session.execute(statement, {"event_id": event_id, **asked.values}).one()
     return _told(asked, list(row))
 
@@ -109,7 +109,7 @@ def masked(address: str | None) -> str | None:
 
 
 def _found(
-    statement: str, caller: Caller, event_id: str, asked: Audience, *, tier: str, prepare: bool | None, **more: int
+    statement: str, caller: Caller, event_id: str, asked: Audience, *, tier: str, prepare: bool | None, **more: Any
 ) -> tuple[Any, ...]:
     who = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier)}
     rows = fetch_rows(statement, {**who, **more, **asked.values}, prepare=prepare)
@@ -120,12 +120,14 @@ def _found(
 
 @lru_cache(maxsize=64)
 def _counting_all(type: str, channels: tuple[str, ...]) -> str:
-    return compiled(text(WHOLE.format(figures=audience.figures(type, channels))))
+    return compiled(text(WHOLE.format(figures=audience.figures(type, channels, audience.everybody(type)))))
 
 
 @lru_cache(maxsize=64)
 def _counting_few(type: str, channels: tuple[str, ...]) -> str:
-    figures = audience.figures(type, channels).replace(audience.EVENT, FEW_EVENT)
+    # The way that pages are read: whatever else the tables hold, no more than these few are looked at.
+    people = audience.next_people(type) if type == HOLDERS else audience.everybody(type)
+    figures = audience.figures(type, channels, people).replace(audience.EVENT, FEW_EVENT)
     return compiled(text(IF_FEW.format(figures=figures)))
 
 
