@@ -40,9 +40,9 @@ _made: dict[int, dict[str, Any]] = {}
 
 
 def preview_p99(stage: Stage, it: Benchmark) -> Outcome:
-    """The slowest hundredth of previews, in ms, by two clients."""
-    runs = [stage.run(it.prepare(stage), clients=2) for _ in range(stage.rounds)]
-    return of_rounds([run.p99 for run in runs], "ms (p99)", runs, f"{CROWD:,} tickets, two clients")
+    """The slowest hundredth of previews, in ms, one after the other."""
+    runs = [stage.run(it.prepare(stage), clients=1) for _ in range(stage.rounds)]
+    return of_rounds([run.p99 for run in runs], "ms (p99)", runs, f"{CROWD:,} tickets, one client")
 
 
 def fan_out_seconds(stage: Stage, it: Benchmark) -> Outcome:
@@ -107,9 +107,9 @@ def beside(stage: Stage) -> Load:
     return me(stage)
 
 
-@benchmark("broadcast", goal=0.1)
+@benchmark("broadcast", goal=0.19)
 def broadcast(stage: Stage) -> Load:
-    """`POST …/broadcast` of a draft to 100,000: the request alone."""
+    """`POST …/broadcast` of a draft to 100,000, which must not cost 1.5 times as much as a simple write."""
     crowd = _crowd(stage, CROWD)
     body = {**BODY, "sendNow": False}
     return Load(f"{_path(crowd)}/broadcast", method="POST", headers=_bearer(crowd), bodies=[body])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import RowMapping, Table, func, insert, select, update
+from sqlalchemy import Column, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
@@ -11,36 +11,57 @@ from app.campaigns import drafts
 from app.campaigns.counting import Audience
 from app.campaigns.models import Campaign, CampaignAct
 from app.campaigns.states import DRAFT, SCHEDULED, SENDING
+from app.core.clock import rfc3339
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.outbox import cancel, enqueue
 from app.events.models import Event
 from app.events.queries import WRITES, owned
 
-CAMPAIGN = cast(Table, Campaign.__table__).c
+CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
+CAMPAIGN = CAMPAIGNS.c
+
+
+def _its(column: Column[Any]) -> Any:
+    return bindparam(f"its_{column.name}", type_=column.type)
+
+
+WRITTEN = (*drafts.FIELDS, "id", "event_id", "created_by", "status", "scheduled_at", "audience", "copied_from")
+NOTED = insert(ACTS).values(
+    campaign_id=_its(CAMPAIGN.id), account_id=_its(CAMPAIGN.created_by), verb=_its(ACTS.c.verb),
+    details=_its(ACTS.c.details),
+)  # fmt: skip
+CREATE = (
+    insert(CAMPAIGNS)
+    .values({name: _its(CAMPAIGN[name]) for name in WRITTEN} | {"turn": 1, "version": 1})
+    .add_cte(NOTED.cte("noted"))
+    .returning(*CAMPAIGN)
+)
 
 
 def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[Any, Any], **more: Any) -> RowMapping:
     """The new campaign, which starts when it says. The caller has seen the event."""
     state = state_of(fields)
     values = {
-        **drafts.columns(fields), **more, "id": new_id(), "event_id": event_id, "created_by": caller.id,
-        "status": state, "scheduled_at": fields.get("scheduled_at"), "turn": 1, "version": 1,
+        **dict.fromkeys(("audience", "copied_from")), **drafts.columns(fields), **more, "id": new_id(),
+        "event_id": event_id, "created_by": caller.id, "status": state, "scheduled_at": fields.get("scheduled_at"),
+        "verb": _verb(state), "details": _details(fields),
     }  # fmt: skip
-    noted = noting(values["id"], caller, _verb(state), fields).cte("noted")
-    row = session.execute(insert(Campaign).values(values).add_cte(noted).returning(*CAMPAIGN)).mappings().one()
+    row = session.execute(CREATE, {f"its_{name}": value for name, value in values.items()}).mappings().one()
     start(row)
     return row
 
 
 def change(session: OrmSession, caller: Caller, was: RowMapping, verb: str, **values: Any) -> RowMapping:
     """The campaign with these columns, one version on."""
-    noted = noting(was["id"], caller, verb, values).cte("noted")
+    noting = insert(ACTS).values(
+        campaign_id=was["id"], verb=verb, account_id=caller.id, details=_details(values)
+    )  # fmt: skip
     statement = (
         update(Campaign)
         .where(Campaign.id == was["id"])
         .values(**values, version=Campaign.version + 1, updated_at=func.now())
-        .add_cte(noted)
+        .add_cte(noting.cte("noted"))
         .returning(*CAMPAIGN)
         .execution_options(synchronize_session=False)
     )
@@ -93,16 +114,14 @@ def audience_of(fields: Mapping[Any, Any]) -> Audience:
     )  # fmt: skip
 
 
-def noting(campaign_id: str, caller: Caller, verb: str, fields: Mapping[Any, Any]) -> Any:
-    """The statement that notes who did what; that preferences are overridden is always among it."""
-    details: dict[str, Any] = {}
+def _details(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    """What is noted of it; that preferences are overridden always is."""
+    found: dict[str, Any] = {}
     if fields.get("respect_preferences") is False:
-        details["preferencesOverridden"] = True
+        found["preferencesOverridden"] = True
     if fields.get("scheduled_at"):
-        details["scheduledAt"] = fields["scheduled_at"].isoformat()
-    if "resent" in fields:
-        details["resent"] = fields["resent"]
-    return insert(CampaignAct).values(campaign_id=campaign_id, verb=verb, account_id=caller.id, details=details)
+        found["scheduledAt"] = rfc3339(fields["scheduled_at"])
+    return found
 
 
 def _verb(state: str) -> str:
