@@ -22,6 +22,7 @@ from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail.routes import blp as payrail
+from app.blueprints.subscriptions.routes import blp as subscriptions
 from app.config import Settings
 from app.web import openapi
 
@@ -49,6 +50,7 @@ def register(app: Flask, settings: Settings) -> None:
         payouts,
         payrail,
         public_events,
+        subscriptions,
     ):
         api.register_blueprint(blueprint)
     console.register(app, settings)

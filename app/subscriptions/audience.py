@@ -1,7 +1,8 @@
 """Who may not be written to, as conditions for a statement that picks or checks people: written once, here.
 
 Each takes SQL expressions (a column, a `:parameter`) and gives a condition. With the organiser and the channel as
-parameters PostgreSQL answers it by hashing for a whole audience and by an index for one person.
+parameters PostgreSQL answers it by hashing for a whole audience and by an index for one person. It must stand where
+rows are made (a select list, a WHERE): in the FILTER of an aggregate the planner takes it for asked once.
 """
 
 

@@ -1,6 +1,6 @@
 """What becomes of a person's ways to be reached when the person goes."""
 
-from sqlalchemy import delete
+from sqlalchemy import delete, exists
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
@@ -14,7 +14,6 @@ def forget(session: OrmSession, account_id: str) -> None:
 
     That somebody unsubscribed stays: who goes must not be written to again.
     """
+    gone = exists().where(Account.id == account_id, Account.roles == [])
     for table in (PushDevice, ChannelPreference):
-        session.execute(
-            delete(table).where(table.account_id == account_id, Account.id == account_id, Account.roles == [])
-        )
+        session.execute(delete(table).where(table.account_id == account_id, gone))

@@ -9,12 +9,11 @@ from sqlalchemy import Boolean, CheckConstraint, DateTime, ForeignKey, Index, In
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, id_column
+from app.subscriptions.channels import CHANNELS, PLATFORMS
 
 Timestamp = DateTime(timezone=True)
 Address = String(254)
 Token = String(1024, collation="C")
-CHANNELS = ("email", "sms", "push")
-PLATFORMS = ("android", "ios", "web")
 
 
 def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
