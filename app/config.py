@@ -54,8 +54,10 @@ class Settings:
         "smtp://user:pass@host:port or smtps://; absent: mail stays in the mailbox", secret=True
     )
     MAIL_FROM: str = setting("sender of all mail", default="Event Commerce <no-reply@localhost>")
-    SMS_URL: str | None = setting("HTTP gateway for text messages", secret=True)
-    PUSH_URL: str | None = setting("HTTP gateway for push messages", secret=True)
+    SMS_URL: str | None = setting(
+        "https://token@host/path, a gateway for text messages; absent: they stay in the mailbox", secret=True
+    )
+    PUSH_URL: str | None = setting("the same for push messages", secret=True)
     STORAGE_URL: str = setting(
         "`file:///folder` or `s3://bucket?endpoint=…`", default="file://DATA_DIR/storage", secret=True
     )
@@ -194,6 +196,8 @@ def _contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield "REDIS_URL: must start with redis://, rediss:// or unix://."
     if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
         yield "SMTP_URL: must start with smtp:// or smtps://."
+    for name in ("SMS_URL", "PUSH_URL"):
+        yield from _wrong_gateway(name, read[name], production)
     if not read["STORAGE_URL"].startswith(("file://", "s3://")):
         yield "STORAGE_URL: must start with file:// or s3://."
     base = urlsplit(read["PUBLIC_BASE_URL"])
@@ -222,6 +226,16 @@ def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
         yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
     elif production and parts.scheme != "https":
         yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
+
+
+def _wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str]:
+    if not url:
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        yield f"{name}: must be an http(s) address, without a question mark."
+    elif production and parts.scheme != "https":
+        yield f"{name}: production needs https://, because it carries a secret and people's addresses."
 
 
 def _is_database(url: str, schemes: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from app.accounts.models import Account
 from app.accounts.passwords import hashed
 from app.accounts.registration import Applicant, add_profile, created
 from app.allocations import demo as demo_allocations
+from app.campaigns import demo as demo_campaigns
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
@@ -19,7 +20,7 @@ from app.events.models import Event
 from app.inventory import demo as demo_inventory
 from app.payouts import demo as demo_payouts
 
-BAR_AT = "Windhoek Lights"
+LIGHTS = "Windhoek Lights"
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
 
@@ -73,20 +74,21 @@ def seed() -> bool:
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = bool(demo_events.seed(organiser.id, story)) or made
         made = bool(demo_allocations.seed(organiser.id)) or made
-        made = stock(organiser.id) or made
+        made = lights(organiser.id) or made
     for email, earned in EARNINGS.items():
         merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
         made = demo_payouts.seed(merchant, earned) or made
     return made
 
 
-def stock(organiser_id: str) -> bool:
-    """Whether the bar of an organiser's festival had to be stocked."""
-    wanted = select(Event.id).where(Event.organiser_id == organiser_id, Event.name == BAR_AT)
-    event_id = db.session.scalar(wanted)
-    return event_id is not None and bool(
-        demo_inventory.seed(acting_as(db.session.get_one(Account, organiser_id)), event_id)
-    )
+def lights(organiser_id: str) -> bool:
+    """Whether the festival, if it is this organiser's, had to be given a stocked bar or campaigns."""
+    event_id = db.session.scalar(select(Event.id).where(Event.organiser_id == organiser_id, Event.name == LIGHTS))
+    if event_id is None:
+        return False
+    caller = acting_as(db.session.get_one(Account, organiser_id))
+    stocked = demo_inventory.seed(caller, event_id)
+    return bool(demo_campaigns.seed(caller, event_id) or stocked)
 
 
 def _people() -> bool:

@@ -24,7 +24,7 @@ KIND = "accounts.mail_notice"
 def mails_a_second(stage: Stage, it: Benchmark) -> Outcome:
     """From the commit that asks for MAILS mails until the last one is done; the SMTP server is a local one."""
     owner = account(stage).id
-    with _workers(stage):
+    with workers(stage):
         rounds = [MAILS / _sent(owner, number) for number in range(stage.rounds)]
     return of_rounds(rounds, "/s", note=f"{MAILS} mails, {WORKERS} workers, one relay, a local SMTP server")
 
@@ -54,24 +54,24 @@ def _left() -> int:
 
 
 @contextmanager
-def _workers(stage: Stage) -> Iterator[None]:
+def workers(stage: Stage, count: int = WORKERS) -> Iterator[None]:
     """A local SMTP server, a relay and the workers, ready to work."""
     place = f"127.0.0.1:{free_port()}"
     environment = {**stage.environment, "SMTP_URL": f"smtp://{place}"}
     sink = ["-m", "aiosmtpd", "-n", "-c", "aiosmtpd.handlers.Sink", "-l", place]
     with ExitStack() as stack:
-        for argv in (sink, ["-m", "flask", "--app", "wsgi", "relay"], *[["-m", "app.worker"]] * WORKERS):
+        for argv in (sink, ["-m", "flask", "--app", "wsgi", "relay"], *[["-m", "app.worker"]] * count):
             stack.enter_context(beside(argv, environment, log=stage.folder / "workers.log"))
-        _wait_for_workers()
+        _wait_for_workers(count)
         yield
 
 
-def _wait_for_workers() -> None:
+def _wait_for_workers(count: int) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with db.engine.connect() as connection:
             found = connection.exec_driver_sql("SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%%'").scalar()
-        if found == WORKERS:
+        if found == count:
             return
         time.sleep(0.1)
     raise Failed("the workers did not start")

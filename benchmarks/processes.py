@@ -38,11 +38,29 @@ def busy_share(*, for_seconds: float) -> float:
 
 
 def memory_mb(process: int, kind: str = "Pss") -> float:
-    """Memory of a process: "Rss" all of it, "Pss" with what it shares divided by those who share it."""
-    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+    """Memory of a process: "Rss" all of it, "Pss" with what it shares divided by those who share it. 0 for
+    one that is gone."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    for line in lines:
         if line.startswith(f"{kind}:"):
             return int(line.split()[1]) / 1024
     return 0.0
+
+
+def own() -> int:
+    """This process."""
+    return os.getpid()
+
+
+def command(process: int) -> str:
+    """What a process was started as; nothing for one that is gone."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def descendants(root: int) -> list[int]:

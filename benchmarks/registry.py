@@ -22,7 +22,18 @@ if TYPE_CHECKING:
     from benchmarks.stage import Stage
 
 # A new area is a file beside this one and its name here.
-AREAS = ("accounts", "allocations", "events", "inventory", "outbox", "papers", "payouts", "streams", "system")
+AREAS = (
+    "accounts",
+    "allocations",
+    "campaigns",
+    "events",
+    "inventory",
+    "outbox",
+    "papers",
+    "payouts",
+    "streams",
+    "system",
+)
 
 
 @dataclass(frozen=True)

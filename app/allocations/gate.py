@@ -11,10 +11,11 @@ from sqlalchemy import String, literal_column
 
 from app.accounts.caller import Caller
 from app.allocations import links
-from app.allocations.models import AT_THE_GATE, WORD_LENGTH
+from app.allocations.models import AT_THE_GATE
 from app.core.clock import rfc3339
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
+from app.events.holders import WORD_LENGTH
 from app.events.queries import READS
 from app.events.search import WORDS, folded
 

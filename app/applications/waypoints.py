@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from app.applications import links
 from app.applications.errors import LinkUsed
 from app.applications.models import ApplicationLink
+from app.core.addresses import masked_email
 from app.core.db import db
 
 
@@ -37,7 +38,7 @@ def dead(token: str, purpose: str) -> Dead:
         contact=found.around.contact,
         used=found.death is LinkUsed,
         over=application.status in links.OVER,
-        address=_masked(application.email),
+        address=masked_email(application.email) if application.email else None,
     )
 
 
@@ -52,11 +53,3 @@ def payment_path(application_id: str) -> str | None:
         )
     )
     return f"/{links.PAGES[links.PAYMENT]}/{links.token_of(link)}" if link else None
-
-
-def _masked(email: str | None) -> str | None:
-    """`t•••@kapana-corner.example`: enough for its owner to know which mailbox to open."""
-    if email is None:
-        return None
-    user, _, domain = email.rpartition("@")
-    return f"{user[:1]}•••@{domain}"

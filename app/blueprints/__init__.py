@@ -10,6 +10,7 @@ from app.blueprints.allocations.public import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
+from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics.routes import blp as diagnostics
 from app.blueprints.events.public import blp as public_events
@@ -21,6 +22,7 @@ from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail.routes import blp as payrail
+from app.blueprints.subscriptions.routes import blp as subscriptions
 from app.config import Settings
 from app.web import openapi
 
@@ -36,6 +38,7 @@ def register(app: Flask, settings: Settings) -> None:
         allocation_links,
         allocations,
         applications,
+        campaigns,
         crew,
         diagnostics,
         events,
@@ -47,6 +50,7 @@ def register(app: Flask, settings: Settings) -> None:
         payouts,
         payrail,
         public_events,
+        subscriptions,
     ):
         api.register_blueprint(blueprint)
     console.register(app, settings)

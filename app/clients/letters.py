@@ -39,7 +39,7 @@ def letter(
     values = {name: _calm(value) for name, value in context.items()} | _about_us()
     values |= {"sender": one_line(sender_name or values["service"]), "reply_to": reply_to}
     if "name" in values:
-        values["name"] = _greetable(values["name"])
+        values["name"] = greetable(values["name"])
     subject, text = _text(template, values)
     html = _environment().get_template(f"email/{template}.html").render(values, subject=subject)
     return Message(
@@ -59,17 +59,18 @@ def one_line(text: str) -> str:
     return _INVISIBLE.sub(" ", text).strip()
 
 
+def shortened(text: str, most: int) -> str:
+    """The text in at most so many characters, the last one of a longer text being `…`."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def _text(template: str, values: dict[str, Any]) -> tuple[str, str]:
     rendered = _environment().get_template(f"email/{template}.txt").render(values)
     first, _, rest = rendered.partition("\n")
     if not first.startswith("Subject: "):
         raise ValueError(f"email/{template}.txt must begin with 'Subject: '")
     subject = one_line(first.removeprefix("Subject: "))
-    return _cut(subject), re.sub(r"\n{3,}", "\n\n", rest).strip() + "\n"
-
-
-def _cut(subject: str) -> str:
-    return subject if len(subject) <= SUBJECT_LENGTH else subject[: SUBJECT_LENGTH - 1] + "…"
+    return shortened(subject, SUBJECT_LENGTH), re.sub(r"\n{3,}", "\n\n", rest).strip() + "\n"
 
 
 def _calm(value: Any) -> Any:
@@ -80,7 +81,7 @@ def _calm(value: Any) -> Any:
     return value
 
 
-def _greetable(name: Any) -> str:
+def greetable(name: Any) -> str:
     """The name, or nothing when it is an advertisement: anyone can register with another person's address."""
     text = str(name or "")
     return "" if len(text) > NAME_LENGTH or _LINK.search(text) else text

@@ -8,18 +8,13 @@ from base64 import b64encode
 from collections.abc import Callable
 from urllib.parse import quote, urlsplit
 
-import structlog
 from flask import current_app
 
-from app.clients import mailbox
+from app.clients import mailbox, smtp
+from app.clients.leaving import leave
 from app.clients.message import Attachment, Message
 from app.clients.mime import compose
-from app.clients.smtp import deliver
 from app.config import Settings
-from app.core.jobs import Transient
-from app.core.transaction import assert_no_transaction
-
-logger = structlog.get_logger(__name__)
 
 __all__ = ["Attachment", "Message", "message_id", "send"]
 
@@ -34,37 +29,21 @@ def send(message: Message, *, fence: Callable[[], None]) -> None:
 
     Raises Permanent, Transient or Ambiguous; whatever `fence` raises passes through, with nothing sent.
     """
-    assert_no_transaction()
     settings = _settings()
     envelope = compose(message, mail_from=settings.MAIL_FROM)
-    if settings.SMTP_URL:
-        deliver(envelope, url=settings.SMTP_URL, hello=_host(settings), fence=fence)
-        _keep_copy(message, settings)
-        return
-    if settings.production:
-        raise Transient("SMTP_URL is not set, so no mail can leave")
-    fence()
-    _keep(message)
 
+    def deliver(url: str) -> str:
+        smtp.deliver(envelope, url=url, hello=_host(settings), fence=fence)
+        return message.message_id
 
-def _keep_copy(message: Message, settings: Settings) -> None:
-    """A full disk must not make a delivered mail look undelivered, or it would be sent again."""
-    if settings.production:
-        return
-    try:
-        _keep(message)
-    except Transient as error:
-        logger.warning("mailbox_copy_failed", reason=str(error))
+    leave("SMTP_URL", deliver, lambda: _keep(message), key=message.message_id, fence=fence)
 
 
 def _keep(message: Message) -> None:
     headers = {"Message-ID": message.message_id, **message.headers}
     if message.reply_to:
         headers["Reply-To"] = message.reply_to
-    try:
-        mailbox.keep("mail", message.to, message.subject, message.text, _illustrated(message), headers=headers)
-    except OSError as error:
-        raise Transient(f"the mailbox cannot be written: {error.strerror}") from error
+    mailbox.keep("mail", message.to, message.subject, message.text, _illustrated(message), headers=headers)
 
 
 def _illustrated(message: Message) -> str:

@@ -3,14 +3,15 @@
 import re
 from dataclasses import dataclass
 from email import policy
-from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 from typing import Any
 
 import idna
 
-from app.clients.message import Message
+from app.clients import header
+from app.clients.message import Attachment, Message
 from app.core.clock import utcnow
 from app.core.jobs import Permanent
 
@@ -19,19 +20,7 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
 _ADDRESS = re.compile(r"[^\s<>\"(),:;\[\]\\@]+@[^\s<>\"(),:;\[\]\\@]+")
 
 
-class _Verbatim(UnstructuredHeader, BaseHeader):
-    """Never folded: the library turns long links into encoded words, which no mail program follows."""
-
-    def fold(self, *, policy: Any) -> str:
-        text = str(self)
-        if len(text) > 900 or not text.isascii():
-            return super().fold(policy=policy)
-        return f"{self.name}: {text}{policy.linesep}"
-
-
-_REGISTRY = HeaderRegistry(default_class=_Verbatim)
-_REGISTRY.map_to_type("message-id", _Verbatim)
-_POLICY = policy.SMTP.clone(header_factory=_REGISTRY, cte_type="7bit")
+_POLICY = policy.SMTP.clone(cte_type="7bit")
 
 
 @dataclass(frozen=True)
@@ -50,27 +39,39 @@ def compose(message: Message, *, mail_from: str) -> Envelope:
     recipient = _address(message.to)
     mime = EmailMessage(policy=_POLICY)
     try:
-        _head(mime, message, sender=Address(_sender_name(message, mail_from), addr_spec=sender), to=recipient)
-        _body(mime, message)
         utf8 = not (sender + recipient).isascii()
+        mime["From"] = header.mailbox("From", _sender_name(message, mail_from), sender)
+        mime["To"] = header.line("To", _written(recipient))
+        _answered_to(mime, message, utf8=utf8)
+        _head(mime, message)
+        _body(mime, message)
         content = mime.as_bytes(policy=_POLICY.clone(utf8=True) if utf8 else _POLICY)
     except (ValueError, LookupError) as error:
         raise Permanent(f"the message cannot be written: {error}") from error
     return Envelope(sender=sender, recipient=recipient, content=content, utf8=utf8)
 
 
-def _head(mime: EmailMessage, message: Message, *, sender: Address, to: str) -> None:
-    user, _, domain = to.rpartition("@")
-    mime["From"] = sender
-    mime["To"] = Address(username=user, domain=domain)
-    given = {"Reply-To": message.reply_to} if message.reply_to else {}
+def _answered_to(mime: EmailMessage, message: Message, *, utf8: bool) -> None:
+    """An address outside ASCII is no reason not to deliver: a mail that cannot carry it does without."""
+    if message.reply_to:
+        address = _address(message.reply_to)
+        if utf8 or address.isascii():
+            mime["Reply-To"] = header.line("Reply-To", _written(address))
+
+
+def _head(mime: EmailMessage, message: Message) -> None:
     fixed = {"Subject": message.subject, "Message-ID": message.message_id, "Date": format_datetime(utcnow())}
-    for name, value in {"Auto-Submitted": "auto-generated", **fixed, **given, **message.headers}.items():
+    for name, value in {"Auto-Submitted": "auto-generated", **fixed, **message.headers}.items():
         if not _HEADER_NAME.fullmatch(name) or _CONTROL.search(value):
             raise ValueError(f"header {name!r} holds a line break or control character")
         if name in mime or name.lower().startswith(("content-", "mime-")):
             raise ValueError(f"header {name!r} is not the caller's to set")
-        mime[name] = value
+        mime[name] = header.text(name, value)
+
+
+def _written(address: str) -> str:
+    user, _, domain = address.rpartition("@")
+    return Address(username=user, domain=domain).addr_spec
 
 
 def _body(mime: EmailMessage, message: "Message") -> None:
@@ -81,7 +82,7 @@ def _body(mime: EmailMessage, message: "Message") -> None:
     for each in message.attachments:
         if each.cid is None:
             main, _, sub = each.content_type.partition("/")
-            mime.add_attachment(each.content, maintype=main, subtype=sub, filename=each.filename)
+            mime.add_attachment(each.content, maintype=main, subtype=sub, filename=_named(each))
 
 
 def _pictures(mime: EmailMessage, message: "Message") -> None:
@@ -92,8 +93,13 @@ def _pictures(mime: EmailMessage, message: "Message") -> None:
             main, _, sub = each.content_type.partition("/")
             html.add_related(
                 each.content, maintype=main, subtype=sub, cid=f"<{each.cid}>", disposition="inline",
-                filename=each.filename,
+                filename=_named(each),
             )  # fmt: skip
+
+
+def _named(file: Attachment) -> str:
+    """The library decodes encoded words in here as well."""
+    return file.filename.replace("=?", "=_")
 
 
 def _sender_name(message: Message, mail_from: str) -> str:

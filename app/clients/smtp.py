@@ -9,11 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.clients.mime import Envelope
+from app.clients.refusals import AddressRefused
 from app.clients.smtp_connection import Smtp, connect
 from app.core.jobs import Ambiguous, Permanent, Transient
 
 MAIL_SECONDS, LAST_SECONDS = 18.0, 3.0
 REUSED_MESSAGES, REUSED_SECONDS = 100, 30.0
+NOBODY = (b"1.1", b"1.2", b"1.3", b"1.6", b"1.10", b"2.1")
+"""Enhanced statuses (RFC 3463, RFC 7505) of an address that takes no mail now or later: unknown, moved, disabled."""
+_ENHANCED = re.compile(rb"5\.(\d{1,3}\.\d{1,3})\b")
 _LEADING_DOT = re.compile(rb"(?m)^\.")
 
 
@@ -84,8 +88,19 @@ def _address(line: _Line, envelope: Envelope) -> _Line:
     if envelope.utf8 and not line.smtp.has_extn("smtputf8"):
         raise Permanent("the mail server does not take addresses outside ASCII")
     _expect(250, line.smtp.mail(envelope.sender, ["SMTPUTF8", "BODY=8BITMIME"] if envelope.utf8 else ()))
-    _expect(250, line.smtp.rcpt(envelope.recipient))
+    _expect(250, _known(line.smtp.rcpt(envelope.recipient)))
     return line
+
+
+def _known(answer: tuple[int, bytes]) -> tuple[int, bytes]:
+    """The answer to RCPT. Raises AddressRefused when there is nobody; what is said of us, or of a full mailbox, is not
+    said of the address."""
+    got, text = answer
+    status = _ENHANCED.match(text)
+    nobody = status[1] in NOBODY if status else got in (550, 551, 553)
+    if 500 <= got <= 599 and nobody:
+        raise AddressRefused(f"the mail server refused the address: {_said(answer)}")
+    return answer
 
 
 def _hand_over(smtp: Smtp, content: bytes) -> None:
@@ -103,15 +118,18 @@ def _hand_over(smtp: Smtp, content: bytes) -> None:
 
 def _expect(code: int, answer: tuple[int, bytes], *, final: bool = False) -> None:
     """421 closes the connection whenever it comes, so before the final dot it counts as a lost one."""
-    got, text = answer
+    got, _ = answer
     if got == code or (code == 250 and got == 251):
         return
     if got == 421 and not final:
         raise smtplib.SMTPServerDisconnected("421 from the server")
-    said = f"{got} {' '.join(text.decode(errors='replace').split())}"[:200]
     if 500 <= got <= 599 and got != 530:
-        raise Permanent(f"the mail server refused: {said}")
-    raise Transient(f"the mail server put it off: {said}")
+        raise Permanent(f"the mail server refused: {_said(answer)}")
+    raise Transient(f"the mail server put it off: {_said(answer)}")
+
+
+def _said(answer: tuple[int, bytes]) -> str:
+    return f"{answer[0]} {' '.join(answer[1].decode(errors='replace').split())}"[:200]
 
 
 def _say_goodbye(smtp: Smtp) -> None:

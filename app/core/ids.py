@@ -4,6 +4,10 @@ import re
 import secrets
 import time
 
+NEW_ID_SQL = (
+    "lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0') || left(replace(gen_random_uuid()::text, '-', ''), 16)"
+)
+"""What gives a fresh object id inside a statement, where one is needed for each row."""
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 
 

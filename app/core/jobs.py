@@ -111,9 +111,11 @@ class Job:
     delivery: Delivery
     call: Callable[..., None]
     critical: bool
+    bulk: bool
     max_attempts: int
     time_limit: timedelta | None
     every: timedelta | None
+    ended: str | None
 
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -126,15 +128,21 @@ def job(
     delivery: Delivery,
     *,
     critical: bool = False,
+    bulk: bool = False,
     max_attempts: int = DEFAULT_TRIES,
     time_limit: timedelta | None = None,
     every: timedelta | None = None,
+    ended: str | None = None,
 ) -> Callable[[F], F]:
     """Registers a function `(run, **payload)` for rows of `kind`.
 
-    `critical` rows go first, and go even while Redis is away. With `every` the relay enqueues the job that
-    often. A job with a longer `time_limit` than the usual 20 s holds a lease three times as long.
+    `critical` rows go first, and go even while Redis is away; `bulk` ones go when nothing else is due. With
+    `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds a
+    lease three times as long. `ended` names the job that is told, in the same commit, of rows that end dead or
+    uncertain (see `app.core.outbox.ends`).
     """
+    if critical and bulk:
+        raise ValueError(f"{kind}: nothing is both critical and bulk")
     if time_limit and time_limit > LONGEST:
         raise ValueError(f"{kind}: split it into pages; nothing may take longer than {LONGEST}")
 
@@ -146,9 +154,11 @@ def job(
             delivery=delivery,
             call=call,
             critical=critical,
+            bulk=bulk,
             max_attempts=max_attempts,
             time_limit=time_limit,
             every=every,
+            ended=ended,
         )
         return call
 

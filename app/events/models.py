@@ -31,6 +31,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, ObjectId, id_column
 from app.events import availability
+from app.events.holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
 Timestamp = DateTime(timezone=True)
@@ -180,7 +181,8 @@ class Ticket(Base):
         CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
-    )
+        Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
+    )  # fmt: skip
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
@@ -192,6 +194,7 @@ class Ticket(Base):
     sold_at: Mapped[datetime] = mapped_column(Timestamp)
     status: Mapped[str] = mapped_column(String(20))
     imported_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(TICKET_SEARCH, persisted=True), deferred=True)
 
 
 class TicketTally(Base):

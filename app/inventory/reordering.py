@@ -5,6 +5,7 @@ An item that another reorder has just ordered is looked at again once that one h
 
 from sqlalchemy import text
 
+from app.core.ids import NEW_ID_SQL
 from app.inventory.book import BOOKED, CHANNEL, TOLD
 
 MOST = 2000
@@ -23,8 +24,7 @@ PREVIEW = text(f"""
 """)
 APPLY = text(f"""
 WITH due AS ({_DUE} FOR NO KEY UPDATE), grouped AS (
-    SELECT supplier, lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0')
-                     || left(replace(gen_random_uuid()::text, '-', ''), 16) AS order_id
+    SELECT supplier, {NEW_ID_SQL} AS order_id
       FROM due GROUP BY supplier
 ), ordered AS (
     INSERT INTO inventory_order (id, event_id, supplier, actor_id)

@@ -20,9 +20,14 @@ class SafePath(Secret):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text: str = super()._deserialize(value, attr, data, **kwargs)
-        if not _PRINTABLE.fullmatch(text) or not all(map(_stays_here, _decodings(text))):
+        if not stays_on_this_site(text):
             raise problem("unsafe_path", "Must be a path of this site, like /merchants/start.")
         return text
+
+
+def stays_on_this_site(text: str) -> bool:
+    """Whether the text is such a path, decoded however often."""
+    return bool(_PRINTABLE.fullmatch(text)) and all(map(_stays_here, _decodings(text)))
 
 
 def _decodings(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 The table of items is written anew once (about a minute for a million of them), and nobody reads or writes stock meanwhile.
 
 Revision ID: 0012
-Revises: 0009
+Revises: 0011
 Create Date: 2026-11-24 06:58:40.000000
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = '0012'
-down_revision = '0009'
+down_revision = '0011'
 branch_labels = None
 depends_on = None
 

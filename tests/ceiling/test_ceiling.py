@@ -3,15 +3,15 @@
 import pytest
 from flask import Flask
 
-from tests.ceiling import of_applications, of_links, of_merchants, of_pages, of_stalls
+from tests.ceiling import of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls
 from tests.ceiling.cases import CASES, Case
 from tests.counting import counted
 from tests.http import Client
 
 MOST = 6
 BLUEPRINTS = ("applications", "activation", "merchants", "invitations", "crew",
-              "documents", "pay", "activate", "merchant_invite")  # fmt: skip
-MODULES = (of_applications, of_links, of_merchants, of_pages, of_stalls)
+              "documents", "pay", "activate", "merchant_invite", "campaigns", "click")  # fmt: skip
+MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls)
 
 
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])

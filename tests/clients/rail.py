@@ -11,8 +11,8 @@ from typing import Any
 
 from flask import Flask
 
+from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker, Limits
-from app.clients.payrail.connection import Account
 from app.clients.payrail.exchange import Exchange
 from app.clients.payrail.interface import Charge, Transfer, TransferOutcome, Wallet
 from app.clients.payrail.live import LiveRail

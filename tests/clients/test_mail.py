@@ -1,5 +1,7 @@
 """What a mail is made of, as a server over real SMTP receives it."""
 
+from email import message_from_bytes, policy
+from email.header import decode_header, make_header
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from app.clients import mailbox
 from app.clients.mail import Attachment, message_id, send
 from app.core.jobs import Permanent, Transient
 from tests.clients.mails import configure, mail, no_fence
-from tests.smtp_sink import Sink, running
+from tests.smtp_sink import Received, Sink, running
 
 pytestmark = pytest.mark.usefixtures("mailing")
 
@@ -150,3 +152,41 @@ def test_without_a_server_production_waits_for_one(app: Flask) -> None:
     configure(app, SMTP_URL=None, APP_ENV="production")
     with pytest.raises(Transient, match="SMTP_URL"):
         send(mail(), fence=no_fence)
+
+
+def said_by(got: Received) -> str:
+    """The name in From. The library's newer reader puts blanks between the parts of a long one."""
+    raw = message_from_bytes(got.content, policy=policy.compat32)["From"]
+    return str(make_header(decode_header(raw.rpartition("<")[0].strip())))
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["=?utf-8?q?=0d=0aBcc:_all=40evil.example?=", "=?utf-8?b?DQpCY2M6IHg=?=", "a =?us-ascii?q?=0a=0aBcc:_x?= b"],
+)  # fmt: skip
+def test_an_encoded_word_that_somebody_typed_is_text_and_no_header(sink: Sink, word: str) -> None:
+    file = Attachment(f"{word}.txt", b"hello", "text/plain")
+    send(mail(subject=word, sender_name=word, headers={"X-About": word}, attachments=(file,)), fence=no_fence)
+    (got,) = sink.received
+    assert b"\nBcc" not in got.content and got.message["Bcc"] is None
+    assert got.message["Subject"] == got.message["X-About"] == word
+    assert said_by(got) == f"{word} via Event Commerce"
+
+
+def test_an_address_for_answers_that_cannot_be_carried_is_left_out(sink: Sink) -> None:
+    send(mail(reply_to="öl@straße.example"), fence=no_fence)
+    send(mail(reply_to="oil@straße.example"), fence=no_fence)
+    send(mail(to="jörg@kitchen.example", reply_to="öl@straße.example"), fence=no_fence)
+    told = [got.message["Reply-To"] for got in sink.received]
+    assert told == [None, "oil@xn--strae-oqa.example", "öl@xn--strae-oqa.example"]
+
+
+@pytest.mark.parametrize("words", [1, 3, 30])
+def test_a_subject_of_any_length_and_script_is_read_as_it_was_written(sink: Sink, words: int) -> None:
+    subject = " ".join(["ערב – טוב", "Windhoek Lights", "ǃgâi"] * words)
+    send(mail(subject=subject, sender_name=subject[:200].strip()), fence=no_fence)
+    (got,) = sink.received
+    assert got.message["Subject"] == subject
+    assert said_by(got) == f"{subject[:200].strip()} via Event Commerce"
+    assert got.message["From"].addresses[0].addr_spec == "no-reply@events.example"
+    assert max(map(len, got.content.split(b"\r\n"))) <= 78

@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.clients import smtp, smtp_connection
 from app.clients.mail import send
+from app.clients.refusals import AddressRefused
 from app.core.jobs import Ambiguous, Permanent, Transient
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.mails import configure, mail, no_fence
@@ -144,3 +145,23 @@ def test_a_server_too_slow_to_finish_in_time_gets_no_data(sink: Sink, monkeypatc
     with pytest.raises(Transient, match="slow"):
         send(mail(), fence=no_fence)
     assert "DATA" not in sink.commands
+
+
+@pytest.mark.parametrize(
+    ("reply", "nobody"),
+    [
+        ("550 5.1.1 No such user", True), ("553 5.1.3 Bad address", True), ("550 No such user", True),
+        ("551 Moved", True), ("556 5.1.10 Null MX", True), ("550 5.2.1 Disabled", True),
+        ("550 5.7.1 You are on a list", False), ("552 5.2.2 Mailbox full", False), ("554 No", False),
+        ("550 5.7.26 Not signed", False), ("550 5.1.8 Bad sender", False),
+    ],
+)  # fmt: skip
+def test_only_what_is_said_of_the_address_counts_against_it(sink: Sink, reply: str, nobody: bool) -> None:
+    sink.next(rcpt=reply)
+    with pytest.raises(Permanent, match=reply[:3]) as refused:
+        send(mail(), fence=no_fence)
+    assert isinstance(refused.value, AddressRefused) is nobody
+    sink.next(final=reply)
+    with pytest.raises(Permanent) as refused:
+        send(mail(), fence=no_fence)
+    assert not isinstance(refused.value, AddressRefused)

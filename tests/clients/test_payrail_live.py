@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
+from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Limits
-from app.clients.payrail.connection import Account
 from app.clients.payrail.errors import PayrailUnavailable
 from app.clients.payrail.mock_server import Fault, MockServer
 from app.clients.payrail.mock_server.book import Memory
@@ -146,7 +146,7 @@ def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -
 def test_without_a_deadline_below_the_library_it_would_drip_on(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.clients.payrail.deadline.left", lambda limit=None: 5.0 if limit is None else limit)
+    monkeypatch.setattr("app.clients.deadline.left", lambda limit=None: 5.0 if limit is None else limit)
     server.faults.set([Fault(do="drip", seconds=0.01)])
     begun = time.monotonic()
     assert sent(client_of(app, server.url, total=0.5)) is PAID
@@ -154,7 +154,7 @@ def test_without_a_deadline_below_the_library_it_would_drip_on(
 
 
 def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.clients.payrail.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
+    monkeypatch.setattr("app.clients.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
     begun = time.monotonic()
     assert sent(client_of(app, "http://rail.test", connect=0.3, total=0.5)) is UNKNOWN
     assert time.monotonic() - begun < 2.5
@@ -163,7 +163,7 @@ def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkey
 def test_an_address_that_is_dead_is_passed_over(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.clients.payrail.deadline._addresses", lambda *_: ["127.0.0.9", "127.0.0.1"])
+    monkeypatch.setattr("app.clients.deadline._addresses", lambda *_: ["127.0.0.9", "127.0.0.1"])
     assert sent(client_of(app, server.url.replace("127.0.0.1", "rail.test"))) is PAID
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients.payrail import TransferOutcome, connection
+from app.clients import connection
+from app.clients.payrail import TransferOutcome
 from tests.clients.certificates import certificate
 from tests.clients.rail import client_of, journal_of, sent, serving
 

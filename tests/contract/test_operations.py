@@ -96,7 +96,7 @@ def test_queries_take_the_parameters_that_were_promised(document: Document) -> N
 
 
 # The specification lists no fields for these; what they cannot do without is decided: a picture.
-NEED_A_FILE = {"POST /api/events/upload-cover"}
+NEED_A_FILE = {"POST /api/events/upload-cover", "POST /api/events/{id}/notifications/upload-image"}
 
 
 FILES = (".csv", ".pdf", "/stream")

@@ -159,13 +159,14 @@ def test_work_is_not_tried_again_beyond_its_time(app: Flask) -> None:
     assert after(SURELY, fails(Transient("away")), not_after=timedelta(seconds=5)).state == "dead"
 
 
-def test_critical_work_goes_first(app: Flask) -> None:
+def test_critical_work_goes_first_and_bulk_last(app: Flask) -> None:
     order: list[str] = []
     with transaction():
+        enqueue("core.many", does=does("bulk", lambda run: order.append("bulk")))
         enqueue(SURELY, does=does("ordinary", lambda run: order.append("ordinary")))
         enqueue("core.urgent", does=does("urgent", lambda run: order.append("urgent")))
     work_through(worker="test")
-    assert order == ["urgent", "ordinary"]
+    assert order == ["urgent", "ordinary", "bulk"]
 
 
 def test_a_job_runs_under_the_request_that_asked_for_it_and_outside_a_transaction(app: Flask) -> None:

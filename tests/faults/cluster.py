@@ -134,6 +134,7 @@ class Cluster:
             "DATA_DIR": str(self.folder),
             "LOG_LEVEL": "warning",
             "PGAPPNAME": NAME,
+            "SMTP_URL": f"smtp://127.0.0.1:{self.sink.port}",
         }
         self.pids.unlink(missing_ok=True)
         self.nursery = subprocess.Popen(
@@ -209,8 +210,8 @@ def wait_until(true: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.02)
 
 
-def settled() -> bool:
-    """Whether every row of these tests has come to its end."""
-    open_rows = select(Outbox.id).where(Outbox.kind.like("faults.%"), Outbox.state.in_(("ready", "leased")))
+def settled(kinds: str = "faults.%") -> bool:
+    """Whether every row of these tests, or of other kinds, has come to its end."""
+    open_rows = select(Outbox.id).where(Outbox.kind.like(kinds), Outbox.state.in_(("ready", "leased")))
     with db.engine.connect() as connection:
         return connection.execute(open_rows.limit(1)).first() is None

@@ -23,7 +23,7 @@ MACHINERY = {
     "table",
     "wrk",
 }
-SEEDS = {"seed_allocations", "seed_events", "seed_inventory"}
+SEEDS = {"seed_allocations", "seed_campaigns", "seed_events", "seed_inventory"}
 
 
 @pytest.mark.parametrize("it", registered().values(), ids=list(registered()))

@@ -30,5 +30,8 @@ def test_stylesheets_and_scripts_draw_on_nothing_outside() -> None:
 
 
 def test_mails_load_nothing() -> None:
+    """But the one picture that an organiser chose for a campaign, which is the same for all whom it goes to."""
+    chosen = '<img class="picture" src="{{ image_url }}" width="544" alt="">'
     for path in files("app/templates/email", suffix=".html"):
-        assert not re.search(r"(?i)<script|<img(?! src=.cid:)|<link\b|@import|url\(", path.read_text()), name(path)
+        text = path.read_text().replace(chosen, "", 1 if path.stem == "campaign" else 0)
+        assert not re.search(r"(?i)<script|<img(?! src=.cid:)|<link\b|@import|url\(", text), name(path)

@@ -1,6 +1,6 @@
 """The demo's bar: stocked once, with something to order, something to find missing, and something to be told."""
 
-from app.demo import stock
+from app.demo import lights
 from app.events.demo import LIGHTS
 from app.events.demo import seed as seed_events
 from app.inventory.demo import BAR
@@ -13,10 +13,10 @@ def test_a_bar_is_stocked_once(client: Client) -> None:
 
     owner = account("organiser")
     seed_events(owner.id, LIGHTS)
-    assert stock(owner.id) and not stock(owner.id)
+    assert lights(owner.id) and not lights(owner.id)
     own = signed_in(client, owner)
-    lights = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
-    path = f"/api/events/{lights['id']}/inventory"
+    festival = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
+    path = f"/api/events/{festival['id']}/inventory"
     assert len(data(own.get(path))["items"]) == len(BAR)
     assert {each["sku"] for each in data(own.get(f"{path}?lowStock=true"))["items"]} == {
         "BEE-002",

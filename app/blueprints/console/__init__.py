@@ -9,6 +9,7 @@ from app.blueprints.console import (
     activate,
     allocator,
     claim,
+    click,
     csrf,
     dev_mail,
     docs,
@@ -17,6 +18,7 @@ from app.blueprints.console import (
     pages,
     pay,
     reset,
+    unsubscribe,
 )
 from app.config import Settings
 
@@ -25,7 +27,7 @@ def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.register_blueprint(pages.blueprint)
-    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator):
+    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe):
         app.register_blueprint(each.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

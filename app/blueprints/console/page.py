@@ -1,5 +1,6 @@
 """A page for people: our own stylesheet, nothing from elsewhere, never kept by anyone on the way."""
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template, request
@@ -18,15 +19,28 @@ MAX_FORM = 64 * 1024
 
 
 class Pages(Blueprint):
-    """A blueprint of pages: errors are shown to people, and only our own forms, of some size, may be sent to it."""
+    """A blueprint of pages: errors are shown to people, and only our own forms, of some size, may be sent to it.
+
+    `open_to` says of a request whether it is one that others may send as well.
+    """
 
     def __init__(
-        self, name: str, import_name: str, *, url_prefix: str | None = None, max_bytes: int = MAX_FORM
+        self,
+        name: str,
+        import_name: str,
+        *,
+        url_prefix: str | None = None,
+        max_bytes: int = MAX_FORM,
+        open_to: Callable[[], bool] | None = None,
     ) -> None:
         super().__init__(name, import_name, url_prefix=url_prefix)
-        self.max_bytes = max_bytes
-        for step in (_named_in_logs, errors_as_pages, self._bounded, csrf.protect):
+        self.max_bytes, self.open_to = max_bytes, open_to
+        for step in (_named_in_logs, errors_as_pages, self._bounded, self._ours):
             self.before_request(step)
+
+    def _ours(self) -> None:
+        if self.open_to is None or not self.open_to():
+            csrf.protect()
 
     def _bounded(self) -> None:
         """What was typed is shown again, so it must not be without end."""

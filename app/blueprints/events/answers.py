@@ -226,10 +226,3 @@ class Stats(Schema):
     totals = Object(Totals, required=True)
     ticket_types = Items(Object(TypeStats), required=True)
     series = Items(Object(DayStats), required=True)
-
-
-class Picture(Schema):
-    url = _text("http://localhost:8000/media/0f3c…e1.jpg", required=True)
-    width = Whole(required=True, metadata={"example": 1600})
-    height = Whole(required=True, metadata={"example": 900})
-    bytes = Whole(required=True, metadata={"example": 182044})

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from flask import current_app
 from marshmallow import fields
 
 from app.core.addresses import is_address
@@ -11,21 +10,6 @@ from app.web.fields import Coded, Items, Object, Text, problem
 from app.web.schema import Schema
 
 ZONE = {"example": "Africa/Windhoek", "description": "a name of the IANA time zone database"}
-
-
-class ImageUrl(Text):
-    """An https address, or one of our own uploads; the empty text means none. It is never fetched."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        shown = {"example": "https://media.example.com/windhoek-lights.jpg", **kwargs.pop("metadata", {})}
-        super().__init__(max=2048, metadata=shown, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        url = super()._deserialize(value, attr, data, **kwargs)
-        own = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/"
-        if url and not url.startswith(own) and not is_address(url, ("https",)):
-            raise problem("invalid_url", "Must be an https address, or the url that an upload answered.")
-        return url or None
 
 
 class Link(Text):

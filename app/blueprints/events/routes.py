@@ -11,6 +11,7 @@ from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
+from app.web.pictures import Picture, PictureFile
 from app.web.refusals import TokenMissing
 
 blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
@@ -57,8 +58,8 @@ def list_events(mine: bool, **filters: Any) -> Any:
 @blp.post(
     "/upload-cover",
     access=ORGANISER,
-    files=schemas.CoverFile,
-    returns=answers.Picture,
+    files=PictureFile,
+    returns=Picture,
     status=201,
     max_bytes=MAX_UPLOAD,
     errors=UPLOAD_ERRORS,

@@ -6,7 +6,7 @@ from typing import Any
 import marshmallow
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.fields import Country, ImageUrl, Stored, Words, Zone
+from app.blueprints.events.fields import Country, Stored, Words, Zone
 from app.blueprints.events.shapes import (
     MOST_TICKETS,
     BulkDiscount,
@@ -21,7 +21,8 @@ from app.blueprints.events.shapes import (
 )
 from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
-from app.web.fields import Choice, EndMoment, File, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.pictures import ImageUrl
 from app.web.schema import Schema
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
@@ -104,12 +105,6 @@ class NewEvent(EventFields):
 
 class EventChanges(EventFields):
     """What to change: fields that are absent stay as they are, null clears one."""
-
-
-class CoverFile(Schema):
-    """One picture."""
-
-    file = File(required=True, metadata={"description": "JPEG, PNG or WebP; 5 MiB, 40 megapixels"})
 
 
 def _wire(name: str) -> str:

@@ -4,8 +4,9 @@ from typing import Any
 
 from marshmallow import post_load, validates_schema
 
-from app.blueprints.events.fields import ImageUrl, Link
+from app.blueprints.events.fields import Link
 from app.web.fields import EndMoment, Items, Moment, Number, Object, Text, Whole, problem
+from app.web.pictures import ImageUrl
 from app.web.schema import Schema
 
 MOST_MONEY = 100_000_000_000

@@ -11,8 +11,8 @@ import hashlib
 
 from flask import current_app
 
+from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker
-from app.clients.payrail.connection import Account
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.exchange import Exchange
 from app.clients.payrail.interface import (

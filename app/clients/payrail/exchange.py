@@ -11,10 +11,11 @@ from typing import Any
 
 import structlog
 
+from app.clients.connection import BROKEN, NEVER_LEFT, Connection
+from app.clients.deadline import left, within
 from app.clients.payrail import signing, wire
+from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker, Permit
-from app.clients.payrail.connection import BROKEN, NEVER_LEFT, Account, Connection
-from app.clients.payrail.deadline import left, within
 from app.core.transaction import assert_no_transaction
 
 TRIES, PAUSE, LONGEST_PAUSE = 3, 0.2, 2.0
@@ -44,7 +45,11 @@ class Exchange:
     """Questions to one rail, from all threads of a process."""
 
     def __init__(self, account: Account, breaker: Breaker) -> None:
-        self._account, self._breaker, self._line = account, breaker, Connection(account)
+        self._account, self._breaker, self._line = (
+            account,
+            breaker,
+            Connection(account.url, connect=account.connect, largest=wire.LARGEST),
+        )
 
     def ask(
         self, method: str, path: str, said: dict[str, Any] | None = None, *, reference: str, repeatable: bool = False

@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, update
+from sqlalchemy import text
 
-from app.core.outbox.models import Outbox
 from app.core.transaction import transaction
 
 ENDED_BADLY = ("dead", "uncertain")
+REVIVED = "state = 'ready', run_at = now(), done_at = NULL, not_after = NULL, lost = 0, postponed = attempts"
+"""What a row becomes that is sent again."""
+RETRY = text(f"""
+    UPDATE outbox SET {REVIVED}
+     WHERE state = ANY(:states) AND (CAST(:ids AS bigint[]) IS NULL OR id = ANY(:ids))
+       AND (CAST(:kind AS text) IS NULL OR kind = :kind)
+    RETURNING id
+""")
 
 
 def retry(ids: Sequence[int] = (), *, kind: str | None = None, states: Sequence[str] = ENDED_BADLY) -> int:
@@ -15,15 +22,6 @@ def retry(ids: Sequence[int] = (), *, kind: str | None = None, states: Sequence[
     if not ids and not kind:
         raise ValueError("name rows or a kind")
     wanted = [state for state in states if state in ENDED_BADLY]
-    statement = update(Outbox).where(Outbox.state.in_(wanted))
-    if ids:
-        statement = statement.where(Outbox.id.in_(ids))
-    if kind:
-        statement = statement.where(Outbox.kind == kind)
     with transaction() as session:
-        changed = session.execute(
-            statement.values(
-                state="ready", run_at=func.now(), done_at=None, not_after=None, lost=0, postponed=Outbox.attempts
-            ).returning(Outbox.id)
-        )
+        changed = session.execute(RETRY, {"states": wanted, "ids": list(ids) or None, "kind": kind})
         return len(changed.all())

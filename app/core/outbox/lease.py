@@ -11,12 +11,15 @@ from sqlalchemy import text
 
 from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, LostLease, UnknownKind, find
+from app.core.outbox import ends
 from app.core.outbox.pace import Pace
 from app.core.transaction import transaction
 
 _RIPE = "state = 'ready' AND run_at <= now() AND (not_after IS NULL OR not_after > now())"
 _NEXT = "SELECT id FROM outbox WHERE {rank} AND " + _RIPE + " ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED"
-_CRITICAL, _ORDINARY = _NEXT.format(rank="critical"), _NEXT.format(rank="NOT critical")
+_CRITICAL = _NEXT.format(rank="critical AND NOT bulk")
+_ORDINARY = _NEXT.format(rank="NOT critical AND NOT bulk")
+_BULK = _NEXT.format(rank="NOT critical AND bulk")
 _CLAIM = """
     WITH claimed AS (
         UPDATE outbox SET state = 'leased', lease_token = gen_random_uuid(), effect_at = NULL,
@@ -30,7 +33,7 @@ _CLAIM = """
     SELECT * FROM claimed
 """
 CLAIM_ONE = text(_CLAIM.format(which=":id", ripe=_RIPE))
-CLAIM_ANY = text(_CLAIM.format(which=f"COALESCE(({_CRITICAL}), ({_ORDINARY}))", ripe=_RIPE))
+CLAIM_ANY = text(_CLAIM.format(which=f"COALESCE(({_CRITICAL}), ({_ORDINARY}), ({_BULK}))", ripe=_RIPE))
 CLAIM_CRITICAL = text(_CLAIM.format(which=f"({_CRITICAL})", ripe=_RIPE))
 
 HOLD = text("""
@@ -46,10 +49,10 @@ SETTLE = text("""
                done_at = CASE WHEN :state = 'ready' THEN NULL ELSE now() END,
                state = CASE WHEN :state = 'ready' AND not_after <= now() + make_interval(secs => :delay)
                             THEN 'dead' ELSE :state END
-        WHERE id = :id AND lease_token = :token AND state = 'leased' RETURNING id, attempts
+        WHERE id = :id AND lease_token = :token AND state = 'leased' RETURNING id, attempts, state
     )
     UPDATE outbox_attempt SET ended = now(), outcome = :outcome
-    FROM settled WHERE outbox_id = settled.id AND n = settled.attempts RETURNING n
+    FROM settled WHERE outbox_id = settled.id AND n = settled.attempts RETURNING settled.state
 """)
 
 
@@ -94,22 +97,27 @@ class Lease:
 
     def done_in(self, session: ReadOrWriteSession) -> None:
         """Ends the row in the caller's transaction. Raises LostLease."""
-        if not self._settle(session, DONE):
+        if self._settle(session, DONE) is None:
             raise LostLease(self.kind)
 
     def settle(self, verdict: Verdict) -> bool:
         """Ends the row, or makes it ready again; False when it was somebody else's by now."""
         with transaction() as session:
-            return self._settle(session, verdict)
+            state = self._settle(session, verdict)
+            if state in ends.BAD:
+                ends.tell([ends.End(self.kind, state, verdict.error or "", self.payload)])
+        return state is not None
 
     def _hold(self, session: ReadOrWriteSession, *, fence: bool) -> None:
         values = {"id": self.id, "token": self.token, "lease": self.seconds, "fence": fence}
         if session.execute(HOLD, values).first() is None:
             raise LostLease(self.kind)
 
-    def _settle(self, session: ReadOrWriteSession, verdict: Verdict) -> bool:
+    def _settle(self, session: ReadOrWriteSession, verdict: Verdict) -> str | None:
+        """The state that the row is in now; None when it was somebody else's."""
         values = {"id": self.id, "token": self.token, **vars(verdict)}
-        return session.execute(SETTLE, values).first() is not None
+        state: str | None = session.execute(SETTLE, values).scalar()
+        return state
 
 
 def claim(outbox_id: int | None, *, worker: str, pace: Pace, only_critical: bool = False) -> Lease | None:

@@ -27,7 +27,7 @@ class Outbox(Base):
     __table_args__ = (
         CheckConstraint("class IN ('A', 'B', 'C')", name="class"),
         CheckConstraint(f"state IN {STATES}", name="state"),
-        Index("ix_outbox_due", "critical", "run_at", postgresql_where=text("state = 'ready'")),
+        Index("ix_outbox_due", "critical", "bulk", "run_at", postgresql_where=text("state = 'ready'")),
         Index("ix_outbox_leased", "lease_until", postgresql_where=text("state = 'leased'")),
         Index("ix_outbox_expiry", "not_after", postgresql_where=text("state = 'ready' AND not_after IS NOT NULL")),
         Index("ix_outbox_ended", "state", "done_at", postgresql_where=text("done_at IS NOT NULL")),
@@ -38,6 +38,7 @@ class Outbox(Base):
     kind: Mapped[str] = mapped_column(Text)
     delivery: Mapped[str] = mapped_column("class", CHAR(1))
     critical: Mapped[bool] = mapped_column(server_default=text("false"))
+    bulk: Mapped[bool] = mapped_column(server_default=text("false"))
     dedupe_key: Mapped[str | None] = mapped_column(Text, unique=True)
     aggregate: Mapped[str | None] = mapped_column(Text)
     payload: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))

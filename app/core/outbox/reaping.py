@@ -3,6 +3,7 @@
 import structlog
 from sqlalchemy import text
 
+from app.core.outbox import ends
 from app.core.outbox.pace import Pace
 from app.core.transaction import transaction
 
@@ -21,7 +22,7 @@ REAP = text(
                done_at = CASE WHEN {next} = 'ready' THEN NULL ELSE now() END,
                state = {next}
         FROM expired WHERE outbox.id = expired.id
-        RETURNING outbox.id, kind, class, attempts, state
+        RETURNING outbox.id, kind, class, attempts, state, payload, last_error
     ), noted AS (
         UPDATE outbox_attempt SET ended = now(), outcome = 'lost'
         FROM reaped WHERE outbox_id = reaped.id AND n = reaped.attempts
@@ -37,7 +38,7 @@ REAP = text(
 EXPIRE = text("""
     UPDATE outbox SET state = 'dead', done_at = now(),
            last_error = COALESCE(last_error || '; then ', '') || 'its time was over'
-    WHERE state = 'ready' AND not_after <= now() RETURNING id, kind, class, attempts, state
+    WHERE state = 'ready' AND not_after <= now() RETURNING id, kind, class, attempts, state, payload, last_error
 """)
 
 log = structlog.get_logger(__name__)
@@ -50,6 +51,7 @@ def reap(pace: Pace) -> int:
             return 0
         rows = list(session.execute(REAP, {"page": PAGE, "max_lost": pace.max_lost}))
         rows += session.execute(EXPIRE)
+        ends.tell(ends.End(row.kind, row.state, row.last_error, row.payload) for row in rows if row.state in ends.BAD)
     for row in rows:
         log.warning("job.reaped", kind=row.kind, outbox_id=row.id, outcome=row.state, attempt=row.attempts)
     return len(rows)

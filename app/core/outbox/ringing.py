@@ -6,9 +6,11 @@ from app.core.db import db
 from app.core.outbox.bell import Bell
 
 DUE = text("""
-    SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical
+    SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical AND bulk = :bulk
     ORDER BY run_at LIMIT :limit
 """)
+RANKS = ((True, False), (False, False), (False, True))
+"""Critical, ordinary, bulk: in this order."""
 
 
 def ring_due(bell: Bell) -> int:
@@ -19,8 +21,8 @@ def ring_due(bell: Bell) -> int:
     """
     room = bell.room()
     ids: list[int] = []
-    for critical in (True, False):
-        ids += db.session.execute(DUE, {"critical": critical, "limit": room - len(ids)}).scalars()
+    for critical, bulk in RANKS:
+        ids += db.session.execute(DUE, {"critical": critical, "bulk": bulk, "limit": room - len(ids)}).scalars()
     if ids:
         bell.ring(ids)
     return len(ids)

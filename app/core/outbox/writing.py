@@ -20,13 +20,13 @@ Row = tuple[str | None, Mapping[str, Any]]
 Work = tuple[str, Mapping[str, Any]]
 JobRow = tuple[Job, str | None, Mapping[str, Any]]
 INSERT = """
-    INSERT INTO outbox (kind, class, critical, max_attempts, dedupe_key, payload, aggregate, request_id, run_at,
+    INSERT INTO outbox (kind, class, critical, bulk, max_attempts, dedupe_key, payload, aggregate, request_id, run_at,
                         not_after)
     SELECT work.*, %(aggregate)s, %(request_id)s,
            coalesce(%(run_at)s::timestamptz, now() + %(run_after)s::interval, now()),
            coalesce(%(end_at)s::timestamptz, now() + %(end_after)s::interval)
-      FROM unnest(%(kinds)s::text[], %(classes)s::text[], %(criticals)s::boolean[], %(tries)s::int[],
-                  %(keys)s::text[], %(payloads)s::jsonb[]) AS work
+      FROM unnest(%(kinds)s::text[], %(classes)s::text[], %(criticals)s::boolean[], %(bulks)s::boolean[],
+                  %(tries)s::int[], %(keys)s::text[], %(payloads)s::jsonb[]) AS work
     ON CONFLICT (dedupe_key) DO NOTHING
     RETURNING id, run_at <= now()
 """
@@ -104,8 +104,8 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     jobs = [job for job, _, _ in rows]
     written = rows_within(session, INSERT, {
         "kinds": [job.kind for job in jobs], "classes": [job.delivery.value for job in jobs],
-        "criticals": [job.critical for job in jobs], "tries": [job.max_attempts for job in jobs],
-        "keys": [key for _, key, _ in rows], "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
+        "criticals": [job.critical for job in jobs], "bulks": [job.bulk for job in jobs],
+        "tries": [job.max_attempts for job in jobs], "keys": [key for _, key, _ in rows], "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
         "aggregate": aggregate, "request_id": request_id.get() or None,
         **_moment("run", run_at), **_moment("end", not_after),
     })  # fmt: skip

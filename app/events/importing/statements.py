@@ -2,6 +2,7 @@
 
 from sqlalchemy import text
 
+from app.core.ids import NEW_ID_SQL
 from app.events.availability import FLOWS
 
 PATIENCE = (
@@ -51,11 +52,9 @@ FIRST_BEYOND = text("""
      WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)
      ORDER BY row OFFSET :free LIMIT 1
 """)
-INSERT = text("""
+INSERT = text(f"""
     INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
-    SELECT lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0')
-               || left(replace(gen_random_uuid()::text, '-', ''), 16),
-           :event, ticket_type_id, reference, name, email, price_minor, sold_at, status
+    SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status
       FROM ticket_plan WHERE known IS NULL AND status = 'sold' ORDER BY row
 """)
 UPDATE = text("""

@@ -2,6 +2,7 @@
 
 from sqlalchemy import text
 
+from app.core.ids import NEW_ID_SQL
 from app.inventory.book import CHANNEL, NEXT_MOMENT
 from app.inventory.columns import ATTRIBUTES, BUCKETS, COLUMNS, DATE, PLACES
 from app.inventory.importing.reading import STAGED
@@ -16,9 +17,6 @@ _SAME = ", ".join(f"coalesce(s.{each}, i.{each})" for each in ATTRIBUTES)
 _AS_IS = ", ".join(f"i.{each}" for each in ATTRIBUTES)
 _WAS = ", ".join(f"coalesce(i.{each}, 0) AS was_{each}" for each in BUCKETS.values())
 _DELTAS = ", ".join(f"('{bucket}', p.{each} - p.was_{each})" for bucket, each in BUCKETS.items())
-NEW_ID = (
-    "lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0') || left(replace(gen_random_uuid()::text, '-', ''), 16)"
-)
 ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('inventory-import:' || :event, 0))")
 STAGING = text(f"""
     CREATE TEMP TABLE stock_staging (
@@ -29,7 +27,7 @@ COPY = f"COPY stock_staging ({', '.join(STAGED)}) FROM STDIN"
 ANALYZE = text("ANALYZE stock_staging (row, sku_key)")
 PLAN = text(f"""
     CREATE TEMP TABLE stock_plan ON COMMIT DROP AS
-    SELECT s.row, s.sku_key, coalesce(i.id, {NEW_ID}) AS id, i.id IS NOT NULL AS known, i.is_low AS was_low, {_WAS},
+    SELECT s.row, s.sku_key, coalesce(i.id, {NEW_ID_SQL}) AS id, i.id IS NOT NULL AS known, i.is_low AS was_low, {_WAS},
            {_NEW}, i.id IS NOT NULL AND ROW({_SAME}) IS NOT DISTINCT FROM ROW({_AS_IS}) AS same
       FROM stock_staging s
       LEFT JOIN (SELECT known.* FROM inventory_item known

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpcore
 
-_ends: ContextVar[float] = ContextVar("payrail_deadline", default=float("inf"))
+_ends: ContextVar[float] = ContextVar("deadline_of_exchange", default=float("inf"))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""Bytes to and from a rail: one HTTP exchange within the deadline of its caller, over connections that are kept."""
+"""Bytes to and from another service: one HTTP exchange within its caller's deadline, over connections that are kept."""
 
 import os
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 from urllib.parse import urlsplit
@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from app.clients.payrail import wire
-from app.clients.payrail.deadline import DeadlineBackend
+from app.clients.deadline import DeadlineBackend
 
-CONNECTIONS, IDLE = 32, 10.0
+CONNECTIONS, IDLE, LARGEST = 32, 10.0, 64 * 1024
 BROKEN = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -23,18 +22,7 @@ BROKEN = (
 )
 """How an exchange ends without an answer."""
 NEVER_LEFT = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.PoolTimeout, httpcore.UnsupportedProtocol)
-"""Those of them after which nothing can have reached the rail."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Account:
-    """Where the rail is, who we are there, and how long we wait (seconds): to connect, and for everything."""
-
-    url: str
-    key: str = field(repr=False)
-    secret: str = field(repr=False)
-    connect: float = 3.0
-    total: float = 15.0
+"""Those of them after which nothing can have reached the other side."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +35,13 @@ class Received:
 
 
 class Connection:
-    """The way to one address, for all threads of a process."""
+    """The way to one address, for all threads of a process: `connect` seconds to reach it, no longer answers."""
 
-    def __init__(self, account: Account) -> None:
-        parts = urlsplit(account.url.rstrip("/"))
-        self.origin, self.prefix, self._connect = f"{parts.scheme}://{parts.netloc}", parts.path, account.connect
-        self._host = parts.netloc
+    def __init__(self, url: str, *, connect: float = 3.0, largest: int = LARGEST) -> None:
+        parts = urlsplit(url.rstrip("/"))
+        self._host = parts.netloc.rpartition("@")[2]
+        self.origin, self.prefix = f"{parts.scheme}://{self._host}", parts.path
+        self._connect, self._largest = connect, largest
         self._lock, self._pid = Lock(), 0
         self._pool: httpcore.ConnectionPool | None = None
 
@@ -68,7 +57,7 @@ class Connection:
         ) as response:
             for chunk in response.iter_stream():
                 raw += chunk
-                if len(raw) > wire.LARGEST:
+                if len(raw) > self._largest:
                     break
         told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         return Received(response.status, told, bytes(raw))

@@ -1,0 +1,58 @@
+"""Fields that only campaigns have: texts of one line, where a button leads, and lists that may be one text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from marshmallow import fields
+
+from app.core.addresses import is_address
+from app.web.fields import Coded, Items, Text, problem
+from app.web.paths import stays_on_this_site
+
+
+class OneLine(Text):
+    """A text without line breaks: it becomes a header of a mail."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if len(text.splitlines()) > 1:
+            raise problem("invalid_characters", "Must be one line, without line breaks.")
+        return text
+
+
+class Destination(Text):
+    """Where the button leads: an https address, or a path of this site; the empty text means nowhere."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        href = super()._deserialize(value, attr, data, **kwargs)
+        plain = href.isprintable() and (is_address(href, ("https",)) or stays_on_this_site(href))
+        if href and not plain:
+            raise problem("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
+        return href or None
+
+
+class Listed(Coded, fields.Field[Any]):
+    """A list without doubles; one text is such a list too, its entries separated by commas."""
+
+    def __init__(
+        self,
+        inner: Any,
+        *,
+        min: int = 0,
+        max: int,
+        example: list[str],
+        choices: Sequence[str] = (),
+        doubles: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self.each, self.doubles = Items(inner, min=min, max=max), doubles
+        entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
+        entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
+        said = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
+        super().__init__(metadata=said, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        self.each.data_key = self.data_key
+        said = [part for each in value.split(",") if (part := each.strip())] if isinstance(value, str) else value
+        found = self.each.deserialize(said, attr, data)
+        return found if self.doubles else list(dict.fromkeys(found))

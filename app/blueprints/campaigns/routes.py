@@ -1,0 +1,118 @@
+"""Campaigns: `/api/events/{id}/notifications`."""
+
+from typing import Any
+
+from app.blueprints.campaigns import answers, schemas
+from app.campaigns import actions, counting, errors, keeping, people, queries
+from app.core.errors import Throttled
+from app.media.actions import MAX_UPLOAD
+from app.media.errors import UPLOAD_ERRORS
+from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+from app.web.limits import Limit
+from app.web.paging import Listing
+from app.web.pictures import Picture, PictureFile
+
+blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
+ONE = "/campaigns/<campaignId>"
+SENDS = ORGANISER.with_verified_address()
+COUNTING = Limit(60)
+
+
+@blp.post("/audience-preview", access=ORGANISER_READS, body=schemas.AudienceBody, returns=answers.PreviewData,
+          limit=COUNTING)  # fmt: skip
+def preview_audience(id: str, **body: Any) -> Any:
+    """Count who would be written to, and why others would not; nothing is kept or sent.
+
+    `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
+    """
+    return counting.preview(current_caller(), id, keeping.audience_of(body))
+
+
+@blp.post("/broadcast", access=SENDS, body=schemas.NewCampaign, returns=answers.BroadcastData, status=202,
+          idempotent=True)  # fmt: skip
+def broadcast(id: str, **body: Any) -> Any:
+    """Send a campaign now, at a time, or keep it as a draft.
+
+    A naive `scheduledAt` is on the event's clock. Texts may hold placeholders (see `templates`); what stands in
+    doubled braces is text. Who is written to is decided when sending starts, each person once on a channel.
+    """
+    made = actions.broadcast(caller=current_caller(), event_id=id, **body)
+    return made, {"ETag": f'"{made["version"]}"'}
+
+
+@blp.get("/campaigns", access=ORGANISER_READS, query=schemas.CampaignFilters,
+         returns=Listing("campaigns", answers.CampaignRow, queries.SORTS, "-createdAt"))  # fmt: skip
+def list_campaigns(id: str, **filters: Any) -> Any:
+    """List an event's campaigns with what became of their messages."""
+    return queries.campaigns(current_caller(), id, **filters)
+
+
+@blp.get(ONE, access=ORGANISER_READS, returns=answers.CampaignData, versioned=True, sparse=True)
+def read_campaign(id: str, campaign_id: str) -> Any:
+    """Read a campaign, with what was done with it and by whom."""
+    return queries.campaign(current_caller(), id, campaign_id)
+
+
+@blp.patch(ONE, access=SENDS, body=schemas.CampaignChanges, returns=answers.CampaignRow, versioned=True,
+           errors=[errors.CampaignFrozen])  # fmt: skip
+def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
+    """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
+    row = actions.change_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    return row, {"ETag": f'"{row["version"]}"'}
+
+
+@blp.post(f"{ONE}/cancel", access=ORGANISER, returns=answers.CampaignRow, idempotent=True,
+          errors=[errors.CampaignStarted])  # fmt: skip
+def cancel_campaign(id: str, campaign_id: str) -> Any:
+    """Call off a campaign that has not begun."""
+    return actions.cancel_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id)
+
+
+@blp.post(f"{ONE}/duplicate", access=SENDS, body=schemas.CampaignChanges, returns=answers.CampaignRow, status=201,
+          idempotent=True)  # fmt: skip
+def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
+    """Copy a campaign as a draft; the fields that are sent take the place of its own."""
+    row = actions.duplicate(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    return row, {"ETag": f'"{row["version"]}"'}
+
+
+@blp.get(f"{ONE}/uncertain", access=ORGANISER_READS,
+         returns=Listing("recipients", answers.RecipientRow, queries.RECIPIENT_SORTS, "id"))  # fmt: skip
+def list_uncertain(id: str, campaign_id: str) -> Any:
+    """List those of whom nobody knows whether the message reached them: the line broke after it was handed over."""
+    return queries.uncertain(current_caller(), id, campaign_id)
+
+
+@blp.post(f"{ONE}/resend-uncertain", access=SENDS, body=schemas.ResendBody, returns=answers.Resent, status=202,
+          idempotent=True, errors=[errors.NothingUncertain])  # fmt: skip
+def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
+    """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked."""
+    return actions.resend_uncertain(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+
+
+@blp.post("/test", access=SENDS, body=schemas.TestBody, returns=answers.TestData, status=202, idempotent=True,
+          errors=[errors.NoWayToYou, Throttled])  # fmt: skip
+def send_test(id: str, **body: Any) -> Any:
+    """Send the texts to yourself, as others would get them, each variant once."""
+    return actions.send_test(caller=current_caller(), event_id=id, **body)
+
+
+@blp.get("/templates", access=ORGANISER_READS, returns=answers.TemplatesData)
+def list_templates(id: str) -> Any:
+    """List the texts to begin with, and the placeholders that texts may hold."""
+    return queries.templates(current_caller(), id)
+
+
+@blp.post("/upload-image", access=ORGANISER, files=PictureFile, returns=Picture, status=201, max_bytes=MAX_UPLOAD,
+          errors=UPLOAD_ERRORS)  # fmt: skip
+def upload_image(id: str, file: Any) -> Any:
+    """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`."""
+    return actions.upload_image(caller=current_caller(), event_id=id, data=file.read())
+
+
+@blp.get("/users/search", access=ORGANISER_READS, query=schemas.PeopleQuery, returns=answers.UsersData, limit=COUNTING)
+def search_users(id: str, q: str) -> Any:
+    """Find people among those who hold tickets for the event or take part in it; addresses are masked."""
+    return people.search(current_caller(), id, q=q)

@@ -1,0 +1,79 @@
+"""Saying no to messages: a page with a button, and what a mail program posts by itself (RFC 8058).
+
+Programs that look where links lead open the page as well, so opening it changes nothing.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.blueprints.console.page import Pages, page
+from app.core.addresses import masked_email
+from app.core.errors import NotFound
+from app.subscriptions import actions, queries
+from app.subscriptions.links import ONE_CLICK, Subject, subject_of
+from app.web.limits import Limit, count_miss, spend
+
+READING, ROUTE = Limit(120), "/unsubscribe/<token>"
+View = Callable[..., ResponseReturnValue]
+
+
+def one_click() -> bool:
+    """Whether a mail program asks: it has neither our page nor a cookie, and the token alone says who asks for what."""
+    name, _, value = ONE_CLICK.partition("=")
+    return request.method == "POST" and request.form.get(name) == value
+
+
+blueprint = Pages("unsubscribe", __name__, url_prefix="/unsubscribe", open_to=one_click)
+
+
+def about_somebody(view: View) -> View:
+    """The view of a link that we have made; any other has a page that says what may have happened to it."""
+
+    @wraps(view)
+    def shown(token: str) -> ResponseReturnValue:
+        try:
+            subject = subject_of(token)
+            if subject is None:
+                raise NotFound()
+            return view(token=token, subject=subject)
+        except NotFound:
+            count_miss()
+            return page("console/unsubscribe_unknown.html", status=404)
+
+    return shown
+
+
+@blueprint.get("/<token>")
+@about_somebody
+def start(token: str, subject: Subject) -> ResponseReturnValue:
+    """What the link would end, and how it stands. Raises NotFound."""
+    spend(READING, ROUTE)
+    return page("console/unsubscribe.html", token=token, **_shown(subject))
+
+
+@blueprint.post("/<token>")
+@about_somebody
+def choose(token: str, subject: Subject) -> ResponseReturnValue:
+    """Ends messages, or lets them begin again; a mail program is answered in one line, and given no cookie."""
+    _do(subject, "this" if one_click() else request.form.get("choice", ""))
+    if one_click():
+        return Response("You get no more of these messages.\n", content_type="text/plain; charset=utf-8")
+    return redirect(url_for("unsubscribe.start", token=token), 303)
+
+
+def _do(subject: Subject, choice: str) -> None:
+    if choice in ("this", "everything"):
+        actions.unsubscribe(subject, everything=choice == "everything")
+    elif choice == "again":
+        actions.resubscribe(subject)
+
+
+def _shown(subject: Subject) -> dict[str, Any]:
+    found = queries.standing(subject)
+    if found is None:
+        raise NotFound()
+    return {**found, "address": masked_email(subject.address)}

@@ -1,0 +1,47 @@
+"""One's own wishes and devices: `/api/notifications/preferences` and `/api/notifications/devices`.
+
+They go by the e-mail address, so the address must be verified: it decides over messages to whoever has it.
+"""
+
+from typing import Any
+
+from app.blueprints.subscriptions import schemas
+from app.subscriptions import actions, queries
+from app.web.access import SIGNED_IN
+from app.web.auth import current_caller
+from app.web.blueprint import Blueprint
+
+blp = Blueprint("subscriptions", __name__, url_prefix="/api/notifications", description="How one is written to")
+OWNER = SIGNED_IN.with_verified_address()
+
+
+@blp.get("/preferences", access=OWNER, returns=schemas.PreferencesData, versioned=True)
+def read_preferences() -> Any:
+    """Read on which channels organisers may write, and which of them may not."""
+    return queries.preferences(current_caller())
+
+
+@blp.patch("/preferences", access=OWNER, body=schemas.PreferencesBody, returns=schemas.PreferencesData, versioned=True)
+def change_preferences(**body: Any) -> Any:
+    """Switch channels on and off, and let organisers write again.
+
+    What is not named stays. Tickets, receipts and messages about the account itself come in any case.
+    """
+    changed = actions.change_preferences(caller=current_caller(), **body)
+    return changed, {"ETag": f'"{changed["version"]}"'}
+
+
+@blp.post("/devices", access=OWNER, body=schemas.DeviceBody, returns=schemas.DeviceData, status=201)
+def register_device(**body: Any) -> Any:
+    """Register a device for push messages.
+
+    Send it whenever the app starts. A token belongs to the account that sent it last. An account has at most 20
+    devices; of more, those that were not seen for longest go.
+    """
+    return actions.register_device(caller=current_caller(), **body)
+
+
+@blp.delete("/devices", access=OWNER, body=schemas.DeviceGoneBody, returns=schemas.RemovedData)
+def remove_device(**body: Any) -> Any:
+    """Remove a device, as when somebody signs out on it. A second time it is 200 as well."""
+    return actions.remove_device(caller=current_caller(), **body)

@@ -1,0 +1,54 @@
+"""Campaigns of the demo: one that has gone to the guests of a sponsor, and one to all that waits for its last words.
+
+It goes to few, so that the mailbox still shows other mail.
+
+Seeding twice changes nothing: an event that has campaigns is left alone.
+"""
+
+from typing import Any
+
+from sqlalchemy import select, text
+
+from app.accounts.caller import Caller
+from app.allocations.models import AT_THE_GATE, AllocationSlot
+from app.campaigns.actions import broadcast
+from app.campaigns.models import Campaign
+from app.campaigns.states import HOLDERS, SPECIFIC
+from app.campaigns.templates import TEMPLATES
+from app.core.db import db
+
+WAY: dict[str, Any] = {"channels": ["email"], "respect_preferences": True}
+GATES: dict[str, Any] = {
+    **WAY,
+    "audience_type": SPECIFIC,
+    "name": "Gates and parking",
+    "template_id": "event-reminder",
+    "title": "{eventName}: gates open at 17:00",
+    "body": "Hello {firstName},\n\nthe gates of {eventName} open an hour before the first act. Park at the old "
+    "brewery and walk along the river. You have {tickets}.\n\n{organiserName}",
+    "href": "https://example.com/windhoek-lights/getting-there",
+    "ab_test_enabled": True,
+    "variant_b_title": "{firstName}, this is how you get to {eventName}",
+    "send_now": True,
+}
+THANKS: dict[str, Any] = {
+    **WAY,
+    "audience_type": HOLDERS,
+    "name": "Thank you",
+    "template_id": "thank-you",
+    "title": TEMPLATES["thank-you"].title,
+    "body": TEMPLATES["thank-you"].body,
+    "send_now": False,
+}
+
+
+def seed(caller: Caller, event_id: str) -> int:
+    """How many campaigns had to be made for this event. A worker sends the one that goes out."""
+    if db.session.scalar(select(Campaign.id).where(Campaign.event_id == event_id).limit(1)):
+        return 0
+    claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(AT_THE_GATE))
+    guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
+    made = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
+    for each in made:
+        broadcast(caller=caller, event_id=event_id, **each)
+    return len(made)

@@ -1,0 +1,102 @@
+"""What a campaign must be before it is kept: every problem of its fields, in the words of the API."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from app.campaigns import texts
+from app.campaigns.states import HOLDERS, SPECIFIC
+from app.campaigns.templates import TEMPLATES
+from app.core.clock import utcnow
+from app.core.errors import ValidationFailed
+from app.events.times import instant
+
+LONGEST_WAIT = timedelta(days=365)
+TEXTS = {"title": "title", "body": "body", "variant_b_title": "variantBTitle", "variant_b_body": "variantBBody"}
+FIELDS = (
+    "name", "template_id", "title", "body", "href", "image_url", "banner_url", "channels", "ab_test_enabled",
+    "variant_b_title", "variant_b_body", "ab_split_percent", "audience_type", "user_ids", "respect_preferences",
+)  # fmt: skip
+"""Columns of a campaign that its organiser writes."""
+DEFAULTS: dict[str, Any] = {"ab_test_enabled": False, "ab_split_percent": 50, "user_ids": []}
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong: the field as it was sent, a code, a sentence."""
+
+    path: str
+    code: str
+    message: str
+
+
+def faults(fields: Mapping[str, Any], now: datetime | None = None) -> list[Fault]:
+    """What is wrong with these fields together. Those that are missing are not looked at; a naive time is not yet."""
+    return [*_texts(fields), *_template(fields), *_variants(fields), *_people(fields), *_time(fields, now or utcnow())]
+
+
+def check(fields: Mapping[str, Any]) -> None:
+    """Raises ValidationFailed with all of it."""
+    if found := faults(fields):
+        raise ValidationFailed([each._asdict() for each in found])
+
+
+def resolved(fields: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    """The fields with the time as an instant; a naive one is on the event's clock. Raises ValidationFailed."""
+    when = fields.get("scheduled_at")
+    found = {**fields, "scheduled_at": instant(when, zone) if when else None}
+    check(found)
+    return found
+
+
+def columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written of them."""
+    return {name: DEFAULTS.get(name) if fields.get(name) is None else fields[name] for name in FIELDS}
+
+
+def _texts(fields: Mapping[str, Any]) -> list[Fault]:
+    found = []
+    for name, path in TEXTS.items():
+        for word, near in texts.unknown_in(fields.get(name) or "").items():
+            hint = f" Did you mean {{{near}}}?" if near else f" There are: {', '.join(texts.PLACEHOLDERS)}."
+            sentence = f"There is no placeholder {{{word[:40]}}}.{hint}"
+            found.append(Fault(path, "unknown_placeholder", sentence))
+    return found
+
+
+def _template(fields: Mapping[str, Any]) -> list[Fault]:
+    wanted = fields.get("template_id")
+    if wanted is None or wanted in TEMPLATES:
+        return []
+    near = get_close_matches(wanted, TEMPLATES, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TEMPLATES)}."
+    return [Fault("templateId", "unknown_value", f"There is no such template. {hint}")]
+
+
+def _variants(fields: Mapping[str, Any]) -> list[Fault]:
+    if not fields.get("ab_test_enabled") or fields.get("variant_b_title") or fields.get("variant_b_body"):
+        return []
+    return [Fault("variantBTitle", "required", "A test of two variants needs another title, another body, or both.")]
+
+
+def _people(fields: Mapping[str, Any]) -> list[Fault]:
+    named, kind = fields.get("user_ids"), fields.get("audience_type")
+    if kind == SPECIFIC and not named:
+        return [Fault("userIds", "required", "Say who: one id at least.")]
+    if kind == HOLDERS and named:
+        sentence = "All holders are written to, so name nobody; or choose specific_users."
+        return [Fault("userIds", "conflicting", sentence)]
+    return []
+
+
+def _time(fields: Mapping[str, Any], now: datetime) -> list[Fault]:
+    when = fields.get("scheduled_at")
+    if when is None:
+        return []
+    if fields.get("send_now"):
+        return [Fault("scheduledAt", "conflicting", "Send it now, or at that time: not both.")]
+    if when.tzinfo is not None and when <= now:
+        return [Fault("scheduledAt", "too_small", "Must be in the future.")]
+    if when.tzinfo is not None and when - now > LONGEST_WAIT:
+        return [Fault("scheduledAt", "too_large", f"Must be within {LONGEST_WAIT.days} days.")]
+    return []

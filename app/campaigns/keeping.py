@@ -1,0 +1,132 @@
+"""Writing a campaign and what somebody did with it, and starting it when its time comes: what all actions share."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy import Column, RowMapping, Table, bindparam, func, insert, select, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.caller import Caller
+from app.campaigns import drafts
+from app.campaigns.counting import Audience
+from app.campaigns.models import Campaign, CampaignAct
+from app.campaigns.states import DRAFT, SCHEDULED, SENDING
+from app.core.clock import rfc3339
+from app.core.errors import NotFound
+from app.core.ids import new_id
+from app.core.outbox import cancel, enqueue
+from app.events.models import Event
+from app.events.queries import WRITES, owned
+
+CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
+CAMPAIGN = CAMPAIGNS.c
+
+
+def _its(column: Column[Any]) -> Any:
+    return bindparam(f"its_{column.name}", type_=column.type)
+
+
+WRITTEN = (*drafts.FIELDS, "id", "event_id", "created_by", "status", "scheduled_at", "audience", "copied_from")
+NOTED = insert(ACTS).values(
+    campaign_id=_its(CAMPAIGN.id), account_id=_its(CAMPAIGN.created_by), verb=_its(ACTS.c.verb),
+    details=_its(ACTS.c.details),
+)  # fmt: skip
+CREATE = (
+    insert(CAMPAIGNS)
+    .values({name: _its(CAMPAIGN[name]) for name in WRITTEN} | {"turn": 1, "version": 1})
+    .add_cte(NOTED.cte("noted"))
+    .returning(*CAMPAIGN)
+)
+
+
+def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[Any, Any], **more: Any) -> RowMapping:
+    """The new campaign, which starts when it says. The caller has seen the event."""
+    state = state_of(fields)
+    values = {
+        **dict.fromkeys(("audience", "copied_from")), **drafts.columns(fields), **more, "id": new_id(),
+        "event_id": event_id, "created_by": caller.id, "status": state, "scheduled_at": fields.get("scheduled_at"),
+        "verb": _verb(state), "details": _details(fields),
+    }  # fmt: skip
+    row = session.execute(CREATE, {f"its_{name}": value for name, value in values.items()}).mappings().one()
+    start(row)
+    return row
+
+
+def change(session: OrmSession, caller: Caller, was: RowMapping, verb: str, **values: Any) -> RowMapping:
+    """The campaign with these columns, one version on."""
+    noting = insert(ACTS).values(
+        campaign_id=was["id"], verb=verb, account_id=caller.id, details=_details(values)
+    )  # fmt: skip
+    statement = (
+        update(Campaign)
+        .where(Campaign.id == was["id"])
+        .values(**values, version=Campaign.version + 1, updated_at=func.now())
+        .add_cte(noting.cte("noted"))
+        .returning(*CAMPAIGN)
+        .execution_options(synchronize_session=False)
+    )
+    return session.execute(statement).mappings().one()
+
+
+def locked(session: OrmSession, caller: Caller, event_id: str, campaign_id: str) -> tuple[RowMapping, str]:
+    """The campaign, locked, and the event's time zone. Raises NotFound."""
+    row = session.execute(
+        select(*CAMPAIGN, Event.timezone)
+        .join(Event, Event.id == CAMPAIGN.event_id)
+        .where(CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, WRITES))
+        .with_for_update(of=Campaign)
+    )
+    found = row.mappings().first()
+    if found is None:
+        raise NotFound()
+    return found, found["timezone"]
+
+
+def start(row: Mapping[Any, Any]) -> None:
+    """Enqueues what sends it, now or when its time comes; nothing for a draft."""
+    if row["status"] in (SENDING, SCHEDULED):
+        enqueue(
+            "campaigns.fan_out",
+            key=_key(row),
+            run_at=row["scheduled_at"] if row["status"] == SCHEDULED else None,
+            campaign_id=row["id"],
+            turn=row["turn"],
+        )
+
+
+def unschedule(row: Mapping[Any, Any]) -> None:
+    """Takes back what would start it. If that has begun, it finds another turn and stops."""
+    if row["status"] == SCHEDULED:
+        cancel(_key(row))
+
+
+def state_of(fields: Mapping[Any, Any]) -> str:
+    """Where a campaign with these wishes begins."""
+    return SENDING if fields.get("send_now") else SCHEDULED if fields.get("scheduled_at") else DRAFT
+
+
+def audience_of(fields: Mapping[Any, Any]) -> Audience:
+    """Whom a campaign is for."""
+    share = float(fields.get("ab_split_percent") or 50) if fields.get("ab_test_enabled") else 0
+    return Audience(
+        type=fields["audience_type"], channels=fields["channels"], respect=fields["respect_preferences"],
+        user_ids=fields.get("user_ids") or (), share_b=share,
+    )  # fmt: skip
+
+
+def _details(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    """What is noted of it; that preferences are overridden always is."""
+    found: dict[str, Any] = {}
+    if fields.get("respect_preferences") is False:
+        found["preferencesOverridden"] = True
+    if fields.get("scheduled_at"):
+        found["scheduledAt"] = rfc3339(fields["scheduled_at"])
+    return found
+
+
+def _verb(state: str) -> str:
+    return {SENDING: "sent", SCHEDULED: "scheduled", DRAFT: "drafted"}[state]
+
+
+def _key(row: Mapping[Any, Any]) -> str:
+    return f"campaign-fan-out:{row['id']}:{row['turn']}"

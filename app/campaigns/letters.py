@@ -1,0 +1,92 @@
+"""A campaign's message as it leaves: as a mail, a text message, and a message on a device."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+
+from app.campaigns.texts import Facts, filled, values_of
+from app.clients.message import Message
+from app.clients.push import Push
+from app.clients.sms import Sms
+from app.subscriptions.clicks import click_url
+from app.subscriptions.letters import Sender, campaign_letter
+from app.subscriptions.links import unsubscribe_links
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What is said, with placeholders. Without `recipient_id` it is a test: marked as one, its links count nothing."""
+
+    title: str
+    body: str
+    href: str | None
+    image_url: str | None
+    banner_url: str | None
+    recipient_id: str | None
+
+    @property
+    def link(self) -> str | None:
+        """Where its one button leads."""
+        if not self.href:
+            return None
+        return click_url(self.recipient_id) if self.recipient_id else address_of(self.href)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads it, by the e-mail address, what the texts can tell, and whose event it is."""
+
+    person: str
+    facts: Facts
+    organiser_id: str
+    organiser_email: str
+
+
+Device = tuple[str, str, str]
+"""Its id, its token, its platform."""
+
+
+def address_of(href: str) -> str:
+    """The whole address; a path is one of this site."""
+    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}{href}" if href.startswith("/") else href
+
+
+def mail(reader: Reader, copy: Copy, *, to: str, key: str) -> Message:
+    """The message as a mail, with the links by which its reader says no."""
+    title, body = _said(reader, copy)
+    facts = reader.facts
+    return campaign_letter(
+        to=to,
+        key=key,
+        sender=Sender(name=facts.organiser_name, reply_to=reader.organiser_email, event=facts.event_name),
+        unsubscribe=unsubscribe_links(reader.person, reader.organiser_id),
+        title=title,
+        body=body,
+        href=copy.link,
+        leads_to=address_of(copy.href) if copy.href else None,
+        image_url=copy.image_url or copy.banner_url,
+    )
+
+
+def sms(reader: Reader, copy: Copy, *, to: str, key: str) -> Sms:
+    """The message as a text: what it says, where it leads, and how to end it."""
+    title, body = _said(reader, copy)
+    no_more = f"No more of this: {unsubscribe_links(reader.person, reader.organiser_id).url}"
+    lines = [title, body, copy.link, no_more]
+    return Sms(to=to, text="\n\n".join(each for each in lines if each), key=key, sender=reader.facts.organiser_name)
+
+
+def push(reader: Reader, copy: Copy, device: Device, *, key: str) -> Push:
+    """The message for one device. Each has a key of its own: two devices get two messages."""
+    title, body = _said(reader, copy)
+    device_id, token, platform = device
+    return Push(
+        token=token, platform=platform, title=title, text=body, key=f"{key}-{device_id}", href=copy.link,
+        image_url=copy.image_url or copy.banner_url,
+    )  # fmt: skip
+
+
+def _said(reader: Reader, copy: Copy) -> tuple[str, str]:
+    values = values_of(reader.facts)
+    title = filled(copy.title, values)
+    return title if copy.recipient_id else f"Test: {title}", filled(copy.body, values)

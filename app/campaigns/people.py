@@ -1,0 +1,63 @@
+"""Finding people of an event to write to: holders of tickets and those who take part, nobody else.
+
+Holders come from indexes of words, the participants of one event are few. `id` is an account's, or for somebody without
+one that of the ticket: both name the person in `userIds`.
+"""
+
+from typing import Any
+
+from sqlalchemy import text
+
+from app.accounts.caller import Caller
+from app.allocations.gate import matching
+from app.allocations.models import AT_THE_GATE
+from app.campaigns.audience import EVENT
+from app.campaigns.counting import masked
+from app.core.db import compiled, fetch_rows
+from app.core.errors import NotFound
+from app.events.queries import READS
+
+MOST, AMONG = 20, 200
+FIND = compiled(
+    text(f"""
+    WITH hit AS (
+        (SELECT id, email COLLATE "default" AS email, name, 'holder' AS kind FROM allocation_slot
+          WHERE event_id = {EVENT} AND {AT_THE_GATE} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
+        UNION ALL
+        (SELECT id, email, name, 'holder' FROM ticket
+          WHERE event_id = {EVENT} AND status = 'sold' AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
+        UNION ALL
+        (SELECT a.id, a.email, a.name, 'participant' FROM participation p JOIN account a ON a.id = p.merchant_id
+           LEFT JOIN merchant_profile m ON m.account_id = a.id
+          WHERE p.event_id = {EVENT}
+            AND strpos(lower(concat_ws(' ', a.name, a.email, m.business_name, m.stall_name)), CAST(:plain AS text)) > 0
+          LIMIT {AMONG})
+    ), person AS (
+        SELECT coalesce(email, id) AS key, max(email) AS email, min(id) AS id, max(name) AS name,
+               bool_or(kind = 'participant') AS takes_part, count(*) FILTER (WHERE kind = 'holder') AS tickets
+          FROM hit GROUP BY 1
+    )
+    SELECT coalesce(a.id, p.id), coalesce(p.name, a.name), p.email, a.id IS NOT NULL, p.takes_part, p.tickets
+      FROM event e LEFT JOIN person p ON true LEFT JOIN account a ON a.email = p.email
+     WHERE e.id = {EVENT} AND (CAST(:everybodys AS boolean) OR e.organiser_id = :caller_id)
+     ORDER BY lower(coalesce(p.name, a.name, p.email)), 1 LIMIT {MOST}
+""")
+)
+COLUMNS = ("id", "name", "email", "has_account", "participates", "tickets")
+
+
+def search(caller: Caller, event_id: str, *, q: str) -> dict[str, Any]:
+    """Up to twenty people by the beginnings of words of name, address or ticket. Raises NotFound."""
+    values = {
+        "event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(READS),
+        "words": matching(q, event_id), "plain": q.lower(),
+    }  # fmt: skip
+    rows = fetch_rows(FIND, values, prepare=False)
+    if not rows:
+        raise NotFound()
+    return {"users": [_shown(row) for row in rows if row[0] is not None]}
+
+
+def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
+    told = dict(zip(COLUMNS, row, strict=True))
+    return {**told, "email": masked(told["email"])}

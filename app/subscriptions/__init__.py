@@ -1,0 +1,1 @@
+"""Subscriptions: how a person is reached by organisers' messages, and how a person says no."""

@@ -1,0 +1,36 @@
+"""Who may not be written to, as conditions for a statement that picks or checks people: written once, here.
+
+Each takes SQL expressions (a column, a `:parameter`) and gives a condition. With the organiser and the channel as
+parameters PostgreSQL answers it by hashing for a whole audience and by an index for one person. It must stand where
+rows are made (a select list, a WHERE): in the FILTER of an aggregate the planner takes it for asked once.
+"""
+
+
+def unsubscribed(address: str, organiser: str) -> str:
+    """SQL: whether the person with this lower-case e-mail address wants nothing more of this organiser, or of any."""
+    return f"""EXISTS (SELECT FROM unsubscribe WHERE unsubscribe.address = {address}
+        AND (unsubscribe.organiser_id = {organiser} OR unsubscribe.organiser_id IS NULL))"""
+
+
+def unwanted(account: str, channel: str) -> str:
+    """SQL: whether this account has switched the channel off. False for null: who has no account wants all."""
+    return f"""EXISTS (SELECT FROM channel_preference WHERE channel_preference.account_id = {account}
+        AND channel_preference.channel = {channel} AND NOT channel_preference.wanted)"""
+
+
+def unwanted_at(address: str, channel: str) -> str:
+    """SQL: the same for the account that has shown that this lower-case e-mail address is its own."""
+    return f"""EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
+        AND channel_preference.channel = {channel} AND NOT channel_preference.wanted
+        WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)"""
+
+
+def suppressed(channel: str, address: str) -> str:
+    """SQL: whether this address (e-mail lower-case, telephone E.164) has refused the channel for good."""
+    return f"""EXISTS (SELECT FROM suppression WHERE suppression.channel = {channel}
+        AND suppression.address = {address})"""
+
+
+def has_device(account: str) -> str:
+    """SQL: whether this account has a device that shows messages. False for null."""
+    return f"EXISTS (SELECT FROM push_device WHERE push_device.account_id = {account})"

@@ -1,0 +1,100 @@
+"""What a campaign may say, and what it is refused for."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.campaigns import Crowd
+from tests.http import Client, data, problems
+
+
+@pytest.fixture
+def crowd(client: Client) -> Crowd:
+    return Crowd(client)
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"name": "N"}, "name", "too_short"),
+    ({"name": "A\r\nB"}, "name", "invalid_characters"),
+    ({"templateId": "reminder"}, "templateId", "unknown_value"),
+    ({"title": ""}, "title", "too_short"),
+    ({"title": "x" * 161}, "title", "too_long"),
+    ({"title": "Doors\r\nBcc: all@example.com"}, "title", "invalid_characters"),
+    ({"title": "Doors\nBcc: all@example.com"}, "title", "invalid_characters"),
+    ({"title": "Doors\u2028open"}, "title", "invalid_characters"),
+    ({"title": "Hello {fistName}"}, "title", "unknown_placeholder"),
+    ({"body": "x" * 601}, "body", "too_long"),
+    ({"body": "Hello {user.password}, {firstname}"}, "body", "unknown_placeholder"),
+    ({"href": "javascript:alert(1)"}, "href", "invalid_url"),
+    ({"href": "java\tscript:alert(1)"}, "href", "invalid_url"),
+    ({"href": "http://example.com/"}, "href", "invalid_url"),
+    ({"href": "//evil.example"}, "href", "invalid_url"),
+    ({"href": "/%2f%2fevil.example"}, "href", "invalid_url"),
+    ({"href": "https://good.example@evil.example/"}, "href", "invalid_url"),
+    ({"href": "mailto:frieda@example.com"}, "href", "invalid_url"),
+    ({"href": "https://example.com/" + "x" * 300}, "href", "too_long"),
+    ({"imageUrl": "http://example.com/a.jpg"}, "imageUrl", "invalid_url"),
+    ({"bannerUrl": "data:image/png;base64,AAAA"}, "bannerUrl", "invalid_url"),
+    ({"channels": []}, "channels", "too_short"),
+    ({"channels": "fax"}, "channels[0]", "unknown_value"),
+    ({"abTestEnabled": True}, "variantBTitle", "required"),
+    ({"abTestEnabled": True, "variantBTitle": "{nobody}"}, "variantBTitle", "unknown_placeholder"),
+    ({"abSplitPercent": 9.5}, "abSplitPercent", "too_small"),
+    ({"abSplitPercent": 91}, "abSplitPercent", "too_large"),
+    ({"sendNow": True, "scheduledAt": "2027-05-01T10:00:00Z"}, "scheduledAt", "conflicting"),
+    ({"scheduledAt": "2020-05-01T10:00:00Z"}, "scheduledAt", "too_small"),
+    ({"scheduledAt": "2020-05-01T10:00:00"}, "scheduledAt", "too_small"),
+    ({"scheduledAt": "2030-05-01T10:00:00"}, "scheduledAt", "too_large"),
+    ({"scheduledAt": "tomorrow"}, "scheduledAt", "invalid_time"),
+    ({"audienceType": "everybody"}, "audienceType", "unknown_value"),
+    ({"audienceType": "specific_users"}, "userIds", "required"),
+    ({"userIds": ["6565a1f0c3d2e1b0a9f8e7d6"]}, "userIds", "conflicting"),
+    ({"audienceType": "specific_users", "userIds": "a,b"}, "userIds[0]", "invalid_id"),
+    ({"audienceType": "specific_users", "userIds": ["6565a1f0c3d2e1b0a9f8e7d6"] * 501}, "userIds", "too_long"),
+    ({"respectPreferences": "yes"}, "respectPreferences", "invalid_type"),
+    ({"chanels": ["email"]}, "chanels", "unknown_field"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "path", "code"), REFUSED)
+def test_what_is_wrong_is_said(crowd: Crowd, fields: dict[str, Any], path: str, code: str) -> None:
+    found = problems(crowd.broadcast(**{"sendNow": False, **fields}))
+    assert found.get(path) == code, found
+
+
+def test_all_problems_are_told_at_once_with_what_was_meant(crowd: Crowd) -> None:
+    answer = crowd.broadcast(
+        title="Hello {fistName} at {venu}",
+        href="javascript:1",
+        channels=["fax"],
+        templateId="blanc",
+        abTestEnabled=True,
+    )
+    assert set(problems(answer)) == {"title", "href", "channels[0]", "templateId", "variantBTitle"}
+    said = " ".join(each["message"] for each in answer.get_json()["data"]["errors"])
+    assert "{fistName}" in said and "{firstName}" in said and "{venue}" in said and "Did you mean blank?" in said
+
+
+def test_what_is_required_is_required(crowd: Crowd) -> None:
+    found = problems(crowd.owner.post(f"{crowd.path}/broadcast", {}))
+    assert found == dict.fromkeys(
+        ("name", "templateId", "title", "body", "channels", "sendNow", "audienceType", "respectPreferences"), "required"
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"channels": "email"},
+        {"channels": "email, push"},
+        {"channels": ["sms", "sms", "email"]},
+        {"href": "/events/lights?day=2#map", "imageUrl": "https://example.com/a.jpg", "bannerUrl": ""},
+        {"href": "", "variantBTitle": "", "variantBBody": None},
+        {"title": "50 % off? {{7*7}} { {eventName} }", "body": "{{firstName}} {\n}"},
+        {"abSplitPercent": 33.33, "abTestEnabled": True, "variantBBody": "Other"},
+        {"audienceType": "specific_users", "userIds": "6565a1f0c3d2e1b0a9f8e7d6,6565a1f0c3d2e1b0a9f8e7d6"},
+        {"scheduledAt": "2027-05-01"},
+    ],
+)
+def test_what_is_allowed(crowd: Crowd, fields: dict[str, Any]) -> None:
+    assert data(crowd.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")

@@ -1,0 +1,1 @@
+"""Campaigns, below the API."""

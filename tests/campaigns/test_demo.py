@@ -1,0 +1,21 @@
+"""The campaigns of the demo."""
+
+from flask import Flask
+
+from app import demo
+from app.clients import mailbox
+from tests.factories.accounts import deliver
+from tests.factories.campaigns import hurry, rows
+
+
+def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
+    assert demo.seed() and not demo.seed()
+    for _ in range(4):
+        deliver()
+        hurry()
+    assert rows("SELECT name, status FROM campaign ORDER BY name") == [
+        ("Gates and parking", "sent"),
+        ("Thank you", "draft"),
+    ]
+    mails = [each for each in mailbox.messages() if "Windhoek Lights" in each["subject"] and "/r/" in each["text"]]
+    assert len(mails) == 5 and all("Unsubscribe" in "".join(each["headers"]) for each in mails)

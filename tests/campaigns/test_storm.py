@@ -1,0 +1,67 @@
+"""A campaign while workers, relay, Redis, mail server and database connections are killed at random.
+
+`CAMPAIGN_STORM=2000:60` plays 2,000 recipients under sixty seconds of it; by default it is shorter.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.core.outbox.pace import Pace
+from tests.factories.campaigns import Crowd, rows
+from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
+from tests.faults.storm import Storm
+from tests.http import Client
+
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
+    pytest.mark.xdist_group("outbox_faults"),
+    pytest.mark.timeout(300),
+]
+PEOPLE, SECONDS = (int(each) for each in os.environ.get("CAMPAIGN_STORM", "250:6").split(":"))
+EVERY, PATIENCE = 0.3, 180
+FAST = Pace(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
+
+
+@pytest.fixture
+def cluster(app: Flask, tmp_path: Path) -> Iterator[Cluster]:
+    with cluster_of(app, tmp_path) as cluster:
+        yield cluster
+
+
+def noted(cluster: Cluster) -> Counter[str]:
+    """Recipients whose message has gone out, and how often."""
+    found: Counter[str] = Counter()
+    for name, count in cluster.sink.noted().items():
+        (recipient,) = re.findall(r"<campaign-([0-9a-f]{24})@", name)
+        found[recipient] += count
+    return found
+
+
+def test_nobody_gets_it_twice_and_nobody_is_left_out(client: Client, cluster: Cluster) -> None:
+    crowd = Crowd(client)
+    crowd.sold(*(f"p{number}@example.com" for number in range(PEOPLE)))
+    cluster.start(FAST)
+    campaign = crowd.send()
+    storm = Storm(cluster, seed=8)
+    storm.rage(kills=round(SECONDS / EVERY), every=EVERY)
+    wait_until(lambda: settled("campaigns.%"), PATIENCE)
+
+    found = crowd.now(campaign)
+    states = dict(rows("SELECT id, state FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
+    out, by_state = noted(cluster), Counter(states.values())
+    assert rows("SELECT count(DISTINCT person) FROM campaign_recipient") == [(PEOPLE,)] and len(states) == PEOPLE
+    assert max(out.values()) == 1, storm.killed
+    assert {each for each, state in states.items() if state == "sent"} <= set(out)
+    assert set(out) <= {each for each, state in states.items() if state in ("sent", "uncertain")}
+    assert by_state["sent"] + by_state["uncertain"] == PEOPLE, (by_state, storm.killed)
+    assert by_state["uncertain"] <= storm.bound_on_uncertain(), storm.killed
+    assert found["status"] == "sent" and found["progress"]["pending"] == 0
+    assert {name: found["progress"][name] for name in ("sent", "uncertain")} == {
+        name: by_state[name] for name in ("sent", "uncertain")
+    }

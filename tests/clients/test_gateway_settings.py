@@ -1,0 +1,24 @@
+"""Addresses of gateways that stop the start."""
+
+import pytest
+
+from app.config import DEVELOPMENT_SECRET, SettingsError, load
+
+PRODUCTION = {
+    "APP_ENV": "production", "SECRET_KEY": DEVELOPMENT_SECRET, "DATABASE_URL": "postgresql://db/x",
+    "REDIS_URL": "redis://r", "PAYRAIL_ALLOW_MOCK": "1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["SMS_URL", "PUSH_URL"])
+@pytest.mark.parametrize("url", ["gateway.example", "ftp://gateway.example", "https://", "https://g.example/?a=b"])
+def test_an_address_that_is_none_stops_the_start(name: str, url: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: must be an http"):
+        load({name: url})
+
+
+def test_production_hands_no_secret_over_in_the_clear() -> None:
+    with pytest.raises(SettingsError, match="SMS_URL: production needs https"):
+        load({**PRODUCTION, "SMS_URL": "http://token@gateway.example/"})
+    assert load({**PRODUCTION, "SMS_URL": "https://token@gateway.example/sms"}).SMS_URL
+    assert load({"SMS_URL": "http://localhost:1"}).SMS_URL

@@ -1,0 +1,78 @@
+"""Rows that end badly are told to their domain in the commit that ends them; those that end well are not."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from app.core.jobs import Ambiguous, Permanent, Run, Transient
+from app.core.outbox import Outbox, ends, enqueue
+from app.core.outbox.lease import claim
+from app.core.outbox.pace import Pace
+from app.core.outbox.reaping import reap
+from app.core.outbox.running import work_through
+from app.core.transaction import transaction
+from tests.core.outbox_jobs import does, noted
+
+PACE = Pace()
+
+
+@pytest.fixture(autouse=True)
+def nothing_noted() -> Iterator[None]:
+    noted.clear()
+    yield
+
+
+def raising(error: Exception | None) -> Callable[[Run], None]:
+    def call(run: Run) -> None:
+        if error:
+            raise error
+
+    return call
+
+
+def told() -> list[tuple[str, str, str]]:
+    work_through(worker="test")
+    return [(each["state"], each["error"], each["payload"]["does"]) for batch in noted for each in batch]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (None, []),
+        (Transient("later"), []),
+        (Permanent("never"), [("dead", "Permanent: never", "it")]),
+        (Ambiguous("who knows"), [("uncertain", "Ambiguous: who knows", "it")]),
+    ],
+)
+def test_a_bad_end_is_told(app: Flask, error: Exception | None, expected: list[tuple[str, str, str]]) -> None:
+    with transaction():
+        enqueue("core.many", does=does("it", raising(error)))
+    work_through(worker="test")
+    assert told() == expected
+
+
+def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
+    with transaction():
+        enqueue("core.many", does="lost")
+        enqueue("core.many", does="late", delay=timedelta(hours=1), not_after=timedelta(hours=2))
+    lease = claim(None, worker="test", pace=PACE)
+    assert lease
+    lease.fence()
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET lease_until = now() - interval '1 s' WHERE state = 'leased'"))
+        session.execute(text("UPDATE outbox SET not_after = now() - interval '1 s' WHERE state = 'ready'"))
+    assert reap(PACE) == 2
+    assert {(state, what) for state, _, what in told()} == {("uncertain", "lost"), ("dead", "late")}
+
+
+def test_who_does_not_ask_is_not_told_and_many_are_told_together(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ends, "TOGETHER", 2)
+    rows = [ends.End(kind, "dead", "x", {"does": "x"}) for kind in ("core.many", "core.once", "no.such") * 3]
+    with transaction():
+        ends.tell(rows)
+    kinds = db.session.query(Outbox.kind).all()
+    assert [kind for (kind,) in kinds] == ["core.note_ends"] * 2

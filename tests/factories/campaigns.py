@@ -1,0 +1,105 @@
+"""Campaigns for tests: an event with people who hold tickets, and what its organiser sends them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import text
+
+from app.core.ids import new_id
+from app.core.outbox import running
+from app.core.outbox.lease import claim
+from app.core.outbox.pace import pace
+from app.core.transaction import transaction
+from tests.factories.accounts import deliver
+from tests.factories.events import organiser, published
+from tests.http import Client, data
+
+TICKETS = text("""
+    INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
+    SELECT t.id, :event, :type, 'R-' || t.id, t.name, t.email, 0, now(), :status
+      FROM unnest(CAST(:ids AS text[]), CAST(:emails AS text[]), CAST(:names AS text[])) AS t (id, email, name)
+""")
+SOLD = text("UPDATE ticket_type SET sold = sold + :count WHERE id = :type")
+
+
+class Crowd:
+    """An event and its organiser: `crowd.sold("frieda@example.com")`, `crowd.send(title=…)`."""
+
+    def __init__(self, client: Client, **event: Any) -> None:
+        self.client = client
+        self.owner = event.pop("owner", None) or organiser(client)
+        weekend = {"name": "Weekend pass", "priceMinor": 85000, "quantity": 100_000}
+        self.event = published(self.owner, **{"ticketTypes": [weekend], **event})
+        self.type = self.event["ticketTypes"][0]["id"]
+
+    @property
+    def path(self) -> str:
+        return f"/api/events/{self.event['id']}/notifications"
+
+    def sold(self, *emails: str | None, status: str = "sold", names: Sequence[str | None] = ()) -> list[str]:
+        """Tickets sold to these addresses: their ids."""
+        ids = [new_id() for _ in emails]
+        values = {"event": self.event["id"], "type": self.type, "ids": ids, "emails": list(emails),
+                  "names": list(names) or [None] * len(emails), "status": status}  # fmt: skip
+        with transaction() as session:
+            session.execute(TICKETS, values)
+            if status == "sold":
+                session.execute(SOLD, {"type": self.type, "count": len(ids)})
+        return ids
+
+    def body(self, **fields: Any) -> dict[str, Any]:
+        return {
+            "name": "Gates", "templateId": "event-reminder", "title": "{eventName}: see you soon",
+            "body": "Hello {firstName}, you have {tickets}.", "channels": ["email"], "sendNow": True,
+            "audienceType": "event_ticket_holders", "respectPreferences": True, **fields,
+        }  # fmt: skip
+
+    def broadcast(self, **fields: Any) -> Any:
+        headers = fields.pop("headers", {})
+        return self.owner.post(f"{self.path}/broadcast", self.body(**fields), headers=headers)
+
+    def send(self, **fields: Any) -> str:
+        """A campaign that was asked for: its id."""
+        return str(data(self.broadcast(**fields), 202)["campaignId"])
+
+    def draft(self, **fields: Any) -> str:
+        return self.send(sendNow=False, **fields)
+
+    def one(self, campaign_id: str) -> str:
+        return f"{self.path}/campaigns/{campaign_id}"
+
+    def now(self, campaign_id: str) -> dict[str, Any]:
+        return data(self.owner.get(self.one(campaign_id)))
+
+    def preview(self, **body: Any) -> dict[str, Any]:
+        return data(self.owner.post(f"{self.path}/audience-preview", body))
+
+    def finished(self, campaign_id: str) -> dict[str, Any]:
+        """The campaign once all its work that is due is done."""
+        for _ in range(40):
+            deliver()
+            found = self.now(campaign_id)
+            if found["status"] != "sending":
+                return found
+            hurry()
+        raise AssertionError((rows("SELECT kind, state, last_error FROM outbox"), found))
+
+
+def hurry() -> None:
+    """What was put off for seconds is due now."""
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind LIKE 'campaigns.%' "
+                             "AND run_at < now() + interval '2 minutes'"))  # fmt: skip
+
+
+def rows(statement: str, **values: Any) -> list[Any]:
+    """What a statement finds."""
+    with transaction() as session:
+        return list(session.execute(text(statement), values))
+
+
+def fanned_out() -> None:
+    """Makes the rows, and sends none of them."""
+    ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
+    lease = claim(outbox_id, worker="test", pace=pace())
+    assert lease and running.run(lease, pace()) == "done"

@@ -1,0 +1,1 @@
+"""Ways to be reached, and ways to say no."""
