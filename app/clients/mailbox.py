@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,10 +50,10 @@ def keep(
         _forget_beyond(KEPT)
 
 
-def messages(to: str | None = None, limit: int = KEPT) -> list[dict[str, Any]]:
-    """The newest first; with `to`, only those sent to that address or number."""
-    found = (_read(path) for path in _files(to)[:limit])
-    return [entry for entry in found if entry]
+def messages(to: str | None = None, limit: int = KEPT, *, channel: str | None = None) -> list[dict[str, Any]]:
+    """The newest first; with `to`, only those sent to that address or number; with `channel`, only those of it."""
+    found = (entry for path in _files(to) if (entry := _read(path)))
+    return list(islice((entry for entry in found if channel in (None, entry["channel"])), limit))
 
 
 def message(id: str) -> dict[str, Any] | None:

@@ -93,6 +93,19 @@ def test_the_mailbox_is_searched_by_address(
     assert client.get("/dev/mail", query_string={"to": to}).text.count("Your code is 123 456") == found
 
 
+def test_the_mailbox_is_looked_through_by_channel(client: Client, code_mail: dict[str, Any]) -> None:
+    mailbox.keep("sms", "+264811234567", None, "Your code is 654 321")
+    mailbox.keep("push", "device-1", "Gates open", "At 16:00", headers={"Platform": "ios"})
+    for channel, words in [("email", "Your code is 123 456"), ("sms", "654 321"), ("push", "Gates open")]:
+        assert [it["channel"] for it in client.get(f"/dev/mail.json?channel={channel}").get_json()] == [channel]
+        page = client.get(f"/dev/mail?channel={channel}").text
+        assert words in page and page.count("<li>") == 1 and page.count('aria-current="page"') == 1
+    assert len(client.get("/dev/mail.json?channel=fax").get_json()) == 3
+    assert "Nothing like that was sent to nobody yet" in client.get("/dev/mail?channel=sms&to=nobody").text
+    shown = client.get(f"/dev/mail/{mailbox.messages()[0]['id']}").text
+    assert "Gates open" in shown and "At 16:00" in shown and "ios" in shown
+
+
 def test_a_message_shows_its_text_its_headers_and_a_frame(client: Client, code_mail: dict[str, Any]) -> None:
     page = client.get(f"/dev/mail/{code_mail['id']}")
     assert page.status_code == 200
@@ -102,11 +115,11 @@ def test_a_message_shows_its_text_its_headers_and_a_frame(client: Client, code_m
     assert "frame-src 'self'" in page.headers["Content-Security-Policy"]
 
 
-def test_the_framed_mail_may_run_and_load_nothing(client: Client, code_mail: dict[str, Any]) -> None:
+def test_the_framed_mail_may_run_nothing_and_load_our_own_pictures(client: Client, code_mail: dict[str, Any]) -> None:
     page = client.get(f"/dev/mail/{code_mail['id']}/html")
     assert page.text == code_mail["html"]
     policy = page.headers["Content-Security-Policy"]
-    assert policy == "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert policy == "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
     assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
 
 

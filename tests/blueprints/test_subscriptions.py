@@ -9,6 +9,7 @@ from app.core.transaction import transaction
 from app.subscriptions import actions
 from app.subscriptions.jobs import forget
 from app.subscriptions.links import Subject
+from tests.counting import counted
 from tests.factories.accounts import account, customer, signed_in
 from tests.factories.subscriptions import DEVICES, PREFERENCES, device, devices, ended
 from tests.http import Client, data, problems, refusal
@@ -179,3 +180,21 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
     assert devices() == [] and ended() == [(who.email, lights)]
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM channel_preference")).scalar() == 0
+
+
+@pytest.mark.parametrize(("method", "path", "body", "most"), [
+    ("GET", PREFERENCES, None, 2),
+    ("PATCH", PREFERENCES, {"sms": False, "unsubscribedFromAll": False, "resubscribe": ["0" * 24]}, 5),
+    ("POST", DEVICES, {"token": "token-1", "platform": "ios"}, 4),
+    ("DELETE", DEVICES, {"token": "token-1"}, 2),
+])  # fmt: skip
+def test_each_takes_few_statements(frieda: Client, method: str, path: str, body: Any, most: int) -> None:
+    headers = {"If-Match": frieda.get(PREFERENCES).headers["ETag"]} if method == "PATCH" else {}
+    answer, asked = counted(lambda: frieda.open(method, path, body, headers=headers))
+    assert answer.status_code in (200, 201) and len(asked) <= most, "\n\n".join(asked)
+
+
+def test_a_registration_that_is_repeated_is_answered_alike(frieda: Client) -> None:
+    keyed = frieda.with_(Idempotency_Key="the-first-start")
+    first, again = (keyed.post(DEVICES, {"token": "token-1", "platform": "ios"}) for _ in range(2))
+    assert data(first, 201) == data(again, 201) and again.headers["Idempotent-Replayed"] == "true"

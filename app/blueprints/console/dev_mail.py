@@ -11,22 +11,21 @@ from app.core.errors import NotFound
 blueprint = Pages("dev_mail", __name__)
 
 LISTED = 200
-MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+CHANNELS = {"": "All", "email": "Mail", "sms": "SMS", "push": "Push"}
+MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
 
 
 @blueprint.get("/dev/mail")
 def listed() -> Response:
-    """The newest messages, all or those to one address."""
-    to = request.args.get("to", "").strip()
-    found = mailbox.messages(to=to or None, limit=LISTED)
-    return page("console/mailbox.html", messages=found, to=to, listed=LISTED)
+    """The newest messages, all or those to one address, on one channel or on any."""
+    asked = _asked()
+    return page("console/mailbox.html", messages=_found(LISTED), **asked, channels=CHANNELS, listed=LISTED)
 
 
 @blueprint.get("/dev/mail.json")
 def as_json() -> Response:
     """The same as a list, for programs that try the service out."""
-    found = mailbox.messages(to=request.args.get("to", "").strip() or None)
-    response = jsonify([{name: each[name] for name in mailbox.SHOWN} for each in found])
+    response = jsonify([{name: each[name] for name in mailbox.SHOWN} for each in _found(mailbox.KEPT)])
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -39,7 +38,7 @@ def shown(id: str) -> Response:
 
 @blueprint.get("/dev/mail/<id>/html")
 def framed(id: str) -> Response:
-    """The mail's HTML alone, for the frame; it may run nothing and load nothing."""
+    """The mail's HTML alone, for the frame; it may run nothing, and load nothing but our own pictures."""
     response = make_response(_message(id)["html"] or "")
     response.headers["Content-Security-Policy"] = MAIL_POLICY
     response.headers["X-Frame-Options"] = "SAMEORIGIN"
@@ -52,3 +51,13 @@ def _message(id: str) -> dict[str, Any]:
     if found is None:
         raise NotFound()
     return found
+
+
+def _asked() -> dict[str, str]:
+    channel = request.args.get("channel", "")
+    return {"to": request.args.get("to", "").strip(), "channel": channel if channel in CHANNELS else ""}
+
+
+def _found(most: int) -> list[dict[str, Any]]:
+    asked = _asked()
+    return mailbox.messages(to=asked["to"] or None, limit=most, channel=asked["channel"] or None)

@@ -31,7 +31,7 @@ def change_preferences(**body: Any) -> Any:
     return changed, {"ETag": f'"{changed["version"]}"'}
 
 
-@blp.post("/devices", access=OWNER, body=schemas.DeviceBody, returns=schemas.DeviceData, status=201)
+@blp.post("/devices", access=OWNER, body=schemas.DeviceBody, returns=schemas.DeviceData, status=201, idempotent=True)
 def register_device(**body: Any) -> Any:
     """Register a device for push messages.
 
