@@ -12,7 +12,7 @@ from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
 from app.core.errors import Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.web.access import DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
+from app.web.access import APPLICATION_READERS, DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, missing_counts
@@ -54,13 +54,13 @@ def submit(**body: Any) -> Any:
     return actions.submit(caller=optional_caller(), **body)
 
 
-@blp.get("", access=SIGNED_IN, query=schemas.Filters, returns=LISTED)
+@blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=LISTED)
 def listed(**filters: Any) -> Any:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
     return queries.listed(current_caller(), **filters)
 
 
-@blp.get("/<applicationId>", access=SIGNED_IN, returns=answers.ApplicationRow, versioned=True)
+@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, versioned=True)
 def one(application_id: str) -> Any:
     """Read one application."""
     return queries.one(current_caller(), application_id)
