@@ -55,13 +55,13 @@ def submit(**body: Any) -> Any:
 
 
 @blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=LISTED)
-def listed(**filters: Any) -> Any:
+def list_applications(**filters: Any) -> Any:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
     return queries.listed(current_caller(), **filters)
 
 
 @blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, versioned=True)
-def one(application_id: str) -> Any:
+def read_application(application_id: str) -> Any:
     """Read one application."""
     return queries.one(current_caller(), application_id)
 
@@ -146,7 +146,7 @@ def hand_in(token: str, submit: bool, **files: Any) -> Any:
 @blp.get(
     "/files/<token>",
     access=PUBLIC,
-    content_type="application/octet-stream",
+    content_type="*/*",
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
