@@ -55,10 +55,12 @@ def _before() -> list[str]:
 
 def _said(found: PackageMetadata) -> str:
     classified = [each.rpartition(" :: ")[2] for each in found.get_all("Classifier") or () if "License ::" in each]
-    given = [found.get("License-Expression"), *classified, _first_line(found.get("License"))]
+    given = [_first_line(found, "License-Expression"), *classified, _first_line(found, "License")]
     said = next((each for each in given if each and each != "OSI Approved"), "not said")
     return SAME.get(said, said)
 
 
-def _first_line(text: str | None) -> str | None:
-    return text.strip().splitlines()[0] if text and text.strip() else None
+def _first_line(found: PackageMetadata, name: str) -> str | None:
+    """The first line of a header; None when it is absent or empty."""
+    lines = "".join(found.get_all(name) or ()).strip().splitlines()
+    return lines[0] if lines else None

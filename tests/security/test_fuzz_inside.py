@@ -2,8 +2,8 @@
 
 tests/contract/test_fuzz.py makes up ids too, so most of its requests end at 404. Here the path leads to something, the
 caller may do it, and what is sent is the document's own, bent, or a known nuisance. Nothing may answer 5xx and
-nothing may answer otherwise than the document says. (That what breaks the document's rules is refused is not asked here:
-unknown query parameters are ignored on purpose, and the generator counts them.)
+nothing may answer otherwise than the document says. (That what breaks the document's rules is refused is not asked
+here: unknown query parameters are ignored on purpose, and the generator counts them.)
 """
 
 import os
