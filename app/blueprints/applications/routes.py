@@ -10,7 +10,7 @@ from app.applications import actions, errors, queries, visits
 from app.applications.documents import MAX_BYTES
 from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
-from app.core.errors import Throttled
+from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.web.access import APPLICATION_READERS, DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
@@ -43,7 +43,7 @@ FILE_HEADERS = {
     status=201,
     idempotent=True,
     limit=ASKING_FOR_MAIL,
-    errors=[errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn],
+    errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn],
 )
 def submit(**body: Any) -> Any:
     """Apply for a stall.
