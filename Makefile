@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench lock docs clean
+.PHONY: help run test lint format bench fuzz audit sbom clients lock docs clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,8 +30,22 @@ format: $(VENV)/dev.stamp  ## ruff's formatter and its safe fixes
 bench: $(VENV)/dev.stamp  ## the service beside a bare Flask app (ARGS= for names and options)
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
+fuzz: $(VENV)/dev.stamp  ## thousands of hostile requests to every operation (FUZZ_EXAMPLES=)
+	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-300} exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
+		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py $(ARGS)
+
+audit: $(VENV)/dev.stamp  ## what we depend on: locked, licensed, without known holes (asks osv.dev)
+	@exec $(BIN)/python -m supply audit
+
+sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
+	@$(BIN)/python -m supply sbom
+
+clients: $(VENV)/dev.stamp  ## what integrators get, made from the OpenAPI document
+	@$(BIN)/python -m clients.generate
+
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
+	$(BIN)/python -m supply licences
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from app.core.db import db
 from tests import stores
 from tests.http import Client
+from tests.leaks.watch import Watch
 from tests.settings import app_for
 
 KEPT = {"alembic_version", "signing_key"}
@@ -20,6 +21,7 @@ _servers = ExitStack()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Watch(), "leaks")
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         stores.start(_servers)
 

@@ -1,10 +1,13 @@
 """Talking to the API as a client does."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
+
+from tests.leaks.ledger import RUN
 
 
 @dataclass
@@ -24,7 +27,12 @@ class Client:
         if body is not None:
             options["json"] = body
         headers = {**self.headers, **options.pop("headers", {})}
-        return self.flask.open(path, method=method, headers=headers, **options)
+        answer = self.flask.open(path, method=method, headers=headers, **options)
+        if isinstance(options.get("json"), dict):
+            RUN.learn(json.dumps(options["json"]))
+        if answer.mimetype == "application/json":
+            RUN.learn(answer.get_data(as_text=True))
+        return answer
 
     def get(self, path: str, **options: Any) -> TestResponse:
         return self.open("GET", path, **options)

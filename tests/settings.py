@@ -7,6 +7,7 @@ from flask import Flask
 
 from app import create_app
 from app.config import Settings, load
+from tests.leaks.ledger import RUN
 
 SECRET_KEY = "a-key-that-only-tests-know-0123456789abcdef"
 BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
@@ -27,6 +28,9 @@ def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = "/
             **more,
         }
     )
+
+
+RUN.add(SECRET_KEY, BOOTSTRAP_SECRET)
 
 
 def app_for(**options: Any) -> Flask:

@@ -45,4 +45,9 @@ DECIDERS = Access(
     roles=frozenset({"organiser"}),
     tier="support",
 )
+APPLICATION_READERS = Access(
+    "merchants for their own, organisers for those to their events, and admins of every tier",
+    roles=frozenset({"merchant", "organiser"}),
+    tier="analyst",
+)
 ADMIN = Access("admins", tier="admin")

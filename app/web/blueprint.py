@@ -109,7 +109,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             handler = versions.versioned(handler, operation.method)
         if operation.sparse:
             handler = versions.sparse(handler, operation.given)
-        handler = self.response(operation.status, operation.given, content_type=operation.content_type)(handler)
+        shown = operation.given if operation.content_type is None else openapi.raw_schema(operation.content_type)
+        handler = self.response(operation.status, shown, content_type=operation.content_type)(handler)
         if operation.uploads or operation.later:
             handler = self.alt_response(202, schema=operation.given, example=success_example(operation.given))(handler)
         if operation.idempotent:

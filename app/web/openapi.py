@@ -144,6 +144,13 @@ def envelope_schema(schema: Any) -> Any:
     return _wrapped(kind, bool(schema and schema.many))
 
 
+def raw_schema(content_type: str) -> dict[str, str]:
+    """What a document says of an answer that is no envelope; of the events of a stream it says nothing."""
+    if content_type == "text/event-stream":
+        return {}
+    return {"type": "string"} if content_type.startswith("text/") else {"type": "string", "format": "binary"}
+
+
 def describe(handler: Callable[..., Any], operation: Operation) -> None:
     """Attaches to `handler` what flask-smorest puts into the document."""
     doc: dict[str, Any] = {

@@ -10,6 +10,7 @@ from app.clients import mailbox
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
 from tests.http import Client, data
+from tests.leaks.ledger import RUN
 
 PASSWORD = "a quiet evening at Sossusvlei"
 _numbers = count(1)
@@ -62,4 +63,5 @@ def newest_code(email: str) -> str:
     text = next(each["text"] for each in mails_to(email) if "code" in each["subject"])
     found = re.search(r"\b(\d{3}) ?(\d{3})\b", text)
     assert found, "no code in the newest mail"
+    RUN.add(found[1] + found[2])
     return found[1] + found[2]

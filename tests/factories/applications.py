@@ -6,6 +6,7 @@ from typing import Any
 from tests.factories.accounts import mails_to
 from tests.factories.events import published
 from tests.http import Client, data
+from tests.leaks.ledger import RUN
 
 LIST = "/api/merchant-applications"
 EMAIL = "tuli@kapana-corner.example"
@@ -53,6 +54,7 @@ def link(page: str, email: str = EMAIL) -> str:
     for mail in mails_to(email):
         found = re.search(rf"/{page}/([\w-]+)", mail["text"])
         if found:
+            RUN.add(found[1])
             return found[1]
     raise AssertionError(f"no mail to {email} links to /{page}")
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from tests.leaks.ledger import RUN
+
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "BOOTSTRAP_SECRET", "PUBLIC_BASE_URL", "RATE_LIMIT_SCALE")
 UP = [sys.executable, "-m", "flask", "--app", "wsgi", "up"]
@@ -67,6 +69,8 @@ def started(argv: list[str], log: Path, variables: Mapping[str, str]) -> Iterato
     finally:
         process.send_signal(signal.SIGINT)
         code = process.wait(40)
+    for line in log.read_text(errors="replace").splitlines():
+        RUN.note(line)
     assert code == 0, log.read_text()[-3000:]
 
 

@@ -10,9 +10,9 @@ from app.applications import actions, errors, queries, visits
 from app.applications.documents import MAX_BYTES
 from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
-from app.core.errors import Throttled
+from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.web.access import DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
+from app.web.access import APPLICATION_READERS, DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, missing_counts
@@ -43,7 +43,7 @@ FILE_HEADERS = {
     status=201,
     idempotent=True,
     limit=ASKING_FOR_MAIL,
-    errors=[errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn],
+    errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn],
 )
 def submit(**body: Any) -> Any:
     """Apply for a stall.
@@ -54,14 +54,14 @@ def submit(**body: Any) -> Any:
     return actions.submit(caller=optional_caller(), **body)
 
 
-@blp.get("", access=SIGNED_IN, query=schemas.Filters, returns=LISTED)
-def listed(**filters: Any) -> Any:
+@blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=LISTED)
+def list_applications(**filters: Any) -> Any:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
     return queries.listed(current_caller(), **filters)
 
 
-@blp.get("/<applicationId>", access=SIGNED_IN, returns=answers.ApplicationRow, versioned=True)
-def one(application_id: str) -> Any:
+@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, versioned=True)
+def read_application(application_id: str) -> Any:
     """Read one application."""
     return queries.one(current_caller(), application_id)
 
@@ -146,7 +146,7 @@ def hand_in(token: str, submit: bool, **files: Any) -> Any:
 @blp.get(
     "/files/<token>",
     access=PUBLIC,
-    content_type="application/octet-stream",
+    content_type="*/*",
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )

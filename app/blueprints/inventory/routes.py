@@ -145,7 +145,7 @@ def read_report(event_id: str, **asked: Any) -> Any:
 @blp.get(
     f"{STOCK}/reports/files/<token>",
     access=PUBLIC,
-    content_type="application/octet-stream",
+    content_type="*/*",
     limit=FOLLOWING,
     errors=[errors.StockLinkExpired],
 )

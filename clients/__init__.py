@@ -1,0 +1,1 @@
+"""What integrators get: everything here is made from the OpenAPI document, and from nothing else."""

@@ -1,0 +1,1 @@
+"""Makes the clients: `make clients` writes them, a test holds them against the document."""

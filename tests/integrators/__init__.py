@@ -1,0 +1,1 @@
+"""What integrators get is fresh, whole, and works."""

@@ -1,0 +1,180 @@
+"""Who may call what: the rules as the product states them, written down once and never read from the code.
+
+A grid of areas, and the area of each operation. A cell is `+` (it succeeds), `.` (401 TOKEN_MISSING), `x` (401
+TOKEN_INVALID), `e` (401 SESSION_ENDED), `-` (403 ROLE_NOT_ALLOWED), `v` (403 EMAIL_NOT_VERIFIED), `0` (404 NOT_FOUND,
+so that no id of somebody else is confirmed), or a code of the area's own.
+"""
+
+# `other` is somebody with the right role and the wrong things; `new` has the role and an unverified address.
+CALLERS = (
+    "nobody", "forged", "ended", "customer", "merchant", "other_merchant", "new_merchant", "organiser",
+    "other_organiser", "new_organiser", "analyst", "support", "admin", "super_admin",
+)  # fmt: skip
+CODES = {
+    ".": (401, "TOKEN_MISSING"),
+    "x": (401, "TOKEN_INVALID"),
+    "e": (401, "SESSION_ENDED"),
+    "-": (403, "ROLE_NOT_ALLOWED"),
+    "v": (403, "EMAIL_NOT_VERIFIED"),
+    "0": (404, "NOT_FOUND"),
+    "B": (403, "BOOTSTRAP_REFUSED"),
+    "T": (403, "TIER_TOO_HIGH"),
+    "P": (503, "PROVIDER_NOT_CONFIGURED"),
+    "C": (401, "CALLBACK_NOT_SIGNED"),
+    "W": (409, "PAYOUT_IN_PROGRESS"),
+    "M": (409, "BALANCE_NOT_ZERO"),
+}
+
+#                        guests   merchants  organisers  tiers
+GRID = """
+open                     + + +  +  + + +      + + +      + + + +
+open, token counts       + x e  +  + + +      + + +      + + + +
+provider                 P x e  P  P P P      P P P      P P P P
+signed by the rail       C C C  C  C C C      C C C      C C C C
+making admins            B x e  B  B B B      B B B      B B T +
+signed in                . x e  +  + + +      + + +      + + + +
+own stall                . x e  -  + + +      - - -      - - - -
+own stall, closed        . x e  -  W M +      - - -      - - - -
+own stall, verified      . x e  -  + + v      - - -      - - - -
+thing of a stall         . x e  -  + 0 0      - - -      - - - -
+new event                . x e  -  - - -      + + +      - - + +
+event: read              . x e  -  - - -      + 0 0      + + + +
+event: write             . x e  -  - - -      + 0 0      - - + +
+event: write, verified   . x e  -  - - -      + 0 v      - - + +
+applications             . x e  -  + + +      + + +      + + + +
+application: read        . x e  -  + 0 0      + 0 0      + + + +
+application: decide      . x e  -  - - -      + 0 0      - + + +
+"""
+
+AREAS = {line[:24].strip(): dict(zip(CALLERS, line[24:].split(), strict=True)) for line in GRID.strip().splitlines()}
+
+OPERATIONS = """
+open                    GET    /health
+open                    GET    /ready
+open                    GET    /media/{name}
+open                    POST   /api/diagnostics/logs
+open                    POST   /api/auth/login
+open                    POST   /api/auth/logout
+open                    POST   /api/auth/refresh
+open                    POST   /api/auth/verify-email
+open                    POST   /api/auth/resend-verification
+open                    POST   /api/auth/password-reset/request
+open                    POST   /api/auth/password-reset/verify
+open                    POST   /api/auth/password-reset/complete
+open                    GET    /api/allocations/allocator/{token}
+open                    POST   /api/allocations/allocator/{token}
+open                    GET    /api/allocations/claim/{token}
+open                    POST   /api/allocations/claim/{token}
+open                    GET    /api/events/merchant-invite/{slug}
+open                    GET    /api/events/public/discover
+open                    GET    /api/events/public/{id}
+open                    GET    /api/events/public/{id}/ticket-inventory
+open                    GET    /api/events/{eventId}/inventory/reports/files/{token}
+open                    GET    /api/merchant-activation/{token}
+open                    POST   /api/merchant-activation/{token}
+open                    GET    /api/merchant-applications/docs/{token}
+open                    POST   /api/merchant-applications/docs/{token}
+open                    GET    /api/merchant-applications/files/{token}
+open                    GET    /api/merchant-applications/pay/{token}
+open                    POST   /api/merchant-applications/pay/{token}
+open                    POST   /api/merchant-applications/pay/{token}/payrail/verify-otp
+open, token counts      POST   /api/auth/register/customer
+open, token counts      POST   /api/auth/register/merchant
+open, token counts      POST   /api/auth/register/organiser
+open, token counts      GET    /api/events
+open, token counts      POST   /api/merchant-applications
+provider                POST   /api/auth/apple
+provider                POST   /api/auth/google
+signed by the rail      POST   /api/payrail/callbacks
+making admins           POST   /api/auth/register/admin
+signed in               GET    /api/auth/me
+new event               POST   /api/events
+new event               POST   /api/events/upload-cover
+event: read             GET    /api/events/{id}
+event: write            PATCH  /api/events/{id}
+event: write            DELETE /api/events/{id}
+event: read             GET    /api/events/{id}/ticket-stats
+event: read             GET    /api/events/{id}/merchant-directory
+event: write            POST   /api/events/{id}/merchant-invite
+event: write            POST   /api/events/{id}/directory-invites
+event: read             GET    /api/events/{eventId}/allocations
+event: write            POST   /api/events/{eventId}/allocations
+event: read             POST   /api/events/{eventId}/allocations/quote
+event: read             GET    /api/events/{eventId}/allocations/will-call
+event: write            POST   /api/events/{eventId}/allocations/will-call/{slotId}/admit
+event: read             GET    /api/events/{eventId}/allocations/{blockId}
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/allocator-link
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/codes
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/codes
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invite
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice.pdf
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/move
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/open-link
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/packs
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/release-unused
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/remind
+event: write            POST   /api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke
+event: read             GET    /api/events/{eventId}/inventory
+event: read             GET    /api/events/{eventId}/inventory/export.csv
+event: write            POST   /api/events/{eventId}/inventory/import
+event: write            POST   /api/events/{eventId}/inventory/items
+event: read             GET    /api/events/{eventId}/inventory/items/{itemId}
+event: write            PATCH  /api/events/{eventId}/inventory/items/{itemId}
+event: write            POST   /api/events/{eventId}/inventory/items/{itemId}/adjust
+event: read             GET    /api/events/{eventId}/inventory/items/{itemId}/movements
+event: read             GET    /api/events/{eventId}/inventory/orders/{orderId}/sheet.pdf
+event: read             GET    /api/events/{eventId}/inventory/reminder
+event: write            PATCH  /api/events/{eventId}/inventory/reminder
+event: write            POST   /api/events/{eventId}/inventory/reminder/trigger
+event: write            POST   /api/events/{eventId}/inventory/reorder/apply
+event: read             GET    /api/events/{eventId}/inventory/reports
+event: read             GET    /api/events/{eventId}/inventory/stream
+event: read             GET    /api/events/{eventId}/inventory/variance
+event: read             GET    /api/events/{eventId}/inventory/variance.csv
+event: read             POST   /api/events/{id}/notifications/audience-preview
+event: write, verified  POST   /api/events/{id}/notifications/broadcast
+event: read             GET    /api/events/{id}/notifications/campaigns
+event: write            POST   /api/events/{id}/notifications/campaigns/{campaignId}/duplicate
+event: read             GET    /api/events/{id}/notifications/templates
+event: write            POST   /api/events/{id}/notifications/upload-image
+event: read             GET    /api/events/{id}/notifications/users/search
+applications            GET    /api/merchant-applications
+application: read       GET    /api/merchant-applications/{applicationId}
+application: decide     PATCH  /api/merchant-applications/{applicationId}
+application: decide     POST   /api/merchant-applications/{applicationId}/links
+thing of a stall        POST   /api/merchant-applications/{applicationId}/withdraw
+own stall               GET    /api/merchants/me
+own stall               PATCH  /api/merchants/me
+own stall, closed       POST   /api/merchants/me/delete
+own stall               POST   /api/merchants/me/pause
+own stall               POST   /api/merchants/me/resume
+own stall               POST   /api/merchants/change-password
+own stall               PATCH  /api/merchants/me/pos-floor-status
+own stall               GET    /api/merchants/me/events
+own stall               GET    /api/merchants/me/event-invites
+thing of a stall        GET    /api/merchants/me/event-invites/{inviteId}
+thing of a stall        PATCH  /api/merchants/me/event-invites/{inviteId}
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew
+thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew
+thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-checkout
+thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-verify
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/{crewMemberId}/stats
+own stall               GET    /api/merchants/me/payout-requests
+own stall, verified     POST   /api/merchants/me/payout-requests
+own stall               GET    /api/merchants/me/payout-requests/availability
+thing of a stall        GET    /api/merchants/me/payout-requests/{id}
+thing of a stall        POST   /api/merchants/me/payout-requests/{id}/cancel
+"""
+
+EXPECTED = {" ".join(line[24:].split()): line[:24].strip() for line in OPERATIONS.strip().splitlines()}
+
+
+def expectation(operation: str, caller: str) -> tuple[int, str] | None:
+    """The refusal that the rules name for this caller; None where it has to succeed."""
+    cell = AREAS[EXPECTED[operation]][caller]
+    return None if cell == "+" else CODES[cell]

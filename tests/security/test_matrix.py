@@ -1,0 +1,97 @@
+"""Every operation, called by everybody, with ids of things that are there: nobody gets what the rules do not give.
+
+The rules stand in expected.py. The owner's request is sent by all, unchanged, so that whoever is refused is refused for
+being who he is. Everything is put back after a write, so that everyone who may finds the same world.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from sqlalchemy import true
+from werkzeug.test import TestResponse
+
+from app.core.db import db
+from app.events import queries as event_queries
+from app.web.access import Access
+from tests.conftest import empty
+from tests.contract.document import Document
+from tests.contract.not_yet import NOT_YET
+from tests.http import Client, refusal
+from tests.security.expected import AREAS, CALLERS, EXPECTED, expectation
+from tests.security.requests import asking
+from tests.security.world import World, forget, go_back
+from tests.settings import app_for
+
+BUILT = sorted(set(EXPECTED) - NOT_YET)
+# Operations on a thing inside an event.
+NESTED = [each for each in BUILT if "/api/events/{eventId}/" in each and "Id}" in each.partition("{eventId}")[2]]
+
+
+@pytest.fixture(scope="module")
+def world(application: Flask) -> Iterator[World]:
+    """Built once; limits do not bind, for everybody calls from one address."""
+    ours = application.extensions["settings"]
+    roomy = app_for(
+        database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, data_dir=ours.DATA_DIR, RATE_LIMIT_SCALE="100000"
+    )
+    with roomy.app_context():
+        empty(roomy)
+        yield World(Client(roomy.test_client())).build()
+        forget()
+        empty(roomy)
+        db.session.remove()
+        db.engine.dispose()
+
+
+def call(world: World, operation: str, caller: str, **other: str) -> TestResponse:
+    method, path = operation.split(" ")
+    asked = asking(operation)
+    for name in re.findall(r"\{(\w+)\}", path):
+        path = path.replace(f"{{{name}}}", other.get(name) or world.things[asked.named.get(name, name)])
+    return world.callers[caller].open(method, path, **asked.options(world.things))
+
+
+def outcome(answer: TestResponse) -> tuple[int, str] | None:
+    return None if 200 <= answer.status_code < 300 else refusal(answer)
+
+
+def test_the_rules_know_every_operation_and_nothing_else(application: Flask) -> None:
+    document = Document(application.test_client().get("/openapi.json").get_json())
+    served = {f"{method} {path}" for method, path, _ in document.operations()}
+    assert served == set(EXPECTED) - NOT_YET
+    assert set(EXPECTED.values()) == set(AREAS)
+
+
+@pytest.mark.parametrize("operation", BUILT)
+def test_nobody_gets_what_the_rules_do_not_give(world: World, operation: str) -> None:
+    """The refused first, for they change nothing, and then whoever may."""
+    found = {}
+    for caller in sorted(CALLERS, key=lambda each: expectation(operation, each) is None):
+        found[caller] = outcome(call(world, operation, caller))
+        if found[caller] is None and not operation.startswith("GET"):
+            go_back()
+    assert found == {caller: expectation(operation, caller) for caller in CALLERS}
+
+
+@pytest.mark.parametrize("operation", NESTED)
+def test_a_thing_of_somebody_else_is_not_reached_through_an_own_event(world: World, operation: str) -> None:
+    """The path names an event of the caller and a thing of another's event."""
+    found = outcome(call(world, operation, "other_organiser", eventId=world.things["foreignEventId"]))
+    assert found == (404, "NOT_FOUND")
+
+
+def test_without_the_guard_of_roles_it_would_be_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Access, "allows", lambda *_: True)
+    for caller in ("customer", "merchant", "analyst"):
+        assert outcome(call(world, "POST /api/events", caller)) is None
+        assert expectation("POST /api/events", caller) == (403, "ROLE_NOT_ALLOWED")
+    go_back()
+
+
+def test_without_the_guard_of_owners_it_would_be_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_queries, "owned", lambda *_: true())
+    operation = "GET /api/events/{id}"
+    assert outcome(call(world, operation, "other_organiser")) is None
+    assert expectation(operation, "other_organiser") == (404, "NOT_FOUND")

@@ -1,0 +1,168 @@
+"""One real thing of each kind, whose it is, and the way back to that moment after every write."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import text
+
+from app.accounts.models import Account
+from app.core.db import db
+from tests.factories import allocations, applications, crew, events, merchants, payouts
+from tests.factories.accounts import account, deliver, newest_code, sign_in
+from tests.http import Client, data
+from tests.security.requests import picture
+
+FORGED = (
+    "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiI2NTY1YTFmMGMzZDJlMWIwYTlmOGU3ZDYiLCJyb2xlcyI6WyJhZG1pbiJd"
+    "LCJ0aWVyIjoic3VwZXJfYWRtaW4iLCJ0eXBlIjoiYWNjZXNzIn0."
+)
+ALL_ROLES = ["customer", "merchant", "organiser", "admin"]
+
+
+@dataclass
+class World:
+    """`callers` by the names of the grid, the ids and secrets of the things, and how the tables stood."""
+
+    client: Client
+    callers: dict[str, Client] = field(default_factory=dict, repr=False)
+    things: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def build(self) -> "World":
+        self._people()
+        self._event()
+        self._stall()
+        self._applications()
+        self._passwords()
+        keep()
+        return self
+
+    def caller(self, name: str, role: str, **details: Any) -> Account:
+        who = account(role, **details)
+        self.callers[name] = self.client.as_(sign_in(self.client, who.email)["accessToken"])
+        return who
+
+    def _people(self) -> None:
+        """Everybody but the two merchants, who come with money."""
+        self.callers |= {"nobody": self.client, "forged": self.client.as_(FORGED)}
+        self.things["customer_email"] = self.caller("customer", "customer").email
+        self.caller("organiser", "organiser")
+        self.caller("other_organiser", "organiser")
+        self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email
+        for tier in ("analyst", "support", "admin", "super_admin"):
+            self.caller(tier, "admin", admin_tier=tier)
+        gone = account("admin", roles=ALL_ROLES)
+        session = sign_in(self.client, gone.email)
+        data(self.client.post("/api/auth/logout", {"refreshToken": session["refreshToken"]}))
+        self.callers["ended"] = self.client.as_(session["accessToken"])
+        spare = account("customer")
+        self.things["refresh_token"] = sign_in(self.client, spare.email)["refreshToken"]
+
+    def _event(self) -> None:
+        owner = self.callers["organiser"]
+        block = allocations.block(self.client, owner=owner, quantity=20, holder={"name": "Bank", "email": "b@bank.na"})
+        other = allocations.another(block)
+        claimed, claim_token = block.codes(2)
+        slot = data(allocations.claim(self.client, claimed))["slotId"]
+        pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
+        assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
+        cover = data(
+            owner.post("/api/events/upload-cover", data={"file": (picture(), "a.png")},
+                       content_type="multipart/form-data"), 201)["url"]  # fmt: skip
+        foreign = events.published(self.callers["other_organiser"])
+        self.things |= {
+            "eventId": block.event["id"], "id": block.event["id"], "foreignEventId": foreign["id"],
+            "ticketTypeId": block.ticket_type_id, "blockId": block.id, "otherBlockId": other.id, "slotId": slot,
+            "packId": pack, "claim_token": claim_token, "allocator_token": block.allocator(),
+            "name": cover.rpartition("/")[2], "campaignId": "0" * 24,
+        }  # fmt: skip
+        self._stock()
+        deliver()
+
+    def _stock(self) -> None:
+        owner, path = self.callers["organiser"], f"/api/events/{self.things['eventId']}/inventory"
+        low = {"parLevel": 30, "minOrderQty": 1, "reorderLevel": 10, "onHand": 4, "reserved": 0, "damaged": 0}
+        item = data(owner.post(f"{path}/items", {"name": "Lager", "sku": "BEE-1", "supplier": "B", **low}), 201)
+        (order,) = data(owner.post(f"{path}/reorder/apply"))["orders"]
+        job = data(owner.get(f"{path}/reports?format=pdf"), 202)["jobId"]
+        deliver()
+        report = data(owner.get(f"{path}/reports?jobId={job}"))["downloadUrl"]
+        self.things |= {"itemId": item["id"], "orderId": order["id"], "report_token": report.rpartition("/")[2]}
+
+    def _stall(self) -> None:
+        owner, event = self.callers["organiser"], self.things["eventId"]
+        me, who = payouts.earner(self.client, 100_000)
+        other, _ = payouts.earner(self.client, 100_000)
+        self.callers |= {"merchant": me, "other_merchant": other}
+        new = merchants.merchant_account(verified=False)
+        self.callers["new_merchant"] = self.client.as_(sign_in(self.client, new.email)["accessToken"])
+        merchants.answered(me, merchants.invited(owner, event, who)["invited"][0]["inviteId"])
+        pending = merchants.invited(owner, events.published(owner)["id"], who)["invited"][0]["inviteId"]
+        path = f"/api/merchants/me/events/{event}/crew"
+        (member,) = crew.put(me, path, {"name": "Selma"})
+        payout = payouts.requested(me, 100, mode="schedule", scheduledFor="2026-12-24")
+        slug = data(owner.post(f"/api/events/{event}/merchant-invite", {"businessName": "Braai"}), 201)
+        self.things |= {
+            "inviteId": pending, "crewMemberId": member["id"], "shift_code": member["shiftCode"],
+            "payoutId": payout["id"], "slug": slug["slug"], "uninvited": merchants.merchant_account().id,
+        }  # fmt: skip
+
+    def _applications(self) -> None:
+        owner, event = self.callers["organiser"], self.things["eventId"]
+        mine = applications.applied(self.callers["merchant"], eventId=event)
+        approved = applications.applied(self.client, eventId=event)
+        applications.decided(owner, approved)
+        documents, pay = applications.link("documents"), applications.link("pay")
+        data(applications.upload(self.client, documents, "identity"))
+        data(self.client.post(f"{applications.LIST}/pay/{pay}"))
+        shown = data(owner.get(f"{applications.LIST}/{approved['id']}"))["documents"][0]["url"]
+        email = "ready@example.com"
+        free = applications.applied(self.client, eventId=event, amountMinor=0, email=email)
+        applications.decided(owner, free, documentsRequired=[])
+        self.things |= {
+            "applicationId": mine["id"], "approvedId": approved["id"], "documents_token": documents, "pay_token": pay,
+            "file_token": shown.rpartition("/")[2], "activation_token": applications.link("activate", email),
+        }  # fmt: skip
+
+    def _passwords(self) -> None:
+        newcomer, forgetful = "newcomer@example.com", account("customer").email
+        body = {"email": newcomer, "password": "a quiet evening", "firstName": "N", "lastName": "C"}
+        data(self.client.post("/api/auth/register/customer", body), 201)
+        customer = self.things["customer_email"]
+        for email in (forgetful, customer):
+            data(self.client.post("/api/auth/password-reset/request", {"email": email}))
+        sent = {"email": customer, "code": newest_code(customer)}
+        token = data(self.client.post("/api/auth/password-reset/verify", sent))["resetToken"]
+        self.things |= {
+            "newcomer": newcomer, "newcomer_code": newest_code(newcomer), "forgetful": forgetful,
+            "reset_code": newest_code(forgetful), "reset_token": token,
+        }  # fmt: skip
+
+
+def keep() -> None:
+    """Remembers the rows of all tables, in tables beside them."""
+    db.session.remove()
+    with db.engine.begin() as connection:
+        for table in db.metadata.sorted_tables:
+            connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
+            connection.execute(text(f'CREATE UNLOGGED TABLE "kept_{table.name}" AS TABLE "{table.name}"'))
+
+
+def forget() -> None:
+    db.session.remove()
+    with db.engine.begin() as connection:
+        for table in db.metadata.sorted_tables:
+            connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
+
+
+def go_back() -> None:
+    """All tables as they were remembered; no trigger or key looks on."""
+    db.session.remove()
+    steps = ["SET LOCAL session_replication_role = replica"]
+    for table in db.metadata.sorted_tables:
+        columns = ", ".join(f'"{each.name}"' for each in table.columns if each.computed is None)
+        steps.append(f'DELETE FROM "{table.name}"')
+        steps.append(
+            f'INSERT INTO "{table.name}" ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM "kept_{table.name}"'
+        )
+    with db.engine.begin() as connection:
+        connection.execute(text("; ".join(steps)))
