@@ -19,9 +19,10 @@ from app.clients.refusals import AddressRefused
 from app.core.jobs import Ambiguous, Permanent, Transient
 
 TOTAL, LONGEST = 15.0, 200
-LATER = frozenset({401, 403, 407, 408, 425, 429})
-"""No word about the message: it came too early, or our own account there is not in order."""
-NOBODY = frozenset({404, 410})
+LATER = frozenset({401, 403, 404, 405, 407, 408, 425, 429})
+"""No word about the message: it came too early, or our account or the address of the gateway is not in order."""
+NOBODY = 410
+"""Not 404: a wrong path in the setting answers that, and would end every number of an audience for good."""
 UNCLEAR = frozenset({502, 504})
 """Said by something in between, which does not know what became of the message."""
 
@@ -50,7 +51,7 @@ def _check(answer: Received) -> None:
     status, told = answer.status, f"the gateway answered {answer.status}{_reason(answer.body)}"
     if 200 <= status < 300:
         return
-    if status in NOBODY:
+    if status == NOBODY:
         raise AddressRefused(told)
     if status in UNCLEAR:
         raise Ambiguous(told)

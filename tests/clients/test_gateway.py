@@ -68,7 +68,8 @@ def test_a_push_message_goes_out_as_documented(other_side: Gateway) -> None:
 @pytest.mark.parametrize(
     ("status", "verdict"),
     [
-        (400, Permanent), (422, Permanent), (413, Permanent), (404, AddressRefused), (410, AddressRefused),
+        (400, Permanent), (422, Permanent), (413, Permanent), (410, AddressRefused),
+        (404, Transient), (405, Transient),
         (401, Transient), (403, Transient), (408, Transient), (429, Transient), (500, Transient), (503, Transient),
         (301, Transient), (307, Transient), (502, Ambiguous), (504, Ambiguous),
     ],

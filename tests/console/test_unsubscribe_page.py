@@ -60,6 +60,7 @@ def test_all_organisers_can_be_stopped_before_and_after(lights: str, visitor: Vi
             visitor.send(form=form, choice=choice)
         page = visitor.send(form=0 if first else 1, choice="everything")
         assert (EMAIL, None) in ended() and "No more messages from <bdi>any organiser</bdi>" in page.text
+        assert "every other organiser may write to you again" in page.text, "what the button undoes is said"
         page = visitor.send(choice="again")
         assert ended() == [] and "Stop these messages" in page.text
 
@@ -160,7 +161,7 @@ def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: boo
         eyes.look("done")
         eyes.page.get_by_role("button", name="Stop messages of all organisers").click()
         eyes.look("done-all")
-        eyes.page.get_by_role("button", name="Get messages from Windhoek Lights again").click()
+        eyes.page.get_by_role("button", name="Get messages again").click()
         assert eyes.page.get_by_role("button", name="Stop these messages").is_visible()
         long = account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
         eyes.page.goto(address + page_of("x" * 60 + "@guest.example", long))

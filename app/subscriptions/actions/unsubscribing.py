@@ -23,5 +23,5 @@ def unsubscribe(subject: Subject, *, everything: bool = False) -> None:
 
 
 def resubscribe(subject: Subject) -> None:
-    """Lets the organiser of the link write again. Others whose messages were ended one by one stay ended."""
+    """Lets the organiser of the link write again, and all whose messages were not ended one by one."""
     write_row(BEGIN_AGAIN, {"address": subject.address, "organiser_id": subject.organiser_id})
