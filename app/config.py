@@ -75,6 +75,16 @@ class Settings:
     VAT_PERCENT: float = setting("inside every price", default=15)
     RATE_LIMIT_SCALE: float = setting("multiplies every count per time", default="20 in development, else 1")
     LOG_LEVEL: str = setting("`debug`, `info`, `warning` or `error`", default="info")
+    METRICS_TOKEN: str | None = setting(
+        "16 or more characters; who brings it as Bearer may read /metrics from elsewhere", secret=True
+    )
+    METRICS_DIR: Path = setting(
+        "where the processes of this node count, best in memory (tmpfs)", default="DATA_DIR/metrics"
+    )
+    SENTRY_DSN: str | None = setting("errors go there; needs requirements-observability.txt", secret=True)
+    OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
+        "traces go there by OTLP over HTTP; needs requirements-observability.txt", secret=True
+    )
 
     @property
     def production(self) -> bool:
@@ -132,7 +142,8 @@ class _Reader:
 def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     reader = _Reader(values, problems)
     development = values.get("APP_ENV", "development") != "production"
-    return _own(reader, development) | _outside(reader, Path(values.get("DATA_DIR") or "var").absolute())
+    data_dir = Path(values.get("DATA_DIR") or "var").absolute()
+    return _own(reader, development) | _outside(reader, data_dir) | _watching(reader, data_dir)
 
 
 def _own(reader: _Reader, development: bool) -> dict[str, Any]:
@@ -185,6 +196,16 @@ def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
     }
 
 
+def _watching(reader: _Reader, data_dir: Path) -> dict[str, Any]:
+    """What concerns those who watch it."""
+    return {
+        "METRICS_TOKEN": reader.take("METRICS_TOKEN"),
+        "METRICS_DIR": Path(reader.take("METRICS_DIR", default=data_dir / "metrics")).absolute(),
+        "SENTRY_DSN": reader.take("SENTRY_DSN"),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": reader.take("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    }
+
+
 def _contradictions(read: dict[str, Any]) -> Iterator[str]:
     production = read["APP_ENV"] == "production"
     for name, schemes in (("DATABASE_URL", ("postgresql",)), ("DATABASE_REPLICA_URL", ("postgresql",))):
@@ -196,9 +217,13 @@ def _contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield "SMTP_URL: must start with smtp:// or smtps://."
     if not read["STORAGE_URL"].startswith(("file://", "s3://")):
         yield "STORAGE_URL: must start with file:// or s3://."
-    base = urlsplit(read["PUBLIC_BASE_URL"])
-    if base.scheme not in ("http", "https") or not base.hostname:
+    if not is_address(read["PUBLIC_BASE_URL"]):
         yield "PUBLIC_BASE_URL: must be an absolute http(s) address."
+    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16:
+        yield "METRICS_TOKEN: needs 16 or more characters."
+    for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
+        if read[name] and not is_address(read[name]):
+            yield f"{name}: must be an http(s) address."
     if production and len(read["SECRET_KEY"]) < 32:
         yield "SECRET_KEY: production needs 32 or more characters."
     if production and not read["DATABASE_URL"]:
@@ -222,6 +247,12 @@ def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
         yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
     elif production and parts.scheme != "https":
         yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
+
+
+def is_address(url: str) -> bool:
+    """Whether that is an address of HTTP."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _is_database(url: str, schemes: tuple[str, ...]) -> bool:

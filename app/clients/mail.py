@@ -12,6 +12,7 @@ import structlog
 from flask import current_app
 
 from app.clients import mailbox
+from app.clients.counted import counted
 from app.clients.message import Attachment, Message
 from app.clients.mime import compose
 from app.clients.smtp import deliver
@@ -35,7 +36,11 @@ def send(message: Message, *, fence: Callable[[], None]) -> None:
     Raises Permanent, Transient or Ambiguous; whatever `fence` raises passes through, with nothing sent.
     """
     assert_no_transaction()
-    settings = _settings()
+    with counted("mail"):
+        _send(message, _settings(), fence)
+
+
+def _send(message: Message, settings: Settings, fence: Callable[[], None]) -> None:
     envelope = compose(message, mail_from=settings.MAIL_FROM)
     if settings.SMTP_URL:
         deliver(envelope, url=settings.SMTP_URL, hello=_host(settings), fence=fence)

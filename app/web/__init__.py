@@ -9,6 +9,7 @@ from app.web import auth, errors, limits
 from app.web.cookies import SessionOfPages
 from app.web.edge import Edge
 from app.web.envelope import OrjsonProvider
+from app.web.measuring import Measured
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -32,4 +33,5 @@ def init_app(app: Flask, settings: "Settings") -> None:
             max_age=600,
             expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
         )
-    app.wsgi_app = Edge(app.wsgi_app, https=settings.PUBLIC_BASE_URL.startswith("https"))  # type: ignore[method-assign]
+    https = settings.PUBLIC_BASE_URL.startswith("https")
+    app.wsgi_app = Edge(app.wsgi_app, Measured(app), https=https)  # type: ignore[method-assign]

@@ -11,6 +11,7 @@ from app.core import errors
 from app.core.errors import AppError
 from app.web.edge import ROUTE
 from app.web.envelope import error_response
+from app.web.measuring import POOL_TIMEOUTS
 from app.web.refusals import HostNotTrusted
 
 log = structlog.get_logger("errors")
@@ -63,6 +64,7 @@ def translated(exception: Exception) -> AppError:
     if isinstance(exception, HTTPException):
         return _of_werkzeug(exception)
     if isinstance(exception, exc.TimeoutError):
+        POOL_TIMEOUTS.add()
         return errors.Busy()
     if isinstance(exception, exc.DBAPIError):
         return _of_database(exception.orig, lost=exception.connection_invalidated)

@@ -13,11 +13,24 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.core.context import request_id
 from app.core.jobs import Delivery, Job, JobError, LostLease, Run, find
+from app.core.metrics import Counter, Histogram
 from app.core.outbox.lease import DONE, Lease, Verdict, claim
 from app.core.outbox.pace import Pace, pace
 from app.core.outbox.verdicts import TimeLimit, verdict_on
 
 SETTLE_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0, 4.0)
+OUTCOMES = ("done", "retry", "postponed", "dead", "uncertain", "lost")
+JOBS = Counter(
+    "commerce_jobs_total",
+    f"Tries at work that left a request, by kind and by what came of them: {', '.join(OUTCOMES)}.",
+    ("kind", "outcome"),
+)
+SECONDS = Histogram(
+    "commerce_job_seconds",
+    "Seconds that a try took.",
+    ("kind",),
+    buckets=(0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 60.0),
+)
 
 log = structlog.get_logger(__name__)
 
@@ -55,13 +68,16 @@ def run(lease: Lease, speed: Pace) -> str:
     started = time.monotonic()
     try:
         outcome = _outcome(lease, speed)
+        seconds = time.monotonic() - started
+        JOBS.add(lease.kind, outcome)
+        SECONDS.observe(seconds, lease.kind)
         log.info(
             "job",
             kind=lease.kind,
             outbox_id=lease.id,
             outcome=outcome,
             attempt=lease.attempt,
-            ms=round((time.monotonic() - started) * 1000),
+            ms=round(seconds * 1000),
         )
         return outcome
     finally:
