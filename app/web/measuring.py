@@ -32,6 +32,13 @@ POOL_TIMEOUTS = Counter(
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
+def route_of(environ: "WSGIEnvironment") -> str:
+    """The route of a request as it is declared; `none` where no route is."""
+    request = environ.get("werkzeug.request")
+    rule = request.url_rule if request is not None else None
+    return rule.rule if rule is not None else "none"
+
+
 class Measured:
     """Counts the requests of one application."""
 
@@ -51,9 +58,7 @@ class Measured:
         method: str = environ["REQUEST_METHOD"]
         if method not in METHODS:
             method = "other"
-        request = environ.get("werkzeug.request")
-        rule = request.url_rule if request is not None else None
-        route = rule.rule if rule is not None else "none"
+        route = route_of(environ)
         self._store.add(REQUESTS, (route, method, status))
         self._store.observe(SECONDS, (route, method), seconds)
 

@@ -16,6 +16,7 @@ from app.clients.payrail.breaker import Breaker, Permit
 from app.clients.payrail.connection import BROKEN, NEVER_LEFT, Account, Connection
 from app.clients.payrail.deadline import left, within
 from app.core.metrics import Counter, Histogram
+from app.core.telemetry.spans import span
 from app.core.transaction import assert_no_transaction
 
 TRIES, PAUSE, LONGEST_PAUSE = 3, 0.2, 2.0
@@ -97,7 +98,8 @@ class Exchange:
             raise NoAnswer("breaker_open", reached=False)
         sound, outcome, started = False, "no_answer", time.monotonic()
         try:
-            answer, sound, outcome = self._asked(method, path, body, reference), True, "answered"
+            with span(f"rail {method}", method=method):
+                answer, sound, outcome = self._asked(method, path, body, reference), True, "answered"
         except NoAnswer as missed:
             if missed.problem in ("not_signed", "busy"):
                 sound, outcome = True, missed.problem

@@ -7,6 +7,7 @@ from threading import Lock
 
 from flask import Response, current_app
 
+from app.clients import counted
 from app.config import Settings
 from app.core.metrics import store
 from app.core.metrics.summing import Numbers, summed
@@ -14,6 +15,8 @@ from app.core.metrics.text import CONTENT_TYPE, text
 from app.web.figures import around, gate, work
 
 SECONDS = 5.0
+COUNTED_ELSEWHERE = (counted.MESSAGES,)
+"""Only workers send messages; what a process has not declared it cannot tell."""
 
 
 @dataclass
