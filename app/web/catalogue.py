@@ -36,7 +36,7 @@ METRICS = """\
 
 What `/metrics` tells; [observability.md](observability.md) says how to read it. Counters, histograms and the gauges of
 processes are those of the node that is asked: add them up over nodes. Figures marked *looked up* are the same whichever
-node is asked: take their maximum. Made from the code by `flask docs write`.
+node is asked, but for the disk's and the build: take their maximum. Made from the code by `flask docs write`.
 
 | metric | kind | labels | what it tells |
 |---|---|---|---|
