@@ -81,9 +81,9 @@ class Settings:
     METRICS_DIR: Path = setting(
         "where the processes of this node count, best in memory (tmpfs)", default="DATA_DIR/metrics"
     )
-    SENTRY_DSN: str | None = setting("errors go there; needs requirements-observability.txt", secret=True)
+    SENTRY_DSN: str | None = setting("errors go there; needs requirements-observability.in", secret=True)
     OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
-        "traces go there by OTLP over HTTP; needs requirements-observability.txt", secret=True
+        "traces go there by OTLP over HTTP; needs requirements-observability.in", secret=True
     )
 
     @property

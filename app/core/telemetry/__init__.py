@@ -4,7 +4,7 @@
     errors.py   report(): an error nobody foresaw, to Sentry
     spans.py    span(): how long a piece of work took, to an OpenTelemetry collector
 
-Neither library is among the requirements; requirements-observability.txt has them.
+Neither library is among the requirements; requirements-observability.in has them.
 """
 
 from flask import Flask

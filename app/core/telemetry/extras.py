@@ -8,7 +8,7 @@ NEEDED = {
     "SENTRY_DSN": ("sentry_sdk",),
     "OTEL_EXPORTER_OTLP_ENDPOINT": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
 }
-FILE = "requirements-observability.txt"
+FILE = "requirements-observability.in"
 
 
 def check(settings: Settings) -> None:
