@@ -45,7 +45,7 @@ class Settings:
     PUBLIC_BASE_URL: str = setting("what links in mails start with", default="http://localhost:8000")
     TRUSTED_HOSTS: list[str] = setting(
         "host names answered to, comma-separated; others get 400",
-        default="any in development, that of PUBLIC_BASE_URL in production",
+        default="any in development, that of PUBLIC_BASE_URL and of this machine itself in production",
     )
     PROXY_HOPS: int = setting("reverse proxies in front whose X-Forwarded-* count", default=0)
     CORS_ORIGINS: list[str] = setting("browser origins that may call the API, comma-separated", default="none")
@@ -159,7 +159,7 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "DATABASE_POOL": take("DATABASE_POOL", "int", 8, validate=at_least(min=1, max=100)),
         "REDIS_URL": take("REDIS_URL", default=""),
         "PUBLIC_BASE_URL": base_url,
-        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else urlsplit(base_url).hostname or ""),
+        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else _names_of(base_url)),
         "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
         "CORS_ORIGINS": names("CORS_ORIGINS"),
         "BOOTSTRAP_SECRET": take("BOOTSTRAP_SECRET"),
@@ -167,6 +167,11 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "RATE_LIMIT_SCALE": take("RATE_LIMIT_SCALE", "float", scale, validate=at_least(min=0.01)),
         "LOG_LEVEL": take("LOG_LEVEL", default="info", validate=one_of(("debug", "info", "warning", "error"))),
     }
+
+
+def _names_of(base_url: str) -> str:
+    """What a node is called from outside, and what probes and scrapers on it call it."""
+    return f"{urlsplit(base_url).hostname or ''},localhost,127.0.0.1"
 
 
 def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:

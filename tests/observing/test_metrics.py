@@ -193,6 +193,19 @@ def test_without_a_token_elsewhere_is_closed(client: Client, address: str) -> No
         assert refusal(client.get("/metrics", environ_base=base, headers=given)) == (403, "METRICS_CLOSED")
 
 
+def test_a_scraper_on_a_node_of_production_needs_no_setting(app: Flask) -> None:
+    settings = app.extensions["settings"]
+    production = app_for(
+        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
+        APP_ENV="production", PAYRAIL_ALLOW_MOCK="1", PUBLIC_BASE_URL="https://tickets.example.com", PROXY_HOPS="1",
+    )  # fmt: skip
+    client = Client(production.test_client())
+    for host, status in (("127.0.0.1:8000", 200), ("localhost:8000", 200), ("other.example.com", 400)):
+        assert client.get("/metrics", headers={"Host": host}).status_code == status
+    through_proxy = {"Host": "tickets.example.com", "X-Forwarded-For": "127.0.0.1"}
+    assert refusal(client.get("/metrics", headers=through_proxy)) == (403, "METRICS_CLOSED")
+
+
 def test_the_token_opens_it_from_elsewhere(guarded: Client) -> None:
     def status(given: str | None) -> int:
         headers = {"Authorization": given} if given else {}

@@ -27,21 +27,25 @@ class Store:
         _stores.add(self)
 
     def add(self, metric: "Counter | Gauge", labels: Labels, by: float = 1.0) -> None:
-        page = self._page or self._opened()
+        page = self.page()
         with page.lock:
             page.values[page.find(metric, labels)] += by
 
     def set(self, metric: "Gauge", labels: Labels, value: float) -> None:
-        page = self._page or self._opened()
+        page = self.page()
         with page.lock:
             page.values[page.find(metric, labels)] = value
 
     def observe(self, metric: "Histogram", labels: Labels, seconds: float) -> None:
-        page = self._page or self._opened()
+        page = self.page()
         with page.lock:
             first = page.find(metric, labels)
             page.values[first + metric.place(seconds)] += 1
             page.values[first + metric.width - 1] += seconds
+
+    def page(self) -> Page:
+        """The page of this process: what is counted at every request goes there by itself, under its lock."""
+        return self._page or self._opened()
 
     def close(self) -> None:
         """Gives the page up; the next number takes one again."""
