@@ -7,12 +7,15 @@ import pytest
 from flask import Flask
 from redis import Redis
 from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError
 
 from app.clients import mail
+from app.clients.payrail import rail
 from app.core.db import db
 from app.core.jobs import Permanent
 from app.core.metrics import Metric
 from app.core.outbox import heartbeat
+from app.web.errors import translated
 from app.web.figures import scraped
 from tests.factories.outbox import work
 from tests.http import Client, refusal
@@ -158,6 +161,37 @@ def test_redis_waiting_bells_are_counted(app: Flask, client: Client) -> None:
     Redis.from_url(app.extensions["settings"].REDIS_URL).rpush("rq:queue:outbox", "a", "b")
     page = read(client)
     assert (value(page, "commerce_redis_up"), value(page, "commerce_bells_waiting")) == (1, 2)
+
+
+def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed_port: int) -> None:
+    settings = app.extensions["settings"]
+    live = app_for(
+        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
+        PAYRAIL_MODE="live", PAYRAIL_URL=f"http://127.0.0.1:{closed_port}", PAYRAIL_KEY="k", PAYRAIL_SECRET="s",
+    )  # fmt: skip
+    before = read(Client(live.test_client()))
+    assert "commerce_rail_breaker_state 0\n" in before
+    with live.app_context():
+        for _ in range(2):
+            rail().transfer_status("6565a1f0c3d2e1b0a9f8e7d6")
+    live.extensions.pop("figures")
+    after = read(Client(live.test_client()))
+    made, kept = (
+        value(after, series) - value(before, series)
+        for series in (
+            'commerce_rail_calls_total{method="GET",outcome="no_answer"}',
+            'commerce_rail_calls_total{method="GET",outcome="breaker_open"}',
+        )
+    )
+    assert (made, kept) == (5, 1)
+    assert value(after, 'commerce_rail_call_seconds_count{method="GET"}') >= 5
+    assert "commerce_rail_breaker_state 2\n" in after
+
+
+def test_a_request_that_gets_no_connection_is_counted(client: Client) -> None:
+    before = value(read(client), "commerce_database_pool_timeouts_total")
+    assert translated(TimeoutError()).code == "BUSY"
+    assert value(read(client), "commerce_database_pool_timeouts_total") == before + 1
 
 
 # Who may read
