@@ -10,7 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import cli, config
 from app.config import Settings
-from app.core import logs, migrations
+from app.core import logs, metrics, migrations, telemetry
 from app.core.db import db
 from app.embedded import servers
 
@@ -24,6 +24,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask(__name__)
     app.extensions["settings"] = settings
     app.config.update(_flask_config(settings))
+    metrics.init_app(app, settings.METRICS_DIR)
+    telemetry.init_app(app, settings)
     db.init_app(app)
     migrations.init_app(app)
     _web(app, settings)

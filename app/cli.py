@@ -6,6 +6,7 @@ from app import demo, up
 from app.accounts import commands as accounts
 from app.clients.payrail import commands as payrail
 from app.core import commands as core
+from app.doctor import commands as doctor
 from app.events import commands as events
 from app.inventory import commands as inventory
 from app.ledger import commands as ledger
@@ -19,6 +20,7 @@ def register(app: Flask) -> None:
     app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)
+    doctor.register(app)
     events.register(app)
     inventory.register(app)
     ledger.register(app)

@@ -45,7 +45,7 @@ class Settings:
     PUBLIC_BASE_URL: str = setting("what links in mails start with", default="http://localhost:8000")
     TRUSTED_HOSTS: list[str] = setting(
         "host names answered to, comma-separated; others get 400",
-        default="any in development, that of PUBLIC_BASE_URL in production",
+        default="any in development, that of PUBLIC_BASE_URL and of this machine itself in production",
     )
     PROXY_HOPS: int = setting("reverse proxies in front whose X-Forwarded-* count", default=0)
     CORS_ORIGINS: list[str] = setting("browser origins that may call the API, comma-separated", default="none")
@@ -77,6 +77,16 @@ class Settings:
     VAT_PERCENT: float = setting("inside every price", default=15)
     RATE_LIMIT_SCALE: float = setting("multiplies every count per time", default="20 in development, else 1")
     LOG_LEVEL: str = setting("`debug`, `info`, `warning` or `error`", default="info")
+    METRICS_TOKEN: str | None = setting(
+        "16 or more characters; who brings it as Bearer may read /metrics from elsewhere", secret=True
+    )
+    METRICS_DIR: Path = setting(
+        "where the processes of this node count, best in memory (tmpfs)", default="DATA_DIR/metrics"
+    )
+    SENTRY_DSN: str | None = setting("errors go there; needs requirements-observability.in", secret=True)
+    OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
+        "traces go there by OTLP over HTTP; needs requirements-observability.in", secret=True
+    )
 
     @property
     def production(self) -> bool:
@@ -134,7 +144,8 @@ class _Reader:
 def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     reader = _Reader(values, problems)
     development = values.get("APP_ENV", "development") != "production"
-    return _own(reader, development) | _outside(reader, Path(values.get("DATA_DIR") or "var").absolute())
+    data_dir = Path(values.get("DATA_DIR") or "var").absolute()
+    return _own(reader, development) | _outside(reader, data_dir) | _watching(reader, data_dir)
 
 
 def _own(reader: _Reader, development: bool) -> dict[str, Any]:
@@ -150,7 +161,7 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "DATABASE_POOL": take("DATABASE_POOL", "int", 8, validate=at_least(min=1, max=100)),
         "REDIS_URL": take("REDIS_URL", default=""),
         "PUBLIC_BASE_URL": base_url,
-        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else urlsplit(base_url).hostname or ""),
+        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else _names_of(base_url)),
         "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
         "CORS_ORIGINS": names("CORS_ORIGINS"),
         "BOOTSTRAP_SECRET": take("BOOTSTRAP_SECRET"),
@@ -158,6 +169,11 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "RATE_LIMIT_SCALE": take("RATE_LIMIT_SCALE", "float", scale, validate=at_least(min=0.01)),
         "LOG_LEVEL": take("LOG_LEVEL", default="info", validate=one_of(("debug", "info", "warning", "error"))),
     }
+
+
+def _names_of(base_url: str) -> str:
+    """What a node is called from outside, and what probes and scrapers on it call it."""
+    return f"{urlsplit(base_url).hostname or ''},localhost,127.0.0.1"
 
 
 def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
@@ -187,6 +203,16 @@ def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
     }
 
 
+def _watching(reader: _Reader, data_dir: Path) -> dict[str, Any]:
+    """What concerns those who watch it."""
+    return {
+        "METRICS_TOKEN": reader.take("METRICS_TOKEN"),
+        "METRICS_DIR": Path(reader.take("METRICS_DIR", default=data_dir / "metrics")).absolute(),
+        "SENTRY_DSN": reader.take("SENTRY_DSN"),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": reader.take("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    }
+
+
 def _contradictions(read: dict[str, Any]) -> Iterator[str]:
     production = read["APP_ENV"] == "production"
     for name, schemes in (("DATABASE_URL", ("postgresql",)), ("DATABASE_REPLICA_URL", ("postgresql",))):
@@ -200,9 +226,13 @@ def _contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield from _wrong_gateway(name, read[name], production)
     if not read["STORAGE_URL"].startswith(("file://", "s3://")):
         yield "STORAGE_URL: must start with file:// or s3://."
-    base = urlsplit(read["PUBLIC_BASE_URL"])
-    if base.scheme not in ("http", "https") or not base.hostname:
+    if not is_address(read["PUBLIC_BASE_URL"]):
         yield "PUBLIC_BASE_URL: must be an absolute http(s) address."
+    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16:
+        yield "METRICS_TOKEN: needs 16 or more characters."
+    for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
+        if read[name] and not is_address(read[name]):
+            yield f"{name}: must be an http(s) address."
     if production and len(read["SECRET_KEY"]) < 32:
         yield "SECRET_KEY: production needs 32 or more characters."
     if production and not read["DATABASE_URL"]:
@@ -236,6 +266,12 @@ def _wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str
         yield f"{name}: must be an http(s) address, without a question mark."
     elif production and parts.scheme != "https":
         yield f"{name}: production needs https://, because it carries a secret and people's addresses."
+
+
+def is_address(url: str) -> bool:
+    """Whether that is an address of HTTP."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _is_database(url: str, schemes: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from flask import Flask
+from flask import Flask, current_app
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker
@@ -18,6 +18,7 @@ from rq.serializers import JSONSerializer
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app import create_app
+from app.core import telemetry
 from app.core.db import db
 from app.core.jobs import discover
 from app.core.outbox import heartbeat
@@ -36,6 +37,8 @@ def run(outbox_id: int) -> None:
             bell().ring_softly(outbox_id)
     except (OperationalError, InterfaceError) as error:
         log.warning("worker.no_database", error=type(error.orig).__name__)
+    finally:
+        telemetry.flush(current_app._get_current_object())  # type: ignore[attr-defined]
 
 
 class OutboxWorker(Worker):

@@ -1,6 +1,8 @@
 """Settings for applications under test."""
 
+import os
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from flask import Flask
@@ -13,7 +15,11 @@ SECRET_KEY = "a-key-that-only-tests-know-0123456789abcdef"
 BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
 
 
-def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = "/nonexistent", **more: str) -> Settings:
+NOWHERE = "/nonexistent"
+METRICS_DIR = Path(gettempdir()) / f"event-commerce-metrics-{os.getuid()}"
+
+
+def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NOWHERE, **more: str) -> Settings:
     return load(
         {
             "APP_ENV": "development",
@@ -21,6 +27,7 @@ def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = "/
             "DATABASE_URL": database_url,
             "REDIS_URL": redis_url,
             "DATA_DIR": str(data_dir),
+            "METRICS_DIR": str(METRICS_DIR if data_dir == NOWHERE else Path(data_dir) / "metrics"),
             "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
             "RATE_LIMIT_SCALE": "1",
             "DATABASE_POOL": "20",

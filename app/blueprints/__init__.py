@@ -20,6 +20,7 @@ from app.blueprints.inventory.routes import blp as inventory
 from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media.routes import blp as media
 from app.blueprints.merchants.routes import blp as merchants
+from app.blueprints.metrics.routes import blp as metrics
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail.routes import blp as payrail
 from app.blueprints.subscriptions.routes import blp as subscriptions
@@ -47,6 +48,7 @@ def register(app: Flask, settings: Settings) -> None:
         invitations,
         media,
         merchants,
+        metrics,
         payouts,
         payrail,
         public_events,

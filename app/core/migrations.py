@@ -41,9 +41,18 @@ class Commands(click.Command):
 @cache
 def head() -> str:
     """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
-    found = [REVISION.findall(each.read_text()) for each in (FOLDER / "versions").glob("*.py")]
-    revisions, before = {pair[0] for pair in found}, {name for pair in found for name in pair[1:]}
-    return ",".join(sorted(revisions - before))
+    found = _found()
+    return ",".join(sorted({pair[0] for pair in found} - {name for pair in found for name in pair[1:]}))
+
+
+def known() -> set[str]:
+    """Every migration that this code has."""
+    return {pair[0] for pair in _found()}
+
+
+def _found() -> list[list[str]]:
+    """Each migration with the one before it."""
+    return [REVISION.findall(each.read_text()) for each in (FOLDER / "versions").glob("*.py")]
 
 
 def pending() -> bool:

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 from flask import Flask
 from flask_cors import CORS
 
+from app.core.telemetry import spans
 from app.web import auth, errors, limits
 from app.web.cookies import SessionOfPages
 from app.web.edge import Edge
 from app.web.envelope import OrjsonProvider
+from app.web.measuring import Measured
+from app.web.tracing import Traced
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -32,4 +35,7 @@ def init_app(app: Flask, settings: "Settings") -> None:
             max_age=600,
             expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
         )
-    app.wsgi_app = Edge(app.wsgi_app, https=settings.PUBLIC_BASE_URL.startswith("https"))  # type: ignore[method-assign]
+    if spans.EXTENSION in app.extensions:
+        app.wsgi_app = Traced(app.wsgi_app, app.extensions[spans.EXTENSION])  # type: ignore[method-assign]
+    https = settings.PUBLIC_BASE_URL.startswith("https")
+    app.wsgi_app = Edge(app.wsgi_app, Measured(app), https=https)  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the code: every error, every setting."""
+"""Pages of the documentation that are made from the code: every error, every setting, every metric."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from flask.cli import AppGroup
 
 from app import config
 from app.core.errors import AppError
+from app.core.metrics import Metric
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 docs = AppGroup("docs", help="The pages of docs/ that are made from the code.")
@@ -30,6 +31,16 @@ Made from the code by `flask docs write`.
 | variable | default | meaning |
 |---|---|---|
 """
+METRICS = """\
+# Metrics
+
+What `/metrics` tells; [observability.md](observability.md) says how to read it. Counters, histograms and the gauges of
+processes are those of the node that is asked: add them up over nodes. Figures marked *looked up* are the same whichever
+node is asked, but for the disk's and the build: take their maximum. Made from the code by `flask docs write`.
+
+| metric | kind | labels | what it tells |
+|---|---|---|---|
+"""
 
 
 def register(app: Flask) -> None:
@@ -51,12 +62,20 @@ def settings_page() -> str:
     )
 
 
-PAGES = {"errors.md": errors_page, "settings.md": settings_page}
+def metrics_page() -> str:
+    """The table of metrics, by name."""
+    return METRICS + "".join(
+        _row(f"`{it.name}`", it.kind if it.stored else "looked up", ", ".join(map("`{}`".format, it.labels)), it.help)
+        for it in sorted(Metric.catalogue.values(), key=lambda each: each.name)
+    )
+
+
+PAGES = {"errors.md": errors_page, "settings.md": settings_page, "metrics.md": metrics_page}
 
 
 @docs.command("write")
 def write() -> None:
-    """Write docs/errors.md and docs/settings.md."""
+    """Write docs/errors.md, docs/settings.md and docs/metrics.md."""
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page())
         click.echo(f"docs/{name}")

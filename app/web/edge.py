@@ -14,6 +14,7 @@ import structlog
 
 from app.core.context import request_id as current_request_id
 from app.web.envelope import REQUEST_ID
+from app.web.measuring import Measured
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -42,10 +43,10 @@ HSTS = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
 
 
 class Edge:
-    """Wraps a WSGI application: keeps or makes the request id, adds absent headers, logs what matters."""
+    """Wraps a WSGI application: keeps or makes the request id, adds absent headers, counts, logs what matters."""
 
-    def __init__(self, application: "WSGIApplication", *, https: bool) -> None:
-        self.application = application
+    def __init__(self, application: "WSGIApplication", measured: Measured, *, https: bool) -> None:
+        self.application, self.measured = application, measured
         self.headers = HEADERS + ([HSTS] if https else [])
         self.names = {name.lower(): (name, value) for name, value in self.headers}
 
@@ -61,10 +62,16 @@ class Edge:
             headers += [pair for name, pair in self.names.items() if name not in present]
             headers += environ.get(ADDED, ())
             headers.append(("X-Request-Id", request_id))
-            _log(environ, status, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            self.measured.answered(environ, status[:3], seconds)
+            _log(environ, status, seconds)
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
-        return self.application(environ, start)
+        self.measured.begin()
+        try:
+            return self.application(environ, start)
+        finally:
+            self.measured.end()
 
 
 def _log(environ: "WSGIEnvironment", status: str, seconds: float) -> None:

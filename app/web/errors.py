@@ -9,8 +9,10 @@ from werkzeug.exceptions import HTTPException, SecurityError
 
 from app.core import errors
 from app.core.errors import AppError
+from app.core.telemetry.errors import report
 from app.web.edge import ROUTE
 from app.web.envelope import error_response
+from app.web.measuring import POOL_TIMEOUTS, route_of
 from app.web.refusals import HostNotTrusted
 
 log = structlog.get_logger("errors")
@@ -46,6 +48,7 @@ def handle(exception: Exception) -> ResponseReturnValue:
         request.environ.setdefault(ROUTE, request.url_rule.rule)
     if isinstance(error, errors.InternalError):
         log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
+        report(exception, route=route_of(request.environ))
     page = request.environ.get("event_commerce.error_page")
     if page is not None:
         shown: Response = page(error)
@@ -63,6 +66,7 @@ def translated(exception: Exception) -> AppError:
     if isinstance(exception, HTTPException):
         return _of_werkzeug(exception)
     if isinstance(exception, exc.TimeoutError):
+        POOL_TIMEOUTS.add()
         return errors.Busy()
     if isinstance(exception, exc.DBAPIError):
         return _of_database(exception.orig, lost=exception.connection_invalidated)

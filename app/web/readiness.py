@@ -11,11 +11,11 @@ import psycopg
 from flask import current_app
 from redis import Redis
 from redis.exceptions import RedisError
-from sqlalchemy import make_url
 
 from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
+from app.core.apart import apart
 from app.core.errors import Unavailable
 
 SECONDS = 1.0
@@ -71,8 +71,7 @@ def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
 
 
 def _database(url: str) -> dict[str, Any]:
-    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(plain, connect_timeout=2, options="-c statement_timeout=900") as connection:
+    with apart(url, seconds=0.9) as connection:
         row = connection.execute(STATE, {"fresh": FRESH}).fetchone()
     assert row is not None
     return {

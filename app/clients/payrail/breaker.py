@@ -75,6 +75,14 @@ class Breaker:
         """The rail has not answered, or not as a rail does."""
         self._asked(lambda: self._count(permit), None)
 
+    def state(self) -> str | None:
+        """`closed`, `half_open` or `open`; None when Redis does not say."""
+        found = self._asked(lambda: self._redis.mget(self._open, self._tripped), None)
+        if found is None:
+            return None
+        is_open, tripped = found
+        return "open" if is_open else "half_open" if tripped else "closed"
+
     def _permit(self) -> Permit:
         is_open, tripped = self._redis.mget(self._open, self._tripped)
         if is_open:

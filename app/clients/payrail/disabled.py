@@ -14,6 +14,10 @@ class DisabledRail:
         """There is nothing to reach."""
         return True
 
+    def breaker_state(self) -> str | None:
+        """There is none."""
+        return None
+
     def start_charge(self, charge: Charge) -> Outcome:
         raise PayrailDisabled()
 

@@ -16,9 +16,18 @@ from app.clients.deadline import left, within
 from app.clients.payrail import signing, wire
 from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker, Permit
+from app.core.metrics import Counter, Histogram
+from app.core.telemetry.spans import span
 from app.core.transaction import assert_no_transaction
 
 TRIES, PAUSE, LONGEST_PAUSE = 3, 0.2, 2.0
+CALLS = Counter(
+    "commerce_rail_calls_total",
+    "Exchanges with the payment rail, repeats included, by method and outcome: answered, no_answer, busy, not_signed, "
+    "breaker_open (not made).",
+    ("method", "outcome"),
+)
+SECONDS = Histogram("commerce_rail_call_seconds", "Seconds that an exchange with the payment rail took.", ("method",))
 log = structlog.get_logger(__name__)
 
 
@@ -83,17 +92,26 @@ class Exchange:
         except BROKEN:
             return False
 
+    def breaker_state(self) -> str | None:
+        """`closed`, `half_open` or `open`; None when nobody knows."""
+        return self._breaker.state()
+
     def _guarded(self, method: str, path: str, body: bytes, reference: str) -> Answer:
         permit = self._breaker.permit()
         if permit is Permit.NONE:
+            CALLS.add(method, "breaker_open")
             raise NoAnswer("breaker_open", reached=False)
-        sound = False
+        sound, outcome, started = False, "no_answer", time.monotonic()
         try:
-            answer, sound = self._asked(method, path, body, reference), True
+            with span(f"rail {method}", method=method):
+                answer, sound, outcome = self._asked(method, path, body, reference), True, "answered"
         except NoAnswer as missed:
-            sound = missed.problem in ("not_signed", "busy")
+            if missed.problem in ("not_signed", "busy"):
+                sound, outcome = True, missed.problem
             raise
         finally:
+            CALLS.add(method, outcome)
+            SECONDS.observe(time.monotonic() - started, method)
             (self._breaker.succeeded if sound else self._breaker.failed)(permit)
         return answer
 

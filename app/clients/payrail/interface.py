@@ -92,6 +92,9 @@ class Rail(Protocol):
     def reachable(self) -> bool:
         """Whether it answers, found out at most a few seconds ago and in less than one."""
 
+    def breaker_state(self) -> str | None:
+        """`closed`, `half_open` or `open`, for those who watch; None where there is none or nobody knows."""
+
     def start_charge(self, charge: Charge) -> Outcome:
         """Has the rail send a code to the wallet's owner: CODE_SENT, DECLINED or UNKNOWN.
 

@@ -57,6 +57,9 @@ class LiveRail:
                 self.reach.until = time.monotonic() + (UP if self.reach.up else DOWN)
             return self.reach.up
 
+    def breaker_state(self) -> str | None:
+        return self.exchange.breaker_state()
+
     def start_charge(self, charge: Charge) -> Outcome:
         said = {
             "reference": charge.reference,

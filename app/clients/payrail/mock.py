@@ -43,6 +43,10 @@ class MockRail:
     def reachable(self) -> bool:
         return True
 
+    def breaker_state(self) -> str | None:
+        """There is none."""
+        return None
+
     def start_charge(self, charge: Charge) -> Outcome:
         self._delay(charge.msisdn)
         self.book.open_charge(charge)

@@ -13,11 +13,26 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.core.context import request_id
 from app.core.jobs import Delivery, Job, JobError, LostLease, Run, find
+from app.core.metrics import Counter, Histogram
 from app.core.outbox.lease import DONE, Lease, Verdict, claim
 from app.core.outbox.pace import Pace, pace
 from app.core.outbox.verdicts import TimeLimit, verdict_on
+from app.core.telemetry.errors import report
+from app.core.telemetry.spans import span
 
 SETTLE_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0, 4.0)
+OUTCOMES = ("done", "retry", "postponed", "dead", "uncertain", "lost")
+JOBS = Counter(
+    "commerce_jobs_total",
+    f"Tries at work that left a request, by kind and by what came of them: {', '.join(OUTCOMES)}.",
+    ("kind", "outcome"),
+)
+SECONDS = Histogram(
+    "commerce_job_seconds",
+    "Seconds that a try took.",
+    ("kind",),
+    buckets=(0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 60.0),
+)
 
 log = structlog.get_logger(__name__)
 
@@ -54,14 +69,18 @@ def run(lease: Lease, speed: Pace) -> str:
     token = request_id.set(lease.request_id)
     started = time.monotonic()
     try:
-        outcome = _outcome(lease, speed)
+        with span(f"job {lease.kind}", kind=lease.kind, attempt=lease.attempt, request_id=lease.request_id) as told:
+            told["outcome"] = outcome = _outcome(lease, speed)
+        seconds = time.monotonic() - started
+        JOBS.add(lease.kind, outcome)
+        SECONDS.observe(seconds, lease.kind)
         log.info(
             "job",
             kind=lease.kind,
             outbox_id=lease.id,
             outcome=outcome,
             attempt=lease.attempt,
-            ms=round((time.monotonic() - started) * 1000),
+            ms=round(seconds * 1000),
         )
         return outcome
     finally:
@@ -89,6 +108,7 @@ def _try(run: Run, lease: Lease, speed: Pace) -> Verdict:
     except (Exception, TimeLimit) as error:
         if not isinstance(error, JobError):
             log.warning("job.error", kind=lease.kind, outbox_id=lease.id, exc_info=True)
+            report(error, kind=lease.kind)
         return verdict_on(error, lease, fenced=run.fenced, pace=speed)
     if lease.delivery is Delivery.LOCAL:
         return Verdict(state="dead", outcome="dead", error="it returned without run.done_in(session)")

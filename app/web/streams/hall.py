@@ -18,6 +18,7 @@ import structlog
 from flask import Flask
 
 from app.accounts.caller import Caller
+from app.core.metrics import Gauge, Store
 from app.web.streams import frames
 from app.web.streams.desk import Desk
 from app.web.streams.ear import Deaf, Ear
@@ -30,6 +31,7 @@ TICK = 0.25
 CHECKED = 10.0
 AGAIN = 1.0
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+LISTENERS = Gauge("commerce_stream_listeners", "Streams that are open.")
 log = structlog.get_logger(__name__)
 _ends: list[Callable[[], bool]] = []
 
@@ -45,6 +47,7 @@ class Hall:
     def __init__(self, app: Flask, source: Source) -> None:
         self.places = Places(app.extensions["settings"].REDIS_URL)
         self.make_desk = partial(Desk, app, source, self.places, self.post)
+        self.metrics: Store = app.extensions["metrics"]
         self.topics, self.listeners = Topics(), set[Listener]()
         self.inbox: deque[Callable[[], None]] = deque()
         self.starting = threading.Lock()
@@ -129,6 +132,7 @@ class Hall:
 
     def _enter(self, listener: Listener) -> None:
         self.listeners.add(listener)
+        self.metrics.add(LISTENERS, ())
         self.selector.register(listener.socket, READ, partial(self._ready, listener))
         if listener.position is not None:
             self.topics.ring(listener.ticket.topic)
@@ -162,6 +166,7 @@ class Hall:
 
     def _drop(self, listener: Listener, reason: str) -> None:
         self.listeners.discard(listener)
+        self.metrics.add(LISTENERS, (), -1.0)
         self.selector.unregister(listener.socket)
         listener.socket.close()
         self.desk.leave(listener.ticket.place)

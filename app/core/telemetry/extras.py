@@ -1,0 +1,30 @@
+"""Whether what the settings ask for is installed."""
+
+from importlib.util import find_spec
+
+from app.config import Settings, SettingsError
+
+NEEDED = {
+    "SENTRY_DSN": ("sentry_sdk",),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
+}
+FILE = "requirements-observability.in"
+
+
+def check(settings: Settings) -> None:
+    """Raises SettingsError with a sentence for each setting whose library is missing."""
+    problems = [
+        f"{name}: needs {module}, which is not installed; run `.venv/bin/pip install -r {FILE}` or unset {name}."
+        for name, modules in NEEDED.items()
+        for module in modules
+        if getattr(settings, name) and not _is_here(module)
+    ]
+    if problems:
+        raise SettingsError("\n".join(problems))
+
+
+def _is_here(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ModuleNotFoundError, ValueError):
+        return False

@@ -1,0 +1,24 @@
+"""`python -m app.doctor`: the same as `flask doctor`, for when the settings are too wrong to start anything."""
+
+import sys
+
+from app import create_app
+from app.config import SettingsError
+from app.doctor.commands import doctor, told
+from app.doctor.findings import fail
+
+
+def main() -> None:
+    try:
+        app = create_app()
+    except SettingsError as error:
+        wrong = [
+            fail("settings", line, "Correct it; docs/settings.md explains each.") for line in str(error).splitlines()
+        ]
+        sys.exit(told(wrong, as_json="--json" in sys.argv))
+    with app.app_context():
+        doctor.main(sys.argv[1:], prog_name="doctor")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""One line of what the doctor says."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.core.logs import scrubbed
+
+OK, WARN, FAIL = "ok", "warn", "FAIL"
+STATES = (OK, WARN, FAIL)
+Findings = Iterator["Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """About what, how it stands, one sentence of what that means, and one of what to do (none when all is well)."""
+
+    about: str
+    state: str
+    says: str
+    do: str = ""
+
+
+def ok(about: str, says: str) -> Finding:
+    return Finding(about, OK, _clean(says))
+
+
+def warn(about: str, says: str, do: str) -> Finding:
+    return Finding(about, WARN, _clean(says), do)
+
+
+def fail(about: str, says: str, do: str) -> Finding:
+    return Finding(about, FAIL, _clean(says), do)
+
+
+def reason(error: BaseException) -> str:
+    """An error in one line, after what it is about."""
+    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
+
+
+def _clean(says: str) -> str:
+    """Libraries quote addresses with their passwords."""
+    return str(scrubbed(None, "", {"text": says})["text"])

@@ -1,0 +1,43 @@
+"""All metrics as text. What has to be looked up is at most five seconds old, however many ask."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from flask import Response, current_app
+
+from app.clients import counted
+from app.config import Settings
+from app.core.metrics import store
+from app.core.metrics.summing import Numbers, summed
+from app.core.metrics.text import CONTENT_TYPE, text
+from app.web.figures import around, gate, work
+
+SECONDS = 5.0
+COUNTED_ELSEWHERE = (counted.MESSAGES,)
+"""Only workers send messages; what a process has not declared it cannot tell."""
+
+
+@dataclass
+class Looked:
+    """What was found when somebody last looked, for all threads of a process."""
+
+    lock: Lock = field(default_factory=Lock)
+    at: float = float("-inf")
+    found: Numbers = field(default_factory=dict)
+
+    def at_most(self, seconds: float, look: Callable[[], Numbers]) -> Numbers:
+        with self.lock:
+            if time.monotonic() - self.at > seconds:
+                self.found, self.at = look(), time.monotonic()
+            return self.found
+
+
+def response() -> Response:
+    """Everything, in Prometheus's format. Raises MetricsClosed."""
+    gate.check()
+    settings: Settings = current_app.extensions["settings"]
+    looked: Looked = current_app.extensions.setdefault("figures", Looked())
+    figures = looked.at_most(SECONDS, lambda: {**work.asked(settings.DATABASE_URL), **around.asked(settings)})
+    return Response(text({**summed(store().folder), **figures}), content_type=CONTENT_TYPE)

@@ -1,0 +1,250 @@
+"""`/metrics`: what it counts, what it looks up, and who may read it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from redis import Redis
+from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError
+
+from app.clients import mail
+from app.clients.payrail import rail
+from app.core.db import db
+from app.core.jobs import Permanent
+from app.core.metrics import Metric
+from app.core.outbox import heartbeat
+from app.web.errors import translated
+from app.web.figures import scraped
+from tests.factories.outbox import work
+from tests.http import Client, refusal
+from tests.settings import app_for
+
+LINE = re.compile(r'[a-zA-Z_:][\w:]*(\{(\w+="([^"\\\n]|\\["\\n])*"(,|(?=\})))+\})? (-?[\d.e+-]+|\+Inf|NaN)')
+TOKEN = "a-token-for-prometheus-only"
+OUTSIDE = {"REMOTE_ADDR": "203.0.113.9"}
+
+
+@pytest.fixture(autouse=True)
+def _looked_at_anew(app: Flask) -> None:
+    app.extensions.pop("figures", None)
+
+
+def read(client: Client) -> str:
+    answer = client.get("/metrics")
+    assert answer.status_code == 200
+    return answer.get_data(as_text=True)
+
+
+def value(page: str, series: str) -> float:
+    """The number of a series; 0 when there is none."""
+    found = re.search(rf"^{re.escape(series)} (.+)$", page, re.M)
+    return float(found[1]) if found else 0.0
+
+
+def test_every_line_is_one_that_prometheus_takes(client: Client) -> None:
+    client.get("/health")
+    answer = client.get("/metrics")
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    page = answer.get_data(as_text=True)
+    assert page.endswith("\n")
+    names = set()
+    for line in page.splitlines():
+        if line.startswith("# TYPE "):
+            name, kind = line.split()[2:]
+            assert name not in names and kind == Metric.catalogue[name].kind
+            names.add(name)
+        elif not line.startswith("# HELP "):
+            assert LINE.fullmatch(line), line
+    assert len(names) > 12
+
+
+def test_a_request_is_counted_by_its_route_and_never_by_its_path(client: Client) -> None:
+    rule = next(str(it) for it in client.flask.application.url_map.iter_rules() if "media" in str(it))
+    series = f'commerce_http_requests_total{{route="{rule}",method="GET",status="404"}}'
+    seconds = f'commerce_http_request_seconds_count{{route="{rule}",method="GET"}}'
+    before = read(client)
+    for number in range(3):
+        client.get(rule.replace("<name>", f"secret-{number}.png"))
+    client.get("/no/such/secret-place")
+    client.open("PURGE", "/secret")
+    after = read(client)
+    assert value(after, series) - value(before, series) == 3
+    assert value(after, seconds) - value(before, seconds) == 3
+    assert 'route="none",method="GET",status="404"' in after
+    assert 'route="none",method="other"' in after
+    assert "secret" not in after
+
+
+def test_pages_are_counted_by_their_rule(client: Client) -> None:
+    client.get("/claim/canary-token-of-43-characters-canary-token-x")
+    page = read(client)
+    assert 'route="/claim/<token>"' in page
+    assert "canary" not in page
+
+
+def test_only_this_request_is_in_flight_and_no_connection_stays_taken(client: Client) -> None:
+    client.get("/api/events/public")
+    page = read(client)
+    assert value(page, "commerce_http_requests_in_flight") == 1
+    assert value(page, "commerce_database_pool_in_use") == 0
+
+
+def test_work_is_told_by_state_and_by_how_long_it_waits(client: Client) -> None:
+    for state, ago in (("ready", 90), ("ready", -3600), ("dead", 10), ("uncertain", 10), ("leased", 10)):
+        work(state, timedelta(seconds=ago))
+    page = read(client)
+    counts = {state: value(page, f'commerce_outbox_rows{{state="{state}"}}') for state in
+              ("due", "scheduled", "dead", "uncertain", "leased")}  # fmt: skip
+    assert counts == {"due": 1, "scheduled": 1, "dead": 1, "uncertain": 1, "leased": 1}
+    assert 89 < value(page, "commerce_outbox_oldest_due_seconds") < 120
+    assert value(page, "commerce_outbox_expired_leases") == 1
+
+
+def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
+    assert "commerce_outbox_oldest_due_seconds 0\n" in read(client)
+
+
+def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
+    heartbeat.beat(heartbeat.RELAY)
+    heartbeat.beat("worker:a:1")
+    with db.engine.begin() as connection:
+        connection.execute(text("INSERT INTO heartbeat VALUES ('worker:b:2', now() - interval '5 min')"))
+    page = read(client)
+    assert value(page, 'commerce_heartbeat_age_seconds{process="worker"}') < 5
+    assert value(page, 'commerce_heartbeat_age_seconds{process="relay"}') < 5
+    assert value(page, "commerce_workers_alive") == 1
+
+
+def test_mail_is_counted_by_what_became_of_it(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = read(client)
+    message = mail.Message(to="a@example.com", subject="s", text="t", html="", message_id="<a@b>")
+    mail.send(message, fence=lambda: None)
+    with pytest.raises(Permanent):
+        mail.send(mail.Message(to="no address", subject="", text="", html="", message_id=""), fence=lambda: None)
+    after = read(client)
+    for outcome in ("sent", "refused"):
+        series = f'commerce_messages_total{{channel="mail",outcome="{outcome}"}}'
+        assert value(after, series) - value(before, series) == 1
+
+
+def test_the_database_away_is_a_number_and_no_error(app: Flask, tmp_path_factory: pytest.TempPathFactory) -> None:
+    settings = app.extensions["settings"]
+    away = app_for(
+        database_url="postgresql://nobody@127.0.0.1:1/none",
+        redis_url="redis://127.0.0.1:1/0",
+        data_dir=settings.DATA_DIR,
+    )
+    page = read(Client(away.test_client()))
+    assert "commerce_database_up 0\n" in page and "commerce_redis_up 0\n" in page
+    assert "commerce_outbox_rows" not in page
+
+
+def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(scraped.work, "asked", lambda url: asked.append(url) or {})
+    for _ in range(5):
+        read(client)
+    assert len(asked) == 1
+
+
+def test_figures_ask_two_statements(client: Client) -> None:
+    with db.engine.connect() as connection:
+        for statement in (scraped.work.OUTBOX, scraped.work.OTHERS):
+            connection.exec_driver_sql("SET enable_seqscan = off")
+            plan = "\n".join(row[0] for row in connection.exec_driver_sql("EXPLAIN " + statement.replace("%", "%%")))
+            assert not re.search(r"Seq Scan on (outbox|payout)\b", plan), plan
+
+
+def test_redis_waiting_bells_are_counted(app: Flask, client: Client) -> None:
+    Redis.from_url(app.extensions["settings"].REDIS_URL).rpush("rq:queue:outbox", "a", "b")
+    page = read(client)
+    assert (value(page, "commerce_redis_up"), value(page, "commerce_bells_waiting")) == (1, 2)
+
+
+def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed_port: int) -> None:
+    settings = app.extensions["settings"]
+    live = app_for(
+        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
+        PAYRAIL_MODE="live", PAYRAIL_URL=f"http://127.0.0.1:{closed_port}", PAYRAIL_KEY="k", PAYRAIL_SECRET="s",
+    )  # fmt: skip
+    before = read(Client(live.test_client()))
+    assert "commerce_rail_breaker_state 0\n" in before
+    with live.app_context():
+        for _ in range(2):
+            rail().transfer_status("6565a1f0c3d2e1b0a9f8e7d6")
+    live.extensions.pop("figures")
+    after = read(Client(live.test_client()))
+    made, kept = (
+        value(after, series) - value(before, series)
+        for series in (
+            'commerce_rail_calls_total{method="GET",outcome="no_answer"}',
+            'commerce_rail_calls_total{method="GET",outcome="breaker_open"}',
+        )
+    )
+    assert (made, kept) == (5, 1)
+    assert value(after, 'commerce_rail_call_seconds_count{method="GET"}') >= 5
+    assert "commerce_rail_breaker_state 2\n" in after
+
+
+def test_a_request_that_gets_no_connection_is_counted(client: Client) -> None:
+    before = value(read(client), "commerce_database_pool_timeouts_total")
+    assert translated(TimeoutError()).code == "BUSY"
+    assert value(read(client), "commerce_database_pool_timeouts_total") == before + 1
+
+
+# Who may read
+
+
+@pytest.fixture
+def guarded(app: Flask) -> Client:
+    settings = app.extensions["settings"]
+    other = app_for(
+        database_url=settings.DATABASE_URL,
+        redis_url=settings.REDIS_URL,
+        data_dir=settings.DATA_DIR,
+        METRICS_TOKEN=TOKEN,
+    )
+    return Client(other.test_client())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", ""])
+def test_this_machine_itself_may_read(client: Client, address: str) -> None:
+    assert client.get("/metrics", environ_base={"REMOTE_ADDR": address}).status_code == 200
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Proto"])
+def test_what_a_proxy_passes_on_is_not_from_this_machine(client: Client, header: str) -> None:
+    answer = client.get("/metrics", headers={header: "127.0.0.1"})
+    assert refusal(answer) == (403, "METRICS_CLOSED")
+
+
+@pytest.mark.parametrize("address", ["203.0.113.9", "10.0.0.7", "2001:db8::1", "nonsense"])
+def test_without_a_token_elsewhere_is_closed(client: Client, address: str) -> None:
+    base = {"REMOTE_ADDR": address}
+    for given in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer None"}):
+        assert refusal(client.get("/metrics", environ_base=base, headers=given)) == (403, "METRICS_CLOSED")
+
+
+def test_a_scraper_on_a_node_of_production_needs_no_setting(app: Flask) -> None:
+    settings = app.extensions["settings"]
+    production = app_for(
+        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
+        APP_ENV="production", PAYRAIL_ALLOW_MOCK="1", PUBLIC_BASE_URL="https://tickets.example.com", PROXY_HOPS="1",
+    )  # fmt: skip
+    client = Client(production.test_client())
+    for host, status in (("127.0.0.1:8000", 200), ("localhost:8000", 200), ("other.example.com", 400)):
+        assert client.get("/metrics", headers={"Host": host}).status_code == status
+    through_proxy = {"Host": "tickets.example.com", "X-Forwarded-For": "127.0.0.1"}
+    assert refusal(client.get("/metrics", headers=through_proxy)) == (403, "METRICS_CLOSED")
+
+
+def test_the_token_opens_it_from_elsewhere(guarded: Client) -> None:
+    def status(given: str | None) -> int:
+        headers = {"Authorization": given} if given else {}
+        return guarded.get("/metrics", environ_base=OUTSIDE, headers=headers).status_code
+
+    assert status(f"Bearer {TOKEN}") == 200
+    for wrong in (None, TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \xff"):
+        assert status(wrong) == 403
