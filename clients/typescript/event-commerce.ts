@@ -15,6 +15,7 @@ export type ErrorCode =
   | "ALREADY_ADMITTED"
   | "ALREADY_CLAIMED"
   | "ALREADY_DECIDED"
+  | "ANSWER_TOO_LATE"
   | "APPLICATIONS_CLOSED"
   | "APPLICATION_STATE"
   | "BAD_REQUEST"
@@ -25,6 +26,8 @@ export type ErrorCode =
   | "BUSY"
   | "CALLBACK_NOT_SIGNED"
   | "CALLBACK_UNREADABLE"
+  | "CAMPAIGN_FROZEN"
+  | "CAMPAIGN_STARTED"
   | "CODE_INVALID"
   | "CONFLICT"
   | "CURRENT_PASSWORD_WRONG"
@@ -68,8 +71,10 @@ export type ErrorCode =
   | "MALFORMED_JSON"
   | "MERCHANT_PAUSED"
   | "METHOD_NOT_ALLOWED"
+  | "METRICS_CLOSED"
   | "NOTHING_DUE"
   | "NOTHING_TO_INVOICE"
+  | "NOTHING_UNCERTAIN"
   | "NOT_A_SPREADSHEET"
   | "NOT_CANCELLABLE"
   | "NOT_CLAIMED"
@@ -77,8 +82,10 @@ export type ErrorCode =
   | "NOT_PUBLISHABLE"
   | "NOT_READY"
   | "NOT_WITHDRAWABLE"
+  | "NO_ANSWER"
   | "NO_OPEN_SHIFT"
   | "NO_SLOTS_LEFT"
+  | "NO_WAY_TO_YOU"
   | "OTP_WRONG"
   | "PACK_NOT_READY"
   | "PARTY_TOO_SMALL"
@@ -119,8 +126,11 @@ export type ErrorCode =
   | "UNAUTHORISED"
   | "UNPROCESSABLE"
   | "UNSUPPORTED_MEDIA_TYPE"
+  | "URI_TOO_LONG"
   | "VALIDATION_FAILED"
   | "VISIBILITY_NOT_REACHABLE";
+
+export type Act = { "verb": string; "actorId": string | null; "at": string; "details": Record<string, unknown> };
 
 export type ActivatedData = { "accessToken": string; "refreshToken": string; "expiresIn": number; "tokenType": string; "user": Activator; "path": string };
 
@@ -166,11 +176,27 @@ export type ApplicationPage = { "applications": Array<ApplicationRow>; "paginati
 
 export type ApplicationRow = { "id": string; "reference": string; "version": number; "status": "submitted" | "approved" | "awaiting_documents" | "awaiting_payment" | "ready" | "declined" | "activated" | "withdrawn" | "expired"; "eventId": string | null; "eventName": string | null; "inviteSlug": string | null; "businessName": string | null; "contactName": string | null; "email": string | null; "phone": string | null; "stallType": string | null; "products": string | null; "description": string | null; "website": string | null; "amountMinor": number; "destination": string; "mode": string; "scheduledFor": string | null; "payrailMsisdn": string | null; "decision": "approved" | "declined" | null; "declineReason": string | null; "decidedAt": string | null; "documents": Array<DocumentData>; "documentsSubmittedAt": string | null; "payment": FeeData; "requirements": Array<Requirement>; "activatedAt": string | null; "createdAt": string; "updatedAt": string; "reviewerNotes"?: string | null; "riskLevel"?: "low" | "medium" | "high" | null; "decidedBy"?: string | null; "activationMessage"?: string | null };
 
+export type AudienceBody = { "name"?: string; "templateId"?: string; "title"?: string; "body"?: string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "channels"?: Array<"email" | "sms" | "push"> | string; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "abSplitPercent"?: number; "scheduledAt"?: string | null; "sendNow"?: boolean; "audienceType"?: "event_ticket_holders" | "specific_users"; "userIds"?: Array<string> | string; "respectPreferences"?: boolean };
+
+export type AudienceData = { "type": string; "total": number; "people": number | null; "reachable": Reachable | null; "excluded": Excluded | null; "variants": Split | null };
+
 export type AvailabilityData = { "balanceMinor": number; "heldMinor": number; "availableMinor": number; "currency": string; "nextPayoutAt": string | null; "payable"?: boolean; "reasons"?: Array<"EMAIL_NOT_VERIFIED" | "MERCHANT_PAUSED" | "PAYOUT_DETAILS_MISSING" | "INSUFFICIENT_FUNDS" | "PAYRAIL_DISABLED"> };
 
 export type BlockBodyWithKey = { "ticketTypeId"?: string; "quantity"?: number; "name"?: string | null; "kind"?: "sponsor" | "artist" | "press" | "staff" | "group"; "holder"?: Holder | null; "unitPriceMinor"?: number | null; "promoCode"?: string | null; "releaseAt"?: string | null; "notes"?: string | null; "idempotencyKey"?: string };
 
+export type BroadcastData = { "campaignId": string; "status": string; "scheduledAt": string | null; "audience": AudienceData; "version": number };
+
 export type BulkDiscount = { "minQuantity": number; "percentOff": number };
+
+export type CampaignChanges = { "name"?: string; "templateId"?: string; "title"?: string; "body"?: string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "channels"?: Array<"email" | "sms" | "push"> | string; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "abSplitPercent"?: number; "scheduledAt"?: string | null; "sendNow"?: boolean; "audienceType"?: "event_ticket_holders" | "specific_users"; "userIds"?: Array<string> | string; "respectPreferences"?: boolean };
+
+export type CampaignChangesWithKey = { "name"?: string; "templateId"?: string; "title"?: string; "body"?: string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "channels"?: Array<"email" | "sms" | "push"> | string; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "abSplitPercent"?: number; "scheduledAt"?: string | null; "sendNow"?: boolean; "audienceType"?: "event_ticket_holders" | "specific_users"; "userIds"?: Array<string> | string; "respectPreferences"?: boolean; "idempotencyKey"?: string };
+
+export type CampaignDataChosen = { "id": string; "eventId"?: string; "name"?: string; "status"?: string; "templateId"?: string; "title"?: string; "body"?: string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "channels"?: Array<string>; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "abSplitPercent"?: number; "audienceType"?: string; "userIds"?: Array<string>; "respectPreferences"?: boolean; "scheduledAt"?: string | null; "startedAt"?: string | null; "finishedAt"?: string | null; "audience"?: AudienceData | null; "progress"?: Figures; "variants"?: Variants; "copiedFrom"?: string | null; "version"?: number; "createdAt"?: string; "updatedAt"?: string; "history"?: Array<Act> };
+
+export type CampaignPage = { "campaigns": Array<CampaignRow>; "pagination": Pagination };
+
+export type CampaignRow = { "id": string; "eventId": string; "name": string; "status": string; "templateId": string; "title": string; "body": string; "href": string | null; "imageUrl": string | null; "bannerUrl": string | null; "channels": Array<string>; "abTestEnabled": boolean; "variantBTitle": string | null; "variantBBody": string | null; "abSplitPercent": number; "audienceType": string; "userIds": Array<string>; "respectPreferences": boolean; "scheduledAt": string | null; "startedAt": string | null; "finishedAt": string | null; "audience": AudienceData | null; "progress": Figures; "variants": Variants; "copiedFrom": string | null; "version": number; "createdAt": string; "updatedAt": string };
 
 export type ChangePasswordBody = { "currentPassword": string; "newPassword": string };
 
@@ -198,8 +224,6 @@ export type CodesData = { "codes": Array<CodeData>; "claimUrl": string };
 
 export type CompleteResetBody = { "email": string; "resetToken": string; "password": string };
 
-export type CoverFile = { "file": string };
-
 export type CreditNote = { "number": string; "issuedAt": string; "totalMinor": number };
 
 export type CrewBody = { "crew"?: Array<CrewEntry> };
@@ -219,6 +243,12 @@ export type DayStats = { "sold": number; "allocated": number; "invited": number;
 export type DecisionBody = { "decision": "approved" | "declined"; "declineReason"?: string; "reviewerNotes"?: string; "riskLevel"?: "low" | "medium" | "high"; "documentsRequired"?: Array<"identity" | "business_registration" | "tax_clearance" | "food_safety"> };
 
 export type DeleteBody = { "currentPassword": string; "confirmation": unknown };
+
+export type DeviceBodyWithKey = { "token": string; "platform": "android" | "ios" | "web"; "idempotencyKey"?: string };
+
+export type DeviceData = { "id": string; "platform": string; "createdAt": string; "seenAt": string };
+
+export type DeviceGoneBody = { "token": string };
 
 export type DirectoryInvitesBodyWithKey = { "message"?: string | null; "stallType"?: string | null; "feeMinor"?: number | null; "expiresAt"?: string | null; "merchantIds"?: Array<string>; "withdraw"?: boolean; "idempotencyKey"?: string };
 
@@ -240,6 +270,8 @@ export type EmailBody = { "email": string };
 
 export type Empty = Record<string, never>;
 
+export type Ended = { "organiserId": string; "name": string; "since": string };
+
 export type EventChanges = { "name"?: string; "description"?: string | null; "coverImageUrl"?: string | null; "posterImageUrl"?: string | null; "city"?: string; "venue"?: string; "country"?: string; "latitude"?: number | null; "longitude"?: number | null; "timezone"?: string; "startsAt"?: string; "endsAt"?: string; "startDate"?: string; "endDate"?: string; "salesEndAt"?: string | null; "visibility"?: "draft" | "published" | "unlisted" | "archived" | "cancelled"; "publishAt"?: string | null; "capacity"?: number | null; "category"?: "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other" | null; "keywords"?: Array<string> | string | null; "isCashless"?: boolean; "allowedPaymentOptionSlugs"?: Array<string> | string | null; "ticketTypes"?: Array<TicketTypeShape> | null; "promoCodes"?: Array<PromoCode> | null; "bulkDiscounts"?: Array<BulkDiscount> | null; "paymentMethodDiscounts"?: Array<PaymentMethodDiscount> | null; "sponsors"?: Array<Sponsor> | null; "stallTypes"?: Array<StallType> | null; "tables"?: Array<Table> | null; "lineup"?: Array<LineupEntry> | null; "promotion"?: Promotion | null };
 
 export type EventData = { "id": string; "version": number; "organiserId": string; "name": string; "description": string | null; "coverImageUrl": string | null; "posterImageUrl": string | null; "venue": string; "city": string; "country": string; "latitude": number | null; "longitude": number | null; "timezone": string; "startsAt": string; "endsAt": string; "salesEndAt": string | null; "visibility": "draft" | "published" | "unlisted" | "archived" | "cancelled"; "publishAt": string | null; "capacity": number | null; "category": "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other" | null; "keywords": Array<string>; "isCashless": boolean; "allowedPaymentOptionSlugs": Array<string>; "currency": "NAD"; "ticketTypes": Array<OwnTicketTypeData>; "promoCodes": Array<PromoCode>; "bulkDiscounts": Array<BulkDiscount>; "paymentMethodDiscounts": Array<PaymentMethodDiscount>; "sponsors": Array<Sponsor>; "stallTypes": Array<StallType>; "tables": Array<Table>; "lineup": Array<LineupEntry>; "promotion": Record<string, unknown> | null; "createdAt": string; "updatedAt": string };
@@ -252,7 +284,11 @@ export type EventRow = { "id": string; "name": string; "city": string; "venue": 
 
 export type EventSummary = { "id": string; "name": string; "city": string; "venue": string; "startsAt": string; "coverImageUrl": string; "isCashless": boolean };
 
+export type Excluded = { "optedOut": number; "noAddress": number; "suppressed": number; "duplicate": number; "notRelated": number };
+
 export type FeeData = { "amountMinor": number; "currency": string; "status": string; "paymentId"?: string | null; "dueAt"?: string | null; "paidAt"?: string | null };
+
+export type Figures = { "total": number; "sent": number; "failed": number; "suppressed": number; "uncertain": number; "pending": number; "clicked": number };
 
 export type FloorStatusBody = { "status": "open" | "busy" | "paused" | "closed"; "eventId"?: string };
 
@@ -336,6 +372,8 @@ export type MovementPage = { "movements": Array<MovementRow>; "pagination": Pagi
 
 export type MovementRow = { "id": string; "itemId": string; "bucket": string; "delta": number; "onHandAfter": number; "reason": string; "note": string | null; "reference": string | null; "counted": number | null; "occurredAt": string; "recordedAt": string; "actor": string | null };
 
+export type NewCampaignWithKey = { "name": string; "templateId": string; "title": string; "body": string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "channels": Array<"email" | "sms" | "push"> | string; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "abSplitPercent"?: number; "scheduledAt"?: string | null; "sendNow": boolean; "audienceType": "event_ticket_holders" | "specific_users"; "userIds"?: Array<string> | string; "respectPreferences": boolean; "idempotencyKey"?: string };
+
 export type NewEvent = { "name": string; "description"?: string | null; "coverImageUrl"?: string | null; "posterImageUrl"?: string | null; "city": string; "venue": string; "country": string; "latitude"?: number | null; "longitude"?: number | null; "timezone"?: string; "startsAt"?: string; "endsAt"?: string; "startDate": string; "endDate": string; "salesEndAt"?: string | null; "visibility"?: "draft" | "published" | "unlisted" | "archived" | "cancelled"; "publishAt"?: string | null; "capacity"?: number | null; "category"?: "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other" | null; "keywords"?: Array<string> | string | null; "isCashless"?: boolean; "allowedPaymentOptionSlugs"?: Array<string> | string | null; "ticketTypes"?: Array<TicketTypeShape> | null; "promoCodes"?: Array<PromoCode> | null; "bulkDiscounts"?: Array<BulkDiscount> | null; "paymentMethodDiscounts"?: Array<PaymentMethodDiscount> | null; "sponsors"?: Array<Sponsor> | null; "stallTypes"?: Array<StallType> | null; "tables"?: Array<Table> | null; "lineup"?: Array<LineupEntry> | null; "promotion"?: Promotion | null; "idempotencyKey"?: string };
 
 export type NewItemWithKey = { "name": string; "sku": string; "imageUrl"?: string | null; "productType"?: string | null; "expiryDate"?: string | null; "category"?: string | null; "brand"?: string | null; "supplier"?: string | null; "barcode"?: string | null; "storageLocation"?: string | null; "batchNumber"?: string | null; "unit"?: string | null; "costPrice"?: number | null; "sellPrice"?: number | null; "taxRate"?: number | null; "parLevel": number; "minOrderQty": number; "reorderLevel": number; "onHand": number; "reserved": number; "damaged": number; "notes"?: string | null; "idempotencyKey"?: string };
@@ -388,6 +426,16 @@ export type PhaseData = { "name": string; "startsAt": string | null; "endsAt": s
 
 export type Picture = { "url": string; "width": number; "height": number; "bytes": number };
 
+export type PictureFile = { "file": string };
+
+export type Placeholder = { "name": string; "description": string };
+
+export type PreferencesBody = { "email"?: boolean; "sms"?: boolean; "push"?: boolean; "unsubscribedFromAll"?: boolean; "resubscribe"?: Array<string> };
+
+export type PreferencesData = { "email": boolean; "sms": boolean; "push": boolean; "unsubscribedFromAll": boolean; "unsubscribedFrom": Array<Ended>; "version": number };
+
+export type PreviewData = { "type": string; "total": number; "people": number | null; "reachable": Reachable | null; "excluded": Excluded | null; "variants": Split | null; "sample": Array<Sampled> };
+
 export type PromoCode = { "code": string; "percentOff"?: number | null; "amountOffMinor"?: number | null; "maxUses"?: number | null; "startsAt"?: string | null; "endsAt"?: string | null; "ticketTypeIds"?: Array<string> | null };
 
 export type Promotion = { "headline"?: string | null; "body"?: string | null; "href"?: string | null; "imageUrl"?: string | null; "startsAt"?: string | null; "endsAt"?: string | null };
@@ -400,9 +448,15 @@ export type QuoteBody = { "ticketTypeId"?: string; "quantity"?: number; "name"?:
 
 export type QuoteData = { "ticketTypeId": string; "quantity": number; "currency": string; "unitPriceMinor": number; "lines": Array<LineData>; "subtotalMinor": number; "discountMinor": number; "vatMinor": number; "vatPercent": number; "totalMinor": number; "available": number; "fits": boolean };
 
+export type Reachable = { "email": number; "sms": number; "push": number };
+
 export type Readiness = { "ready": boolean; "database": "up" | "down"; "migrations": "current" | "pending" | "unknown"; "payrail": "live" | "mock" | "disabled"; "payrailLink"?: "up" | "down"; "redis": "up" | "down"; "relay": "up" | "down"; "workers": number };
 
 export type Recipient = { "name": string; "email"?: string | null; "phone"?: string | null };
+
+export type RecipientPage = { "recipients": Array<RecipientRow>; "pagination": Pagination };
+
+export type RecipientRow = { "id": string; "channel": string; "name": string | null; "address": string; "variant": string; "state": string; "reason": string | null; "settledAt": string | null };
 
 export type RefreshBody = { "refreshToken": string };
 
@@ -422,6 +476,8 @@ export type ReminderData = { "enabled": boolean; "frequency": string; "hour": nu
 
 export type Removed = { "id": string; "outcome": "deleted" | "cancelled" };
 
+export type RemovedData = { "removed": boolean };
+
 export type ReorderBodyWithKey = { "itemIds"?: Array<string> | null; "dryRun"?: boolean; "idempotencyKey"?: string };
 
 export type Reordered = { "dryRun": boolean; "items": number; "more": boolean; "orders": Array<OrderData> };
@@ -429,6 +485,10 @@ export type Reordered = { "dryRun": boolean; "items": number; "more": boolean; "
 export type ReportData = { "type"?: "summary" | "valuation" | "movements" | "expiry" | "reorder"; "currency"?: string; "generatedAt"?: string; "bookedUntil"?: string | null; "eventId"?: string; "eventName"?: string; "from"?: string; "to"?: string; "withinDays"?: number; "totals"?: Record<string, unknown>; "rowCount"?: number; "items"?: Array<Record<string, unknown>>; "categories"?: Array<Record<string, unknown>>; "suppliers"?: Array<Record<string, unknown>>; "days"?: Array<Record<string, unknown>>; "reasons"?: Array<Record<string, unknown>>; "variances"?: Array<Record<string, unknown>>; "periods"?: Array<Record<string, unknown>>; "jobId"?: string; "kind"?: string; "status"?: "queued" | "running" | "done" | "failed"; "progress"?: number; "result"?: Record<string, unknown>; "downloadUrl"?: string; "error"?: string };
 
 export type Requirement = { "code": string; "kind"?: "identity" | "business_registration" | "tax_clearance" | "food_safety"; "message": string };
+
+export type ResendBodyWithKey = { "recipientIds"?: Array<string>; "idempotencyKey"?: string };
+
+export type Resent = { "campaignId": string; "resent": number };
 
 export type ResetTokenData = { "resetToken": string; "expiresIn": number };
 
@@ -440,6 +500,8 @@ export type RevokedData = { "id": string; "status": "available" | "invited" | "c
 
 export type RowErrorData = { "row": number; "column": string; "code": string; "message": string; "value": string };
 
+export type Sampled = { "name": string | null; "email": string; "tickets": number; "channels": Array<string> };
+
 export type SettingsBody = { "language"?: string; "notifications"?: Channels; "timezone"?: string; "autoAcceptInvites"?: boolean };
 
 export type ShiftData = { "id": string; "crewMemberId": string; "name": string; "status": "checked_in" | "on_break" | "checked_out"; "startedAt": string; "onBreakSince": string | null; "endedAt": string | null; "automatic": boolean };
@@ -447,6 +509,8 @@ export type ShiftData = { "id": string; "crewMemberId": string; "name": string; 
 export type SignedInData = { "accessToken": string; "refreshToken": string; "expiresIn": number; "tokenType": string; "user": User };
 
 export type SlotData = { "id": string; "status": "available" | "invited" | "claimed" | "admitted" | "revoked" | "released"; "via": "code" | "invite" | "allocator" | "open" | "pack" | null; "name": string | null; "email": string | null; "phone": string | null; "code": string | null; "delivery": "e_ticket" | "will_call" | null; "partyId": string | null; "partySize": number; "version": number; "remindedAt": string | null; "claimedAt": string | null; "admittedAt": string | null; "gate": string | null; "endedAt": string | null };
+
+export type Split = { "A": number; "B": number };
 
 export type Sponsor = { "name": string; "tier"?: string | null; "logoUrl"?: string | null; "href"?: string | null };
 
@@ -470,6 +534,14 @@ export type TakenPartPage = { "events": Array<TakenPartRow>; "pagination": Pagin
 
 export type TakenPartRow = { "id": string; "name": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "visibility": string; "stallType": string | null; "feeMinor": number | null; "floorStatus": "open" | "busy" | "paused" | "closed"; "joinedAt": string };
 
+export type TemplateRow = { "id": string; "name": string; "description": string; "title": string; "body": string; "placeholders": Array<string> };
+
+export type TemplatesData = { "templates": Array<TemplateRow>; "placeholders": Array<Placeholder> };
+
+export type TestBodyWithKey = { "title"?: string; "body"?: string; "href"?: string | null; "imageUrl"?: string | null; "bannerUrl"?: string | null; "abTestEnabled"?: boolean; "variantBTitle"?: string | null; "variantBBody"?: string | null; "channels"?: Array<"email" | "sms" | "push"> | string; "idempotencyKey"?: string };
+
+export type TestData = { "channels": Array<string>; "to": string; "messages": number };
+
 export type TicketTypeData = { "id": string; "name": string; "description": string | null; "priceMinor": number; "minPerOrder": number | null; "maxPerOrder": number | null; "phases": Array<PhaseData> };
 
 export type TicketTypeShape = { "id"?: string; "name": string; "description"?: string | null; "priceMinor": number; "quantity": number; "minPerOrder"?: number | null; "maxPerOrder"?: number | null; "phases"?: Array<Phase> | null };
@@ -484,9 +556,15 @@ export type TypeStats = { "sold": number; "allocated": number; "invited": number
 
 export type User = { "id": string; "name": string; "email": string; "roles": Array<string>; "phone"?: string };
 
+export type UserRow = { "id": string; "name": string | null; "email": string | null; "hasAccount": boolean; "participates": boolean; "tickets": number };
+
+export type UsersData = { "users": Array<UserRow> };
+
 export type VariancePage = { "items": Array<VarianceRow>; "pagination": Pagination };
 
 export type VarianceRow = { "id": string; "sku": string; "name": string; "unit": string | null; "category": string | null; "storageLocation": string | null; "counts": number; "countedAt": string; "expected": number; "counted": number; "variance": number; "costPrice": number | null; "value": number | null };
+
+export type Variants = { "A": Figures; "B": Figures };
 
 export type VerifyBody = { "crewMemberId"?: string | null; "code"?: string; "occurredAt"?: string | null };
 
@@ -880,6 +958,97 @@ export interface Operations {
     body: OtpBody;
     data: StartedData;
   };
+  /** Count who would be written to, and why others would not; nothing is kept or sent. For organisers, for their own events, and admins of every tier. */
+  "POST /api/events/{id}/notifications/audience-preview": {
+    path: { "id": string };
+    query: {};
+    body: AudienceBody;
+    data: PreviewData;
+  };
+  /** Send a campaign now, at a time, or keep it as a draft. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/broadcast": {
+    path: { "id": string };
+    query: {};
+    body: NewCampaignWithKey;
+    data: BroadcastData;
+  };
+  /** List an event's campaigns with what became of their messages. For organisers, for their own events, and admins of every tier. */
+  "GET /api/events/{id}/notifications/campaigns": {
+    path: { "id": string };
+    query: { "status"?: "draft" | "scheduled" | "sending" | "sent" | "failed" | "canceled"; "limit"?: number; "cursor"?: string; "sort"?: "createdAt" | "-createdAt"; "withTotal"?: boolean };
+    body: undefined;
+    data: CampaignPage;
+  };
+  /** Read a campaign, with what was done with it and by whom. For organisers, for their own events, and admins of every tier. */
+  "GET /api/events/{id}/notifications/campaigns/{campaignId}": {
+    path: { "id": string; "campaignId": string };
+    query: { "fields"?: string };
+    body: undefined;
+    data: CampaignDataChosen;
+  };
+  /** Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away. For organisers, for their own events, and admins. */
+  "PATCH /api/events/{id}/notifications/campaigns/{campaignId}": {
+    path: { "id": string; "campaignId": string };
+    query: {};
+    body: CampaignChanges;
+    data: CampaignRow;
+  };
+  /** Call off a campaign that has not begun. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/campaigns/{campaignId}/cancel": {
+    path: { "id": string; "campaignId": string };
+    query: {};
+    body: undefined;
+    data: CampaignRow;
+  };
+  /** Copy a campaign as a draft; the fields that are sent take the place of its own. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/campaigns/{campaignId}/duplicate": {
+    path: { "id": string; "campaignId": string };
+    query: {};
+    body: CampaignChangesWithKey;
+    data: CampaignRow;
+  };
+  /** List those of whom nobody knows whether the message reached them: the line broke after it was handed over. For organisers, for their own events, and admins of every tier. */
+  "GET /api/events/{id}/notifications/campaigns/{campaignId}/uncertain": {
+    path: { "id": string; "campaignId": string };
+    query: { "limit"?: number; "cursor"?: string; "sort"?: "id" | "-id"; "withTotal"?: boolean };
+    body: undefined;
+    data: RecipientPage;
+  };
+  /** Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain": {
+    path: { "id": string; "campaignId": string };
+    query: {};
+    body: ResendBodyWithKey;
+    data: Resent;
+  };
+  /** Send the texts to yourself, as others would get them, each variant once. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/test": {
+    path: { "id": string };
+    query: {};
+    body: TestBodyWithKey;
+    data: TestData;
+  };
+  /** List the texts to begin with, and the placeholders that texts may hold. For organisers, for their own events, and admins of every tier. */
+  "GET /api/events/{id}/notifications/templates": {
+    path: { "id": string };
+    query: {};
+    body: undefined;
+    data: TemplatesData;
+  };
+  /** Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins. */
+  "POST /api/events/{id}/notifications/upload-image": {
+    path: { "id": string };
+    query: {};
+    body: FormData;
+    data: Picture;
+  };
+  /** Find people among those who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier. */
+  "GET /api/events/{id}/notifications/users/search": {
+    path: { "id": string };
+    query: { "q": string };
+    body: undefined;
+    data: UsersData;
+  };
   /** Read the crew of one's stall at an event. For merchants. */
   "GET /api/merchants/me/events/{eventId}/crew": {
     path: { "eventId": string };
@@ -1223,6 +1392,13 @@ export interface Operations {
     body: DeleteBody;
     data: StatusData;
   };
+  /** Tell all metrics in Prometheus's text format. For anybody. */
+  "GET /metrics": {
+    path: {};
+    query: {};
+    body: undefined;
+    data: Blob;
+  };
   /** List one's own payouts, the newest first. For merchants. */
   "GET /api/merchants/me/payout-requests": {
     path: {};
@@ -1285,5 +1461,33 @@ export interface Operations {
     query: {};
     body: undefined;
     data: Inventory;
+  };
+  /** Read on which channels organisers may write, and which of them may not. For anybody signed in. */
+  "GET /api/notifications/preferences": {
+    path: {};
+    query: {};
+    body: undefined;
+    data: PreferencesData;
+  };
+  /** Switch channels on and off, and let organisers write again. For anybody signed in. */
+  "PATCH /api/notifications/preferences": {
+    path: {};
+    query: {};
+    body: PreferencesBody;
+    data: PreferencesData;
+  };
+  /** Register a device for push messages. For anybody signed in. */
+  "POST /api/notifications/devices": {
+    path: {};
+    query: {};
+    body: DeviceBodyWithKey;
+    data: DeviceData;
+  };
+  /** Remove a device, as when somebody signs out on it. A second time it is 200 as well. For anybody signed in. */
+  "DELETE /api/notifications/devices": {
+    path: {};
+    query: {};
+    body: DeviceGoneBody;
+    data: RemovedData;
   };
 }

@@ -33,6 +33,7 @@ provider                 P x e  P  P P P      P P P      P P P P
 signed by the rail       C C C  C  C C C      C C C      C C C C
 making admins            B x e  B  B B B      B B B      B B T +
 signed in                . x e  +  + + +      + + +      + + + +
+signed in, verified      . x e  +  + + v      + + v      + + + +
 own stall                . x e  -  + + +      - - -      - - - -
 own stall, closed        . x e  -  W M +      - - -      - - - -
 own stall, verified      . x e  -  + + v      - - -      - - - -
@@ -139,7 +140,17 @@ event: read             GET    /api/events/{eventId}/inventory/variance.csv
 event: read             POST   /api/events/{id}/notifications/audience-preview
 event: write, verified  POST   /api/events/{id}/notifications/broadcast
 event: read             GET    /api/events/{id}/notifications/campaigns
-event: write            POST   /api/events/{id}/notifications/campaigns/{campaignId}/duplicate
+event: write, verified  POST   /api/events/{id}/notifications/campaigns/{campaignId}/duplicate
+event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}
+event: write, verified  PATCH  /api/events/{id}/notifications/campaigns/{campaignId}
+event: write            POST   /api/events/{id}/notifications/campaigns/{campaignId}/cancel
+event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/uncertain
+event: write, verified  POST   /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain
+event: write, verified  POST   /api/events/{id}/notifications/test
+signed in, verified     GET    /api/notifications/preferences
+signed in, verified     PATCH  /api/notifications/preferences
+signed in, verified     POST   /api/notifications/devices
+signed in, verified     DELETE /api/notifications/devices
 event: read             GET    /api/events/{id}/notifications/templates
 event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search

@@ -50,7 +50,12 @@ BLOCK = "/api/events/{eventId}/allocations/{blockId}"
 STOCK = "/api/events/{eventId}/inventory"
 STALL = "/api/merchants/me"
 CREW = f"{STALL}/events/{{eventId}}/crew"
-MESSAGE = {"name": "Doors", "channels": ["email"], "subject": "Doors open at six", "body": "See you at the gate."}
+MESSAGE = {
+    "name": "Doors", "templateId": "event-reminder", "title": "Doors open at six", "body": "See you at the gate.",
+    "channels": ["email"], "sendNow": False, "audienceType": "event_ticket_holders", "respectPreferences": True,
+}  # fmt: skip
+DEVICE = {"token": "fcm-0123456789abcdef0123456789abcdef"}
+CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
 ASKED: dict[str, Asking] = {
     "POST /api/diagnostics/logs": Asking({"events": [{"message": "The map did not load"}]}),
@@ -124,9 +129,15 @@ ASKED: dict[str, Asking] = {
     f"POST {STOCK}/items/{{itemId}}/adjust": Asking({"delta": 1, "reason": "received"}),
     f"PATCH {STOCK}/reminder": Asking({"hour": 7}),
     f"POST {STOCK}/reorder/apply": Asking({"dryRun": True}),
-    "POST /api/events/{id}/notifications/audience-preview": Asking({**MESSAGE, "audience": "holders"}),
-    "POST /api/events/{id}/notifications/broadcast": Asking({**MESSAGE, "audience": "holders", "sendNow": False}),
-    "POST /api/events/{id}/notifications/campaigns/{campaignId}/duplicate": Asking({}),
+    "POST /api/events/{id}/notifications/audience-preview": Asking({"audienceType": "event_ticket_holders"}),
+    "POST /api/events/{id}/notifications/broadcast": Asking(MESSAGE),
+    "POST /api/events/{id}/notifications/test": Asking({"title": "Doors", "body": "See you."}),
+    f"POST {CAMPAIGN}/duplicate": Asking({}),
+    f"PATCH {CAMPAIGN}": Asking({"name": "Doors, again"}),
+    f"POST {CAMPAIGN}/resend-uncertain": Asking({}),
+    "PATCH /api/notifications/preferences": Asking({"sms": False}),
+    "POST /api/notifications/devices": Asking({**DEVICE, "platform": "android"}),
+    "DELETE /api/notifications/devices": Asking(DEVICE),
     "POST /api/events/{id}/notifications/upload-image": Asking(form=lambda: {"file": (picture(), "poster.png")}),
     "GET /api/events/{id}/notifications/users/search": Asking(query={"q": "ma"}),
     f"PATCH {STALL}": Asking({"payoutDetails": {}, "settings": {}}),

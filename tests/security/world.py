@@ -10,7 +10,7 @@ from app.core.db import db
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import account, deliver, newest_code, sign_in
 from tests.http import Client, data
-from tests.security.requests import picture
+from tests.security.requests import MESSAGE, picture
 
 FORGED = (
     "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiI2NTY1YTFmMGMzZDJlMWIwYTlmOGU3ZDYiLCJyb2xlcyI6WyJhZG1pbiJd"
@@ -69,11 +69,12 @@ class World:
             owner.post("/api/events/upload-cover", data={"file": (picture(), "a.png")},
                        content_type="multipart/form-data"), 201)["url"]  # fmt: skip
         foreign = events.published(self.callers["other_organiser"])
+        draft = data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", MESSAGE), 202)
         self.things |= {
             "eventId": block.event["id"], "id": block.event["id"], "foreignEventId": foreign["id"],
             "ticketTypeId": block.ticket_type_id, "blockId": block.id, "otherBlockId": other.id, "slotId": slot,
             "packId": pack, "claim_token": claim_token, "allocator_token": block.allocator(),
-            "name": cover.rpartition("/")[2], "campaignId": "0" * 24,
+            "name": cover.rpartition("/")[2], "campaignId": draft["campaignId"],
         }  # fmt: skip
         self._stock()
         deliver()

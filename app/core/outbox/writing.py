@@ -105,7 +105,8 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     written = rows_within(session, INSERT, {
         "kinds": [job.kind for job in jobs], "classes": [job.delivery.value for job in jobs],
         "criticals": [job.critical for job in jobs], "bulks": [job.bulk for job in jobs],
-        "tries": [job.max_attempts for job in jobs], "keys": [key for _, key, _ in rows], "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
+        "tries": [job.max_attempts for job in jobs], "keys": [key for _, key, _ in rows],
+        "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
         "aggregate": aggregate, "request_id": request_id.get() or None,
         **_moment("run", run_at), **_moment("end", not_after),
     })  # fmt: skip

@@ -1202,6 +1202,408 @@ class Operations(Transport):
             },
         )
 
+    def preview_audience(
+        self,
+        id: str,
+        *,
+        name: Any = OMITTED,
+        template_id: Any = OMITTED,
+        title: Any = OMITTED,
+        body: Any = OMITTED,
+        href: Any = OMITTED,
+        image_url: Any = OMITTED,
+        banner_url: Any = OMITTED,
+        channels: Any = OMITTED,
+        ab_test_enabled: Any = OMITTED,
+        variant_btitle: Any = OMITTED,
+        variant_bbody: Any = OMITTED,
+        ab_split_percent: Any = OMITTED,
+        scheduled_at: Any = OMITTED,
+        send_now: Any = OMITTED,
+        audience_type: Any = OMITTED,
+        user_ids: Any = OMITTED,
+        respect_preferences: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Count who would be written to, and why others would not; nothing is kept or sent. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/audience-preview",
+            path={
+                "id": id,
+            },
+            body={
+                "name": name,
+                "templateId": template_id,
+                "title": title,
+                "body": body,
+                "href": href,
+                "imageUrl": image_url,
+                "bannerUrl": banner_url,
+                "channels": channels,
+                "abTestEnabled": ab_test_enabled,
+                "variantBTitle": variant_btitle,
+                "variantBBody": variant_bbody,
+                "abSplitPercent": ab_split_percent,
+                "scheduledAt": scheduled_at,
+                "sendNow": send_now,
+                "audienceType": audience_type,
+                "userIds": user_ids,
+                "respectPreferences": respect_preferences,
+            },
+        )
+
+    def broadcast(
+        self,
+        id: str,
+        *,
+        name: Any,
+        template_id: Any,
+        title: Any,
+        body: Any,
+        channels: Any,
+        send_now: Any,
+        audience_type: Any,
+        respect_preferences: Any,
+        href: Any = OMITTED,
+        image_url: Any = OMITTED,
+        banner_url: Any = OMITTED,
+        ab_test_enabled: Any = OMITTED,
+        variant_btitle: Any = OMITTED,
+        variant_bbody: Any = OMITTED,
+        ab_split_percent: Any = OMITTED,
+        scheduled_at: Any = OMITTED,
+        user_ids: Any = OMITTED,
+        idempotency_key: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Send a campaign now, at a time, or keep it as a draft. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/broadcast",
+            path={
+                "id": id,
+            },
+            body={
+                "name": name,
+                "templateId": template_id,
+                "title": title,
+                "body": body,
+                "href": href,
+                "imageUrl": image_url,
+                "bannerUrl": banner_url,
+                "channels": channels,
+                "abTestEnabled": ab_test_enabled,
+                "variantBTitle": variant_btitle,
+                "variantBBody": variant_bbody,
+                "abSplitPercent": ab_split_percent,
+                "scheduledAt": scheduled_at,
+                "sendNow": send_now,
+                "audienceType": audience_type,
+                "userIds": user_ids,
+                "respectPreferences": respect_preferences,
+                "idempotencyKey": idempotency_key,
+            },
+        )
+
+    def list_campaigns(
+        self,
+        id: str,
+        *,
+        status: Any = OMITTED,
+        limit: Any = OMITTED,
+        cursor: Any = OMITTED,
+        sort: Any = OMITTED,
+        with_total: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """List an event's campaigns with what became of their messages. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/events/{id}/notifications/campaigns",
+            path={
+                "id": id,
+            },
+            query={
+                "status": status,
+                "limit": limit,
+                "cursor": cursor,
+                "sort": sort,
+                "withTotal": with_total,
+            },
+        )
+
+    def read_campaign(
+        self,
+        id: str,
+        campaign_id: str,
+        *,
+        fields: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Read a campaign, with what was done with it and by whom. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/events/{id}/notifications/campaigns/{campaignId}",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+            query={
+                "fields": fields,
+            },
+        )
+
+    def change_campaign(
+        self,
+        id: str,
+        campaign_id: str,
+        *,
+        name: Any = OMITTED,
+        template_id: Any = OMITTED,
+        title: Any = OMITTED,
+        body: Any = OMITTED,
+        href: Any = OMITTED,
+        image_url: Any = OMITTED,
+        banner_url: Any = OMITTED,
+        channels: Any = OMITTED,
+        ab_test_enabled: Any = OMITTED,
+        variant_btitle: Any = OMITTED,
+        variant_bbody: Any = OMITTED,
+        ab_split_percent: Any = OMITTED,
+        scheduled_at: Any = OMITTED,
+        send_now: Any = OMITTED,
+        audience_type: Any = OMITTED,
+        user_ids: Any = OMITTED,
+        respect_preferences: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "PATCH",
+            "/api/events/{id}/notifications/campaigns/{campaignId}",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+            body={
+                "name": name,
+                "templateId": template_id,
+                "title": title,
+                "body": body,
+                "href": href,
+                "imageUrl": image_url,
+                "bannerUrl": banner_url,
+                "channels": channels,
+                "abTestEnabled": ab_test_enabled,
+                "variantBTitle": variant_btitle,
+                "variantBBody": variant_bbody,
+                "abSplitPercent": ab_split_percent,
+                "scheduledAt": scheduled_at,
+                "sendNow": send_now,
+                "audienceType": audience_type,
+                "userIds": user_ids,
+                "respectPreferences": respect_preferences,
+            },
+        )
+
+    def cancel_campaign(
+        self,
+        id: str,
+        campaign_id: str,
+    ) -> dict[str, Any]:
+        """Call off a campaign that has not begun. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/campaigns/{campaignId}/cancel",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+        )
+
+    def duplicate_campaign(
+        self,
+        id: str,
+        campaign_id: str,
+        *,
+        name: Any = OMITTED,
+        template_id: Any = OMITTED,
+        title: Any = OMITTED,
+        body: Any = OMITTED,
+        href: Any = OMITTED,
+        image_url: Any = OMITTED,
+        banner_url: Any = OMITTED,
+        channels: Any = OMITTED,
+        ab_test_enabled: Any = OMITTED,
+        variant_btitle: Any = OMITTED,
+        variant_bbody: Any = OMITTED,
+        ab_split_percent: Any = OMITTED,
+        scheduled_at: Any = OMITTED,
+        send_now: Any = OMITTED,
+        audience_type: Any = OMITTED,
+        user_ids: Any = OMITTED,
+        respect_preferences: Any = OMITTED,
+        idempotency_key: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Copy a campaign as a draft; the fields that are sent take the place of its own. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/campaigns/{campaignId}/duplicate",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+            body={
+                "name": name,
+                "templateId": template_id,
+                "title": title,
+                "body": body,
+                "href": href,
+                "imageUrl": image_url,
+                "bannerUrl": banner_url,
+                "channels": channels,
+                "abTestEnabled": ab_test_enabled,
+                "variantBTitle": variant_btitle,
+                "variantBBody": variant_bbody,
+                "abSplitPercent": ab_split_percent,
+                "scheduledAt": scheduled_at,
+                "sendNow": send_now,
+                "audienceType": audience_type,
+                "userIds": user_ids,
+                "respectPreferences": respect_preferences,
+                "idempotencyKey": idempotency_key,
+            },
+        )
+
+    def list_uncertain(
+        self,
+        id: str,
+        campaign_id: str,
+        *,
+        limit: Any = OMITTED,
+        cursor: Any = OMITTED,
+        sort: Any = OMITTED,
+        with_total: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """List those of whom nobody knows whether the message reached them: the line broke after it was handed over. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/events/{id}/notifications/campaigns/{campaignId}/uncertain",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "sort": sort,
+                "withTotal": with_total,
+            },
+        )
+
+    def resend_uncertain(
+        self,
+        id: str,
+        campaign_id: str,
+        *,
+        recipient_ids: Any = OMITTED,
+        idempotency_key: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain",
+            path={
+                "id": id,
+                "campaignId": campaign_id,
+            },
+            body={
+                "recipientIds": recipient_ids,
+                "idempotencyKey": idempotency_key,
+            },
+        )
+
+    def send_test(
+        self,
+        id: str,
+        *,
+        title: Any = OMITTED,
+        body: Any = OMITTED,
+        href: Any = OMITTED,
+        image_url: Any = OMITTED,
+        banner_url: Any = OMITTED,
+        ab_test_enabled: Any = OMITTED,
+        variant_btitle: Any = OMITTED,
+        variant_bbody: Any = OMITTED,
+        channels: Any = OMITTED,
+        idempotency_key: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Send the texts to yourself, as others would get them, each variant once. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/test",
+            path={
+                "id": id,
+            },
+            body={
+                "title": title,
+                "body": body,
+                "href": href,
+                "imageUrl": image_url,
+                "bannerUrl": banner_url,
+                "abTestEnabled": ab_test_enabled,
+                "variantBTitle": variant_btitle,
+                "variantBBody": variant_bbody,
+                "channels": channels,
+                "idempotencyKey": idempotency_key,
+            },
+        )
+
+    def list_templates(
+        self,
+        id: str,
+    ) -> dict[str, Any]:
+        """List the texts to begin with, and the placeholders that texts may hold. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/events/{id}/notifications/templates",
+            path={
+                "id": id,
+            },
+        )
+
+    def upload_image(
+        self,
+        id: str,
+        *,
+        file: Any,
+    ) -> dict[str, Any]:
+        """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/events/{id}/notifications/upload-image",
+            path={
+                "id": id,
+            },
+            files={
+                "file": file,
+            },
+        )
+
+    def search_users(
+        self,
+        id: str,
+        *,
+        q: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Find people among those who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/events/{id}/notifications/users/search",
+            path={
+                "id": id,
+            },
+            query={
+                "q": q,
+            },
+        )
+
     def read_crew(
         self,
         event_id: str,
@@ -2477,6 +2879,15 @@ class Operations(Transport):
             },
         )
 
+    def metrics(
+        self,
+    ) -> bytes:
+        """Tell all metrics in Prometheus's text format. For anybody."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/metrics",
+        )
+
     def list_payouts(
         self,
         *,
@@ -2653,5 +3064,68 @@ class Operations(Transport):
             "/api/events/public/{id}/ticket-inventory",
             path={
                 "id": id,
+            },
+        )
+
+    def read_preferences(
+        self,
+    ) -> dict[str, Any]:
+        """Read on which channels organisers may write, and which of them may not. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/notifications/preferences",
+        )
+
+    def change_preferences(
+        self,
+        *,
+        email: Any = OMITTED,
+        sms: Any = OMITTED,
+        push: Any = OMITTED,
+        unsubscribed_from_all: Any = OMITTED,
+        resubscribe: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Switch channels on and off, and let organisers write again. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "PATCH",
+            "/api/notifications/preferences",
+            body={
+                "email": email,
+                "sms": sms,
+                "push": push,
+                "unsubscribedFromAll": unsubscribed_from_all,
+                "resubscribe": resubscribe,
+            },
+        )
+
+    def register_device(
+        self,
+        *,
+        token: Any,
+        platform: Any,
+        idempotency_key: Any = OMITTED,
+    ) -> dict[str, Any]:
+        """Register a device for push messages. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "POST",
+            "/api/notifications/devices",
+            body={
+                "token": token,
+                "platform": platform,
+                "idempotencyKey": idempotency_key,
+            },
+        )
+
+    def remove_device(
+        self,
+        *,
+        token: Any,
+    ) -> dict[str, Any]:
+        """Remove a device, as when somebody signs out on it. A second time it is 200 as well. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "DELETE",
+            "/api/notifications/devices",
+            body={
+                "token": token,
             },
         )
