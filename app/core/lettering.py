@@ -111,6 +111,7 @@ def printable(text: str) -> str:
 
 def width(text: str, font: str, size: float) -> float:
     """The width of `printable` text in points."""
+    register_fonts()
     found: float = pdfmetrics.stringWidth(text, font, size)
     return found
 

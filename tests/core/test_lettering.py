@@ -1,15 +1,8 @@
 """Text on a page: broken where it must be, whole, and with a visible sign for what the font does not have."""
 
-import pytest
-
-from app.core.lettering import BOLD, REGULAR, SUBSTITUTE, fitting, lines, printable, register_fonts, width
+from app.core.lettering import BOLD, REGULAR, SUBSTITUTE, fitting, lines, printable, width
 
 CAMPFIRE, FAMILY = "\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _fonts() -> None:
-    register_fonts()
 
 
 def test_what_the_font_has_is_kept() -> None:

@@ -23,6 +23,7 @@ CODES = {
     "C": (401, "CALLBACK_NOT_SIGNED"),
     "W": (409, "PAYOUT_IN_PROGRESS"),
     "M": (409, "BALANCE_NOT_ZERO"),
+    "U": (409, "NOTHING_UNCERTAIN"),
 }
 
 #                        guests   merchants  organisers  tiers
@@ -42,6 +43,7 @@ new event                . x e  -  - - -      + + +      - - + +
 event: read              . x e  -  - - -      + 0 0      + + + +
 event: write             . x e  -  - - -      + 0 0      - - + +
 event: write, verified   . x e  -  - - -      + 0 v      - - + +
+event: send again        . x e  -  - - -      U 0 v      - - U U
 applications             . x e  -  + + +      + + +      + + + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +
 application: decide      . x e  -  - - -      + 0 0      - + + +
@@ -52,6 +54,7 @@ AREAS = {line[:24].strip(): dict(zip(CALLERS, line[24:].split(), strict=True)) f
 OPERATIONS = """
 open                    GET    /health
 open                    GET    /ready
+open                    GET    /metrics
 open                    GET    /media/{name}
 open                    POST   /api/diagnostics/logs
 open                    POST   /api/auth/login
@@ -145,7 +148,7 @@ event: read             GET    /api/events/{id}/notifications/campaigns/{campaig
 event: write, verified  PATCH  /api/events/{id}/notifications/campaigns/{campaignId}
 event: write            POST   /api/events/{id}/notifications/campaigns/{campaignId}/cancel
 event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/uncertain
-event: write, verified  POST   /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain
+event: send again       POST   /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain
 event: write, verified  POST   /api/events/{id}/notifications/test
 signed in, verified     GET    /api/notifications/preferences
 signed in, verified     PATCH  /api/notifications/preferences
