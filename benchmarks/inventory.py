@@ -214,6 +214,16 @@ def stock_filter_1m(stage: Stage) -> Load:
     return Load(paths[0], headers=bearer(), paths=paths)
 
 
+@benchmark("stock-combined-1m", goal=5, at_most=True, measure=cost_against("stock-list-1k"))
+def stock_combined_1m(stage: Stage) -> Load:
+    """`GET inventory` by several filters at once and in other orders, among 1,000,000 items."""
+    found = ("category=beer&supplier=Meatco", "category=beer&batchNumber=B0031", "expiringBefore=2027-02-01",
+             "sort=sku&category=beer", "sort=-expiryDate&batchNumber=B0031", "sort=sku&unit=none", "q=lager&unit=case",
+             "category=beer&lowStock=true", "sku=SKU-10000017")  # fmt: skip
+    paths = [f"{path(MILLION)}?{found[n % len(found)]}&limit=20" for n in range(5000)]
+    return Load(paths[0], headers=bearer(), paths=paths)
+
+
 @benchmark("stock-search-1m", goal=5, at_most=True, measure=tail_against_a_row)
 def stock_search_1m(stage: Stage) -> Load:
     """`GET inventory?q=…` among 1,000,000 items: rare words and common ones."""

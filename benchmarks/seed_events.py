@@ -33,7 +33,7 @@ def seed_events(connection: psycopg.Connection[Any], count: int, *, first: int =
         " VALUES (%s, 'seed@example.com', 'Seed', '{organiser}', 1, 1) ON CONFLICT DO NOTHING",
         (ORGANISER,),
     )
-    with _without_indexes(connection, "event") if count > BATCH else nullcontext():
+    with without_indexes(connection, "event") if count > BATCH else nullcontext():
         copy_into = f"COPY event ({', '.join(COLUMNS)}) FROM STDIN"
         with connection.cursor() as cursor, cursor.copy(copy_into) as copy:
             for row in _events(first, count):
@@ -82,7 +82,7 @@ def _id(number: int, mark: int) -> str:
 
 
 @contextmanager
-def _without_indexes(connection: psycopg.Connection[Any], table: str) -> Iterator[None]:
+def without_indexes(connection: psycopg.Connection[Any], table: str) -> Iterator[None]:
     """Drops a table's secondary indexes, and makes them again from its rows, which is much faster."""
     found = connection.execute(
         "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexname NOT LIKE 'pk_%%'", (table,)

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import psycopg
 
 from app.inventory.columns import ATTRIBUTES, COLUMNS, sku_key
-from benchmarks.seed_events import FIRST, ORGANISER, SECOND, seed_events
+from benchmarks.seed_events import BATCH, FIRST, ORGANISER, SECOND, seed_events, without_indexes
 
 NAMES = ("Windhoek Lager 330 ml", "Tafel Lager 500 ml", "Rooibos Eistee Pfirsich", "Kapana beef strips",
          "Biltong – Springbok, mild", "Brötchen, ofenfrisch", "Wristband NFC, blue", "Ice cubes 5 kg")  # fmt: skip
@@ -27,10 +28,16 @@ def seed_items(connection: psycopg.Connection[Any], event_id: str, count: int, *
     """Adds so many items to an event, without movements, then lets PostgreSQL look at them. Commits."""
     names = ("id", "event_id", "sku_key", *ATTRIBUTES)
     sku = ATTRIBUTES.index("sku")
-    with connection.cursor() as cursor, cursor.copy(f"COPY inventory_item ({', '.join(names)}) FROM STDIN") as copy:
+    into = f"COPY inventory_item ({', '.join(names)}) FROM STDIN"
+    with (
+        without_indexes(connection, "inventory_item") if count > BATCH else nullcontext(),
+        connection.cursor() as cursor,
+        cursor.copy(into) as copy,
+    ):
         for number, row in enumerate(_rows(first, count), first):
             values = [value if value != "" else None for value in row]
-            copy.write_row((f"{0x65000000 + number // 1000:08x}5a{number:014x}", event_id, sku_key(row[sku]), *values))
+            id = f"{0x65000000 + number // 1000:08x}5a{number:014x}"
+            copy.write_row((id, event_id, sku_key(row[sku]), *values))
     connection.commit()
     connection.autocommit = True
     connection.execute("VACUUM (ANALYZE) inventory_item")

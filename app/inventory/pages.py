@@ -86,14 +86,14 @@ class Shape:
         return self.names - self.answered
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def exact(shape: Shape) -> str:
     """The rows that match, as they stand in one index."""
     rows = _in_order(shape, TABLE.c, shape.most).subquery("i")
     return _owned(shape, select(true().label("fits"), *wired(rows.c), rows.c.sort_key))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def walk(shape: Shape, near: int) -> str:
     """The rows that match among the next `near`. When those do not fill the page, a last one, which does not count
     (`fits` is false), says where the walk has stopped; without it there are no more.
@@ -111,7 +111,7 @@ def walk(shape: Shape, near: int) -> str:
     return _owned(shape, whole)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def found(shape: Shape, by: frozenset[str]) -> str:
     """The rows that match, out of all that the indexes of the filters in `by` find."""
     rows = _fenced(shape, by).offset(_number(0)).subquery("i")
@@ -121,7 +121,7 @@ def found(shape: Shape, by: frozenset[str]) -> str:
     return _owned(shape, _sorted(page, rows, shape).limit(_number(shape.most)))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def total(names: frozenset[str], rare: frozenset[str]) -> str:
     """How many rows match in all; of the words those that are rare are looked for in their index."""
     words = [entry(_value(name), EVENT) for name in sorted(rare)]
