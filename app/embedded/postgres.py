@@ -29,6 +29,7 @@ ALWAYS = {
     "jit": "off",
 }
 THROWAWAY = {
+    "max_connections": "400",
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
