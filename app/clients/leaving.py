@@ -5,13 +5,11 @@ from collections.abc import Callable
 import structlog
 from flask import current_app
 
-from app.clients.counted import Channel, counted
 from app.config import Settings
 from app.core.jobs import Transient
 from app.core.transaction import assert_no_transaction
 
 logger = structlog.get_logger(__name__)
-CHANNELS: dict[str, Channel] = {"SMTP_URL": "mail", "SMS_URL": "sms", "PUSH_URL": "push"}
 
 
 def leave(
@@ -23,13 +21,6 @@ def leave(
     Raises Permanent, Transient or Ambiguous; whatever `fence` raises passes through, with nothing sent.
     """
     assert_no_transaction()
-    with counted(CHANNELS[setting]):
-        return _left(setting, deliver, keep, key, fence)
-
-
-def _left(
-    setting: str, deliver: Callable[[str], str], keep: Callable[[], None], key: str, fence: Callable[[], None]
-) -> str:
     settings: Settings = current_app.extensions["settings"]
     if url := getattr(settings, setting):
         reference = deliver(url)

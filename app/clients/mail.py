@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from flask import current_app
 
 from app.clients import mailbox, smtp
+from app.clients.counted import counted
 from app.clients.leaving import leave
 from app.clients.message import Attachment, Message
 from app.clients.mime import compose
@@ -24,6 +25,7 @@ def message_id(key: str) -> str:
     return f"<{quote(key, safe='+=/')}@{_host(_settings())}>"
 
 
+@counted("mail")
 def send(message: Message, *, fence: Callable[[], None]) -> None:
     """Delivers `message`, calling `fence` right before the point of no return.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.clients import gateway, mailbox
+from app.clients.counted import counted
 from app.clients.leaving import leave
 
 
@@ -23,6 +24,7 @@ class Push:
     image_url: str | None = None
 
 
+@counted("push")
 def send(message: Push, *, fence: Callable[[], None]) -> str:
     """What the gateway calls the message, which it has taken. `fence` runs right before the point of no return.
 

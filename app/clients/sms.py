@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.clients import gateway, mailbox
+from app.clients.counted import counted
 from app.clients.leaving import leave
 
 
@@ -17,6 +18,7 @@ class Sms:
     sender: str | None = None
 
 
+@counted("sms")
 def send(message: Sms, *, fence: Callable[[], None]) -> str:
     """What the gateway calls the message, which it has taken. `fence` runs right before the point of no return.
 

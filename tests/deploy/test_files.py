@@ -23,6 +23,7 @@ ROUTES = [
     ("/api/events", MAX_BODY),
     ("/claim/x", MAX_BODY),
     ("/api/events/upload-cover", PICTURES),
+    (f"/api/events/{EVENT}/notifications/upload-image", PICTURES),
     (f"/api/events/{EVENT}/inventory/import", SHEETS),
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
@@ -47,8 +48,11 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         path for path, item in paths.items() if "multipart/form-data" in str(item.get("post", {}).get("requestBody"))
     }
     assert uploads == {
-        "/api/events/upload-cover", "/api/events/{eventId}/inventory/import", "/api/merchant-applications/docs/{token}"
-    }  # fmt: skip
+        "/api/events/upload-cover",
+        "/api/events/{id}/notifications/upload-image",
+        "/api/events/{eventId}/inventory/import",
+        "/api/merchant-applications/docs/{token}",
+    }
     assert [name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY] == ["documents"]
 
 

@@ -140,6 +140,7 @@ def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
     parser.read_string("[all]\n" + (DEPLOY / "environment.example").read_text())
     values = {name: value.strip("'") for name, value in parser["all"].items()}
     settings = config.load({**values, "SECRET_KEY": "k" * 64})
-    assert settings.production and settings.PROXY_HOPS == 1 and settings.TRUSTED_HOSTS == ["festival.example"]
+    assert settings.production and settings.PROXY_HOPS == 1
+    assert settings.TRUSTED_HOSTS == ["festival.example", "localhost", "127.0.0.1"]
     with pytest.raises(config.SettingsError, match="SECRET_KEY"):
         config.load(values)
