@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from app.applications import links
 from app.applications.errors import LinkUsed
 from app.applications.models import ApplicationLink
-from app.core.addresses import masked_email
+from app.core.addresses import masked
 from app.core.db import db
 
 
@@ -38,7 +38,7 @@ def dead(token: str, purpose: str) -> Dead:
         contact=found.around.contact,
         used=found.death is LinkUsed,
         over=application.status in links.OVER,
-        address=masked_email(application.email) if application.email else None,
+        address=masked(application.email) if application.email else None,
     )
 
 

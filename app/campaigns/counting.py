@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.campaigns import audience
 from app.campaigns.states import CHANNELS, HOLDERS
+from app.core.addresses import masked
 from app.core.db import compiled, fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS, WRITES
@@ -98,14 +99,6 @@ def frozen(session: OrmSession, event_id: str, asked: Audience) -> dict[str, Any
 def as_json(figures: dict[str, Any]) -> str:
     """The figures as they are stored."""
     return orjson.dumps(figures).decode()
-
-
-def masked(address: str | None) -> str | None:
-    """`f***@example.com`: enough to recognise somebody one knows."""
-    if not address:
-        return None
-    name, at, domain = address.partition("@")
-    return f"{name[:1]}***{at}{domain}" if at else f"***{address[-3:]}"
 
 
 def _found(

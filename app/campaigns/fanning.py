@@ -14,6 +14,7 @@ from sqlalchemy import RowMapping, TextClause, text
 from app.campaigns import audience, counting
 from app.campaigns.keeping import audience_of
 from app.campaigns.tallying import counting as counted
+from app.core.addresses import masked
 from app.core.ids import NEW_ID_SQL
 from app.core.jobs import Postpone, Run
 from app.core.outbox import enqueue
@@ -51,7 +52,7 @@ def fan_out(run: Run, campaign_id: str, turn: int) -> None:
     after: str | None = None if campaign is None else campaign["after"] or ""
     while campaign is not None and after is not None:
         if time.monotonic() > ends:
-            raise Postpone(timedelta(0), f"rows are made up to {counting.masked(after)}")
+            raise Postpone(timedelta(0), f"rows are made up to {masked(after)}")
         after = page(run, campaign, after)
 
 

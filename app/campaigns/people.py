@@ -12,7 +12,7 @@ from app.accounts.caller import Caller
 from app.allocations.gate import matching
 from app.allocations.models import AT_THE_GATE
 from app.campaigns.audience import EVENT
-from app.campaigns.counting import masked
+from app.core.addresses import masked
 from app.core.db import compiled, fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS

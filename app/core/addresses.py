@@ -12,7 +12,9 @@ def is_address(url: str, schemes: tuple[str, ...]) -> bool:
         return False
 
 
-def masked_email(email: str) -> str:
-    """`t•••@kapana-corner.example`: enough for its owner to know which mailbox it is."""
-    user, _, domain = email.rpartition("@")
-    return f"{user[:1]}•••@{domain}"
+def masked(address: str | None) -> str | None:
+    """`t•••@kapana-corner.example`, `•••123`: enough for its owner to know which mailbox or telephone it is."""
+    if not address:
+        return None
+    user, at, domain = address.rpartition("@")
+    return f"{user[:1]}•••@{domain}" if at else f"•••{address[-3:]}"

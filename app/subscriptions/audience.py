@@ -12,14 +12,8 @@ def unsubscribed(address: str, organiser: str) -> str:
         AND (unsubscribe.organiser_id = {organiser} OR unsubscribe.organiser_id IS NULL))"""
 
 
-def unwanted(account: str, channel: str) -> str:
-    """SQL: whether this account has switched the channel off. False for null: who has no account wants all."""
-    return f"""EXISTS (SELECT FROM channel_preference WHERE channel_preference.account_id = {account}
-        AND channel_preference.channel = {channel} AND NOT channel_preference.wanted)"""
-
-
 def unwanted_at(address: str, channel: str) -> str:
-    """SQL: the same for the account that has shown that this lower-case e-mail address is its own."""
+    """SQL: whether the account that showed that this lower-case e-mail address is its own switched the channel off."""
     return f"""EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
         AND channel_preference.channel = {channel} AND NOT channel_preference.wanted
         WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)"""

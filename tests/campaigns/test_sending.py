@@ -115,7 +115,7 @@ def test_a_line_that_breaks_after_the_last_dot_is_uncertain_and_sent_again_on_pu
     found = crowd.finished(campaign)
     assert (found["status"], found["progress"]["uncertain"], found["progress"]["sent"]) == ("sent", 1, 1)
     (row,) = data(crowd.owner.get(f"{crowd.one(campaign)}/uncertain"))["recipients"]
-    assert row["state"] == "uncertain" and row["address"] in ("a***@example.com", "b***@example.com")
+    assert row["state"] == "uncertain" and row["address"] in ("a•••@example.com", "b•••@example.com")
     key = {"Idempotency-Key": "again, please"}
     for _ in range(2):
         again = crowd.owner.post(f"{crowd.one(campaign)}/resend-uncertain", {"recipientIds": [row["id"]]}, headers=key)

@@ -36,15 +36,15 @@ def test_who_said_no_to_one_or_to_all(app: Flask) -> None:
 
 
 def test_who_switched_a_channel_off(app: Flask) -> None:
-    who = customer()
+    who = account(email=EMAIL)
     with transaction() as session:
         session.execute(
             text("INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, 'sms', false), "
                  "(:id, 'push', true)"), {"id": who.id},
         )  # fmt: skip
-    condition = audience.unwanted("CAST(:id AS text)", "CAST(:channel AS text)")
-    told = [holds(condition, id=who.id, channel=channel) for channel in ("email", "sms", "push")]
-    assert told == [False, True, False] and not holds(condition, id=None, channel="sms")
+    condition = audience.unwanted_at("CAST(:address AS text)", "CAST(:channel AS text)")
+    told = [holds(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
+    assert told == [False, True, False] and not holds(condition, address="other@guest.example", channel="sms")
 
 
 def test_which_addresses_refused_and_who_has_devices(app: Flask) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from marshmallow import fields, pre_dump
 
-from app.campaigns.counting import masked
 from app.campaigns.states import HOLDERS, SETTLED, UNCERTAIN
+from app.core.addresses import masked
 from app.web.fields import Flag, Items, Moment, Number, Object, Whole
 from app.web.schema import Schema
 
@@ -51,7 +51,7 @@ class AudienceData(Schema):
 
 class Sampled(Schema):
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
-    email = fields.String(required=True, metadata={"example": "f***@example.com"})
+    email = fields.String(required=True, metadata={"example": "f•••@example.com"})
     tickets = Whole(required=True)
     channels = Items(fields.String(metadata={"example": "email"}), required=True)
 
@@ -145,7 +145,7 @@ class RecipientRow(Schema):
     id = fields.String(required=True, metadata=ID)
     channel = fields.String(required=True, metadata={"example": "email"})
     name = fields.String(required=True, allow_none=True)
-    address = fields.String(required=True, metadata={"example": "f***@example.com"})
+    address = fields.String(required=True, metadata={"example": "f•••@example.com"})
     variant = fields.String(required=True, metadata={"example": "A"})
     state = fields.String(required=True, metadata={"example": UNCERTAIN})
     reason = fields.String(required=True, allow_none=True)
@@ -185,7 +185,7 @@ class TemplatesData(Schema):
 class UserRow(Schema):
     id = fields.String(required=True, metadata={**ID, "description": "for userIds; without an account, the ticket's"})
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
-    email = fields.String(required=True, allow_none=True, metadata={"example": "f***@example.com"})
+    email = fields.String(required=True, allow_none=True, metadata={"example": "f•••@example.com"})
     has_account = Flag(required=True)
     participates = Flag(required=True)
     tickets = Whole(required=True)

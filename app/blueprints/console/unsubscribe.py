@@ -11,7 +11,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.blueprints.console.page import Pages, page
-from app.core.addresses import masked_email
+from app.core.addresses import masked
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
 from app.subscriptions.links import ONE_CLICK, Subject, subject_of
@@ -76,4 +76,4 @@ def _shown(subject: Subject) -> dict[str, Any]:
     found = queries.standing(subject)
     if found is None:
         raise NotFound()
-    return {**found, "address": masked_email(subject.address)}
+    return {**found, "address": masked(subject.address)}
