@@ -14,8 +14,8 @@ import psycopg
 from sqlalchemy import make_url, text
 
 from app.core.db import db
-from benchmarks.accounts import me
-from benchmarks.comparing import share_of_bare
+from benchmarks.accounts import login, me
+from benchmarks.comparing import kept_during, share_of_bare
 from benchmarks.outcome import Failed, Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, Measure, benchmark
 from benchmarks.seed_events import seed_events, seed_sold
@@ -125,6 +125,12 @@ def event(stage: Stage) -> Load:
 @benchmark("discover", goal=0.30, seed=grown_to(100_000))
 def discover(stage: Stage) -> Load:
     """`GET discover`, 20 of 100,000 events from random dates on, uncached."""
+    return _random_dates()
+
+
+@benchmark("discover-in-flood", goal=0.5, measure=kept_during(login))
+def discover_in_flood(stage: Stage) -> Load:
+    """`GET discover`, uncached, by 4 readers while 8 clients sign in."""
     return _random_dates()
 
 

@@ -8,7 +8,6 @@ import time
 
 from benchmarks import processes
 from benchmarks.accounts import login, me
-from benchmarks.comparing import kept_during
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.serving import beside, free_port, wait_for
@@ -60,12 +59,6 @@ def worker_memory(stage: Stage, it: Benchmark) -> Outcome:
 @benchmark("health", goal=0.85)
 def health(stage: Stage) -> Load:
     """`GET /health`: the envelope and nothing else."""
-    return Load("/health")
-
-
-@benchmark("health-in-flood", goal=0.5, measure=kept_during(login))
-def health_in_flood(stage: Stage) -> Load:
-    """`GET /health` by 4 readers while 8 clients sign in."""
     return Load("/health")
 
 
