@@ -19,6 +19,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app import create_app
 from app.core import telemetry
+from app.core.backseat import step_back
 from app.core.db import db
 from app.core.jobs import discover
 from app.core.outbox import heartbeat
@@ -83,6 +84,8 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
             job_monitoring_interval=MONITORING,
             log_job_description=False,
         )
+        # Nobody waits for a worker as one waits for an answer.
+        step_back()
         log.info("worker.start")
         worker.work(logging_level="WARNING")
         return worker.farewell()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -61,7 +62,9 @@ def workers(stage: Stage, count: int = WORKERS) -> Iterator[None]:
     sink = ["-m", "aiosmtpd", "-n", "-c", "aiosmtpd.handlers.Sink", "-l", place]
     with ExitStack() as stack:
         for argv in (sink, ["-m", "flask", "--app", "wsgi", "relay"], *[["-m", "app.worker"]] * count):
-            stack.enter_context(beside(argv, environment, log=stage.folder / "workers.log"))
+            process = stack.enter_context(beside(argv, environment, log=stage.folder / "workers.log"))
+            if argv is sink:  # It stands for a machine elsewhere, which takes no processor from this one.
+                os.setpriority(os.PRIO_PROCESS, process.pid, 19)
         _wait_for_workers(count)
         yield
 

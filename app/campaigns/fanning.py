@@ -35,6 +35,8 @@ DONE = text("UPDATE campaign SET fanned_out_at = now(), updated_at = now() WHERE
 PATIENCE = text("SET LOCAL statement_timeout = '60s'")
 # Each page is planned for its own event: a plan for any event would read a large one as if it were small.
 PLANNED = text("SET LOCAL plan_cache_mode = force_custom_plan")
+# How long it rests after a page, as a multiple of what that took: the database has others to serve meanwhile.
+REST = 1.5
 ADDRESSES = {"email": "email", "sms": "number", "push": "account_id"}
 ID = "CAST(:campaign_id AS text)"
 HASH = f"left(encode(sha256(convert_to({ID} || ':' || j.email, 'UTF8')), 'hex'), 8)"
@@ -53,7 +55,9 @@ def fan_out(run: Run, campaign_id: str, turn: int) -> None:
     while campaign is not None and after is not None:
         if time.monotonic() > ends:
             raise Postpone(timedelta(0), f"rows are made up to {masked(after)}")
+        began = time.monotonic()
         after = page(run, campaign, after)
+        time.sleep(REST * (time.monotonic() - began))
 
 
 def begin(run: Run, campaign_id: str, turn: int) -> RowMapping | None:

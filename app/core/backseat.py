@@ -1,4 +1,4 @@
-"""Heavy work that must not be in the way: one piece at a time, and by a thread that the kernel serves last."""
+"""Heavy work that must not be in the way: one piece at a time, by a thread that the kernel serves last."""
 
 import ctypes
 import os
@@ -44,10 +44,11 @@ class BackSeat:
 
     def _begin(self) -> None:
         self._counting, self._waiting = threading.Lock(), 0
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="back-seat", initializer=_step_back)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="back-seat", initializer=step_back)
 
 
-def _step_back() -> None:
+def step_back() -> None:
+    """Lets the kernel serve this thread, and those that it starts, after whoever else wants the processor."""
     # On Linux a thread has a niceness of its own; elsewhere it is the whole process that has one.
     with suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
