@@ -10,6 +10,7 @@ from pathlib import Path
 from flask import Flask
 from sqlalchemy import select
 
+from app.core.backseat import NICE
 from app.core.db import db
 from app.core.outbox import Outbox, heartbeat
 
@@ -31,6 +32,9 @@ def test_relay_and_worker_start_do_recurring_work_and_stop_when_told(app: Flask,
         wait_for_housekeeping(30)
         assert (heartbeat.relay_age() or 0) < 30
         assert heartbeat.workers_alive() == 1
+        if sys.platform == "linux":
+            relay, worker = (os.getpriority(os.PRIO_PROCESS, process.pid) for process in running)
+            assert (relay, worker) == (os.getpriority(os.PRIO_PROCESS, 0), NICE)
         for process in running:
             process.send_signal(signal.SIGTERM)
         assert [process.wait(20) for process in running] == [0, 0]
