@@ -60,21 +60,22 @@ def against_copy(stage: Stage, it: Benchmark) -> Outcome:
 
 
 @benchmark("admit", goal=0.28)
-def admit(stage: Stage) -> Load:
+def admit(stage: Stage, slots: int = EACH_ROUND) -> Load:
     """`POST admit` on distinct slots of one block, without a body."""
     made = _event(stage, "admit")
-    found = _block(stage, made, "claimed", EACH_ROUND)
+    found = _block(stage, made, "claimed", slots)
     base = f"/api/events/{made['event']}/allocations/will-call"
     return Load(base, "POST", _bearer(made), paths=[f"{base}/{each}/admit" for each in found["slots"]])
 
 
-def _seed_gate(stage: Stage) -> None:
+def seed_gate(stage: Stage) -> None:
+    """An event with 100,000 people on its list."""
     made = _event(stage, "gate")
     for _ in range(20):
         _block(stage, made, "claimed", AT_THE_GATE // 20)
 
 
-@benchmark("will-call", goal=0.25, seed=_seed_gate)
+@benchmark("will-call", goal=0.25, seed=seed_gate)
 def will_call(stage: Stage) -> Load:
     """`GET will-call?q=…` among 100,000 slots: names, parts of addresses, codes."""
     made = _event(stage, "gate")
@@ -89,11 +90,11 @@ def will_call(stage: Stage) -> Load:
 
 
 @benchmark("claim-storm", goal=200, measure=storm_rate)
-def claim_storm(stage: Stage) -> Load:
+def claim_storm(stage: Stage, slots: int = EACH_ROUND) -> Load:
     """`POST claim` on the open link of one block, by 64 at once."""
-    found = _block(stage, _event(stage, "storm"), "available", EACH_ROUND)
+    found = _block(stage, _event(stage, "storm"), "available", slots)
     path = f"/api/allocations/claim/{links.token_of('open', found['block'], 1)}"
-    people = [{"name": f"Fan {n}", "email": f"fan{n}@example.com"} for n in range(EACH_ROUND)]
+    people = [{"name": f"Fan {n}", "email": f"fan{n}@example.com"} for n in range(slots)]
     return Load(path, "POST", bodies=people)
 
 
