@@ -46,6 +46,14 @@ class RowError(NamedTuple):
     value: str = ""
 
 
+def repeated(seen: dict[str, int], reference: str, row: int) -> RowError | None:
+    """What is wrong with a row whose reference stands further up; the first row of each is noted in `seen`."""
+    first = seen.setdefault(reference, row)
+    if first == row:
+        return None
+    return RowError(row, "reference", "duplicate", f"The reference stands in row {first} already.", reference)
+
+
 class Rejected(Exception):
     """The file was refused as a whole; nothing is written. Its text lists the errors, a hundred at most."""
 

@@ -310,7 +310,7 @@ export type InviteBodyWithKey = { "recipients"?: Array<Recipient>; "name"?: stri
 
 export type InvitePage = { "invites": Array<InviteRow>; "pagination": Pagination };
 
-export type InviteRow = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "eventId": string; "eventName": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "id": string; "status": "pending" | "accepted" | "declined" | "withdrawn" | "expired"; "reply": string | null; "automatic": boolean; "createdAt": string; "decidedAt": string | null; "version": number };
+export type InviteRow = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "eventId": string; "eventName": string; "id": string; "status": "pending" | "accepted" | "declined" | "withdrawn" | "expired"; "reply": string | null; "automatic": boolean; "createdAt": string; "decidedAt": string | null; "version": number };
 
 export type Invited = { "merchantId": string; "inviteId": string | null; "status": "pending" | "accepted" | "declined" | "withdrawn" | "expired" };
 
@@ -442,7 +442,7 @@ export type Promotion = { "headline"?: string | null; "body"?: string | null; "h
 
 export type PublicEvent = { "id": string; "name": string; "description": string | null; "coverImageUrl": string; "posterImageUrl": string; "venue": string; "city": string; "country": string; "latitude": number | null; "longitude": number | null; "timezone": string; "startsAt": string; "endsAt": string; "salesEndAt": string | null; "category": "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other" | null; "keywords": Array<string>; "isCashless": boolean; "allowedPaymentOptionSlugs": Array<string>; "organiserName": string; "currency": "NAD"; "ticketTypes": Array<TicketTypeData>; "bulkDiscounts": Array<BulkDiscount>; "paymentMethodDiscounts": Array<PaymentMethodDiscount>; "sponsors": Array<Sponsor>; "stallTypes": Array<StallType>; "tables": Array<Table>; "lineup": Array<LineupEntry>; "promotion": Record<string, unknown> | null };
 
-export type PublicLinkData = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "eventId": string; "eventName": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "slug": string; "state": "open" | "expired" | "used_up" | "withdrawn"; "businessName": string | null };
+export type PublicLinkData = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "eventId": string; "eventName": string; "slug": string; "state": "open" | "expired" | "used_up" | "withdrawn"; "businessName": string | null };
 
 export type QuoteBody = { "ticketTypeId"?: string; "quantity"?: number; "name"?: string | null; "kind"?: "sponsor" | "artist" | "press" | "staff" | "group"; "holder"?: Holder | null; "unitPriceMinor"?: number | null; "promoCode"?: string | null; "releaseAt"?: string | null; "notes"?: string | null };
 
@@ -532,7 +532,7 @@ export type Table = { "name": string; "seats": number; "priceMinor": number; "qu
 
 export type TakenPartPage = { "events": Array<TakenPartRow>; "pagination": Pagination };
 
-export type TakenPartRow = { "id": string; "name": string; "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "visibility": string; "stallType": string | null; "feeMinor": number | null; "floorStatus": "open" | "busy" | "paused" | "closed"; "joinedAt": string };
+export type TakenPartRow = { "organiserName": string; "city": string; "venue": string; "country": string; "timezone": string; "startsAt": string; "endsAt": string; "id": string; "name": string; "visibility": string; "stallType": string | null; "feeMinor": number | null; "floorStatus": "open" | "busy" | "paused" | "closed"; "joinedAt": string };
 
 export type TemplateRow = { "id": string; "name": string; "description": string; "title": string; "body": string; "placeholders": Array<string> };
 

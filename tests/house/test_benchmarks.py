@@ -18,6 +18,7 @@ MACHINERY = {
     "pgbench",
     "processes",
     "registry",
+    "rush",
     "serving",
     "stage",
     "table",

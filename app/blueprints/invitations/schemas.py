@@ -82,9 +82,7 @@ class InvitedData(Schema):
     withdrawn = Items(Object(Invited))
 
 
-class OfEvent(Schema):
-    event_id = fields.String(required=True, metadata=ID)
-    event_name = fields.String(required=True)
+class WhereAndWhen(Schema):
     organiser_name = fields.String(required=True)
     city = fields.String(required=True)
     venue = fields.String(required=True)
@@ -92,6 +90,11 @@ class OfEvent(Schema):
     timezone = fields.String(required=True)
     starts_at = Moment(required=True)
     ends_at = Moment(required=True)
+
+
+class OfEvent(WhereAndWhen):
+    event_id = fields.String(required=True, metadata=ID)
+    event_name = fields.String(required=True)
 
 
 class Terms(Schema):
@@ -130,16 +133,9 @@ class PublicLinkData(OfEvent, Terms):
     business_name = fields.String(required=True, allow_none=True)
 
 
-class TakenPartRow(Schema):
+class TakenPartRow(WhereAndWhen):
     id = fields.String(required=True, metadata={**ID, "description": "of the event"})
     name = fields.String(required=True)
-    organiser_name = fields.String(required=True)
-    city = fields.String(required=True)
-    venue = fields.String(required=True)
-    country = fields.String(required=True)
-    timezone = fields.String(required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
     visibility = fields.String(required=True)
     stall_type = fields.String(required=True, allow_none=True)
     fee_minor = Whole(required=True, allow_none=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from app.core import cells as values
 from app.core.cells import BadCell
-from app.core.spreadsheet import Row, RowError, Sheet, column_key
+from app.core.spreadsheet import Row, RowError, Sheet, column_key, repeated
 from app.events.importing.layouts import Layout, full_name, layout_of
 
 
@@ -42,10 +42,8 @@ def read(sheet: Sheet, rows: Iterable[Row] | None = None) -> Reading:
         ticket = _Cells(layout, sheet, row, reading.errors).ticket()
         if ticket is None:
             continue
-        first = seen.setdefault(ticket.reference, row.number)
-        if first != row.number:
-            sentence = f"The reference stands in row {first} already."
-            reading.errors.append(RowError(row.number, "reference", "duplicate", sentence, ticket.reference))
+        if again := repeated(seen, ticket.reference, row.number):
+            reading.errors.append(again)
         reading.tickets.append(ticket)
     return reading
 

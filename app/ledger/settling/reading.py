@@ -11,7 +11,7 @@ from app.core.cells import BadCell
 from app.core.clock import utcnow
 from app.core.dates import HOME
 from app.core.ids import is_id
-from app.core.spreadsheet import NotASheet, Row, RowError, Sheet
+from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
 
 COLUMNS = ("reference", "merchant", "amountMinor", "occurredAt", "description")
 NEEDED = ("reference", "merchant", "amountMinor")
@@ -44,10 +44,8 @@ def read(sheet: Sheet, rows: Iterable[Row] | None = None) -> Reading:
         credit = _Cells(named, row, reading.errors).credit()
         if credit is None:
             continue
-        first = seen.setdefault(credit.reference, row.number)
-        if first != row.number:
-            sentence = f"The reference stands in row {first} already."
-            reading.errors.append(RowError(row.number, "reference", "duplicate", sentence, credit.reference))
+        if again := repeated(seen, credit.reference, row.number):
+            reading.errors.append(again)
         reading.credits.append(credit)
     return reading
 
