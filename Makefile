@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz audit sbom clients lock docs clean
+.PHONY: help run test lint format bench rush fuzz audit sbom clients lock docs clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,9 +30,12 @@ format: $(VENV)/dev.stamp  ## ruff's formatter and its safe fixes
 bench: $(VENV)/dev.stamp  ## the service beside a bare Flask app (ARGS= for names and options)
 	@exec $(BIN)/python -m benchmarks $(ARGS)
 
+rush: $(VENV)/dev.stamp  ## the minute after the tickets open (ARGS="--seconds 20 --flame flame.svg")
+	@exec $(BIN)/python -m benchmarks.rush $(ARGS)
+
 fuzz: $(VENV)/dev.stamp  ## thousands of hostile requests to every operation (FUZZ_EXAMPLES=)
 	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-300} exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
-		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py $(ARGS)
+		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py tests/security/test_fuzz_rows.py $(ARGS)
 
 audit: $(VENV)/dev.stamp  ## what we depend on: locked, licensed, without known holes (asks osv.dev)
 	@exec $(BIN)/python -m supply audit
