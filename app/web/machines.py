@@ -41,8 +41,8 @@ MACHINES = (
     ),
     Machine(
         name="Application",
-        about="`approved` is passed through at once: what is shown is the first thing that is outstanding. The applicant"
-        " withdraws; when the event is over, what has not come to its end expires.",
+        about="`approved` is passed through at once: what is shown is the first thing that is outstanding. The"
+        " applicant withdraws; when the event is over, what has not come to its end expires.",
         steps=applications.MOVES, begins=(applications.SUBMITTED,), column=("merchant_application", "status"),
         source=("MOVES", "app/applications/states.py"), pages=("applications.md",), passed=(applications.APPROVED,),
         said={(applications.SUBMITTED, applications.APPROVED): "the organiser, or an admin",
@@ -92,8 +92,8 @@ MACHINES = (
     ),
     Machine(
         name="Slot",
-        about="One place of an allocation. A slot that ends is history; when its place goes back to the block, that place"
-        " is a new slot with secrets of its own, so no old code, link or ticket ever opens anything again.",
+        about="One place of an allocation. A slot that ends is history; when its place goes back to the block, that"
+        " place is a new slot with secrets of its own, so no old code, link or ticket ever opens anything again.",
         steps=allocations.SLOT_STEPS, begins=(allocations.AVAILABLE,), column=("allocation_slot", "status"),
         source=("SLOT_STEPS", "app/allocations/states.py"), pages=("allocations.md",),
         said={(allocations.AVAILABLE, allocations.INVITED): "a code or an invitation",
@@ -134,8 +134,8 @@ MACHINES = (
     ),
     Machine(
         name="Message",
-        about="One person, one campaign, one channel. `uncertain` was handed over, and no answer says whether it arrived:"
-        " it goes out again only when somebody says so.",
+        about="One person, one campaign, one channel. `uncertain` was handed over, and no answer says whether it"
+        " arrived: it goes out again only when somebody says so.",
         steps=campaigns.RECIPIENT_STEPS, begins=(campaigns.PENDING,), column=("campaign_recipient", "state"),
         source=("RECIPIENT_STEPS", "app/campaigns/states.py"), pages=("campaigns.md#what-became-of-it",),
         said={(campaigns.PENDING, campaigns.SUPPRESSED): "said no meanwhile",
@@ -144,8 +144,8 @@ MACHINES = (
     ),
     Machine(
         name="Stock job",
-        about="A large import, or a report on paper. One that has not ended after two hours is shown as `failed`. When a"
-        " worker dies, another one begins again.",
+        about="A large import, or a report on paper. One that has not ended after two hours is shown as `failed`. When"
+        " a worker dies, another one begins again.",
         steps=long_work.STEPS, begins=("queued", "done"), column=("inventory_job", "status"),
         source=("STEPS", "app/inventory/long_work.py"), pages=("inventory-reports.md#on-paper",),
         said={("queued", "running"): "a worker takes it"},

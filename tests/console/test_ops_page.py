@@ -67,7 +67,9 @@ def test_it_says_so_when_all_is_quiet(app: Flask, path: str, visitor: Visitor) -
         assert words in page.text, words
 
 
-def test_it_answers_while_the_database_does_not(app: Flask, path: str, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_answers_while_the_database_does_not(
+    app: Flask, path: str, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     away = replace(app.extensions["settings"], DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
     monkeypatch.setitem(app.extensions, "settings", away)
     page = visitor.open(path)
@@ -134,7 +136,9 @@ def test_how_it_looks(trouble: None, path: str, address: str, chromium: Browser,
         eyes.look("trouble")
 
 
-def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(app: Flask, path: str, address: str, chromium: Browser) -> None:
+def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(
+    app: Flask, path: str, address: str, chromium: Browser
+) -> None:
     heartbeat.beat(heartbeat.RELAY)
     heartbeat.beat(heartbeat.worker_name())
     with seen(chromium, SERIES) as eyes:

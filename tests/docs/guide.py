@@ -43,7 +43,7 @@ def follow(page: Path, base: str, data: Path, folder: Path) -> Followed:
         **os.environ,
         "BASE": base,
         "DATA_DIR": str(data),
-        "FLASK": f"{sys.executable} -m flask --app wsgi",
+        "PYTHON": sys.executable,
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     script = f"{commands(SETUP)}\n{commands(page)}"

@@ -59,7 +59,9 @@ def keep(name: str, picture: bytes) -> None:
 
 def drawn(document: bytes) -> bytes:
     """The first page of a PDF."""
-    made = subprocess.run(["pdftoppm", "-png", "-r", "80", "-l", "1", "-"], input=document, capture_output=True, check=True)
+    made = subprocess.run(
+        ["pdftoppm", "-png", "-r", "80", "-l", "1", "-"], input=document, capture_output=True, check=True
+    )
     return made.stdout
 
 
@@ -99,7 +101,9 @@ def ops_link(data: Path) -> str:
     """A link to the operations page of the service that runs on these data."""
     command = [".venv/bin/flask", "--app", "wsgi", "ops", "link"]
     environment = {**os.environ, "DATA_DIR": str(data)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.split()[-1]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()[-1]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ LINES = range(80, 151)
 def test_the_guides_work_as_they_stand() -> None:
     """One start for all of them; they are followed at the same time, as by six people."""
     with kept_open() as folder, everything(folder) as service, ThreadPoolExecutor(len(guide.GUIDES)) as people:
-        went = dict(zip(guide.GUIDES, people.map(lambda page: followed(page, service, folder), guide.GUIDES), strict=True))
+        went = dict(
+            zip(guide.GUIDES, people.map(lambda page: followed(page, service, folder), guide.GUIDES), strict=True)
+        )
     for page, how in went.items():
         assert how.code == 0, f"{page.name}: {how.said}"
         assert how.refused == guide.announced(page), f"{page.name}: {how.said}"
@@ -29,7 +31,9 @@ def test_a_guide_that_is_wrong_is_found_out(tmp_path: Path) -> None:
     page = tmp_path / "wrong.md"
     page.write_text("```sh\nfalse\n```\n")
     assert guide.follow(page, "http://localhost:9", tmp_path, tmp_path).code == 1
-    page.write_text('```sh\necho \'{"status": "error", "success": false, "statusCode": "40400", "shortMessage": "NO"}\'\n```\n')
+    page.write_text(
+        '```sh\necho \'{"status": "error", "success": false, "statusCode": "40400", "shortMessage": "NO"}\'\n```\n'
+    )
     assert guide.follow(page, "http://localhost:9", tmp_path, tmp_path).refused == ["404 NO"]
     assert guide.announced(page) == []
 

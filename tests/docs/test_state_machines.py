@@ -22,7 +22,9 @@ STATEFUL = text("""
     SELECT table_name, column_name FROM information_schema.columns
      WHERE table_schema = 'public' AND column_name IN ('status', 'state', 'visibility') AND data_type <> 'smallint'
 """)
-CHECKS = text("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass")
+CHECKS = text(
+    "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass"
+)
 NOT_OURS = {"payrail_mock_charge", "payrail_mock_transfer"}
 """What the stand-in for the payment rail remembers: another service's states."""
 FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {

@@ -14,7 +14,13 @@ def work(state: str, ago: timedelta, *, kind: str = "core.once", error: str | No
     with transaction() as session:
         session.add(
             Outbox(
-                kind=kind, delivery="A", state=state, max_attempts=1, run_at=at, done_at=ended, lease_until=lease,
+                kind=kind,
+                delivery="A",
+                state=state,
+                max_attempts=1,
+                run_at=at,
+                done_at=ended,
+                lease_until=lease,
                 last_error=error,
             )  # fmt: skip
         )
