@@ -8,7 +8,7 @@ from app.web.machines import MACHINES
 
 REFUSE = """
     CREATE OR REPLACE FUNCTION no_such_step() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'docs/state-machines.md has no such step of %: % -> %',
+    BEGIN RAISE EXCEPTION 'docs/state-machines.md has no such step of %%: %% -> %%',
         TG_TABLE_NAME, to_jsonb(OLD) ->> TG_ARGV[0], to_jsonb(NEW) ->> TG_ARGV[0]; END $$
 """
 # After the change, and only asked of rows that change their state: what is tested stays as fast as it is.
@@ -23,6 +23,8 @@ def guard(connection: Connection, *machines: Machine) -> None:
     """Puts the guard on the tables of these machines, or of all."""
     connection.exec_driver_sql(REFUSE)
     for machine in machines or MACHINES:
+        if machine.column is None:
+            continue
         table, column = machine.column
         steps = [f"{one} {other}" for one, other in sorted(machine.written)]
         statement = SQL(TRIGGER).format(

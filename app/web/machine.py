@@ -12,14 +12,15 @@ class Machine:
 
     `steps` is the table that the program goes by, from state to states. `said` puts words at some steps, `begins`
     names the states in which it begins, `passed` those that it only passes through within one transaction.
-    `column` is where the state is kept, `source` where the table stands, `pages` where more is told.
+    `column` is where the state is kept (None: it follows from other columns), `source` where the table stands,
+    `pages` where more is told.
     """
 
     name: str
     about: str
     steps: Mapping[str, Collection[str]]
     begins: tuple[str, ...]
-    column: tuple[str, str]
+    column: tuple[str, str] | None
     source: tuple[str, str]
     pages: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ MACHINES = (
     Machine(
         name="Shift",
         about="A shift never opens again: whoever comes back verifies anew.",
-        steps=crew.STEPS, begins=(crew.CHECKED_IN,), column=("shift", "status"),
+        steps=crew.STEPS, begins=(crew.CHECKED_IN,), column=None,
         source=("STEPS", "app/crew/states.py"), pages=("crew.md#shifts",),
         said={(crew.CHECKED_IN, crew.CHECKED_OUT): "the crew, or by itself after 16 hours"},
     ),

@@ -1,6 +1,5 @@
 """A guide as a reader follows it: its commands, what they are announced to be refused with, and what happened."""
 
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,8 @@ FOLDER = ROOT / "docs" / "guides"
 SETUP, GUIDES = FOLDER / "README.md", tuple(sorted(each for each in FOLDER.glob("*.md") if each.stem != "README"))
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ANNOUNCED = re.compile(r"# (\d{3}) ([A-Z][A-Z_]+)$", re.MULTILINE)
+REFUSAL = re.compile(r'\{"status": ?"error".*?"statusCode": ?"(\d{3})\d\d".*?"shortMessage": ?"(\w+)"')
+TOKEN = re.compile(r"eyJ[\w.-]+")
 STRICT = ["bash", "-euo", "pipefail", "-x", "-c"]
 SECONDS = 100
 
@@ -57,9 +58,8 @@ def follow(page: Path, base: str, data: Path, folder: Path) -> Followed:
 
 
 def refusals(said: str) -> list[str]:
-    """The refusals among lines of answers."""
-    answers = [json.loads(line) for line in said.splitlines() if line.startswith('{"status"')]
-    return [f"{it['statusCode'][:3]} {it['shortMessage']}" for it in answers if not it["success"]]
+    """The refusals among the answers."""
+    return [f"{status} {name}" for status, name in REFUSAL.findall(said)]
 
 
 def looks_like_the_project(folder: Path) -> Path:
@@ -72,4 +72,4 @@ def looks_like_the_project(folder: Path) -> Path:
 
 def _end(said: str | bytes) -> str:
     text = said.decode(errors="replace") if isinstance(said, bytes) else said
-    return "\n" + text[-2500:]
+    return "\n" + TOKEN.sub("…", text)[-2500:]

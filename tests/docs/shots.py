@@ -6,6 +6,7 @@ They are made by hand when a page has changed, and looked at; the dates in them 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -26,21 +27,20 @@ COLOURS = 96
 
 @dataclass(frozen=True)
 class View:
-    """How large the window is, how many pixels make one of its points, and how much of a long page is kept."""
+    """How large the window is, and whether all of a long page is kept."""
 
     width: int
     height: int
-    scale: int = 1
     whole: bool = False
 
 
-DESK, PHONE, MAIL = View(1120, 760), View(390, 780, 2), View(640, 900, whole=True)
+DESK, PHONE, MAIL, LONG = View(1120, 760), View(390, 780), View(640, 900, whole=True), View(900, 900, whole=True)
 
 
 def take(browser: Browser, address: str, name: str, view: View, act: Callable[[Page], object] | None = None) -> Page:
     """Opens a page, does what has to be done on it, and keeps a picture. The page stays open."""
     size = {"width": view.width, "height": view.height}
-    context = browser.new_context(viewport=size, device_scale_factor=view.scale, color_scheme="light")  # type: ignore[arg-type]
+    context = browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
     page = context.new_page()
     page.goto(address)
     if act:
@@ -83,7 +83,7 @@ def shoot(browser: Browser, base: str, ops: str) -> None:
     take(browser, base + story.allocator(), "allocator", DESK)
     take(browser, base + story.ticket_mail(), "mail", MAIL)
     take(browser, base + story.unsubscribe(), "unsubscribe-phone", PHONE)
-    take(browser, ops, "ops", DESK)
+    take(browser, ops, "ops", LONG)
     keep("invoice", drawn(story.invoice()))
 
 
@@ -93,14 +93,14 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with kept_open() as folder, everything(folder) as service, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        shoot(browser, service.base, ops_link(folder / "var"))
+        shoot(browser, service.base, ops_link(service.base, folder / "var"))
         browser.close()
 
 
-def ops_link(data: Path) -> str:
+def ops_link(base: str, data: Path) -> str:
     """A link to the operations page of the service that runs on these data."""
-    command = [".venv/bin/flask", "--app", "wsgi", "ops", "link"]
-    environment = {**os.environ, "DATA_DIR": str(data)}
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "ops", "link"]
+    environment = {**os.environ, "DATA_DIR": str(data), "PUBLIC_BASE_URL": base}
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout.split()[-1]

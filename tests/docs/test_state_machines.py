@@ -25,8 +25,8 @@ STATEFUL = text("""
 CHECKS = text(
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass"
 )
-NOT_OURS = {"payrail_mock_charge", "payrail_mock_transfer"}
-"""What the stand-in for the payment rail remembers: another service's states."""
+NOT_OURS = {"payrail_mock_charge", "payrail_mock_transfer", "ticket"}
+"""States of others: what the stand-in for the payment rail remembers, and what another shop says of its tickets."""
 FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
     "a place comes": lambda free, claimed, released: (free + 1, claimed, released),
     "a place goes": lambda free, claimed, released: (free - 1, claimed, released),
@@ -43,16 +43,18 @@ BECOMES = text(f"""
            (SELECT CAST(:m_free AS int) AS available, 0 AS invited, CAST(:m_claimed AS int) AS claimed,
                    0 AS admitted, CAST(:m_released AS int) AS released) m
 """)
+KEPT = [machine for machine in MACHINES if machine.column]
 each_machine = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 
 
 def test_everything_that_has_states_is_drawn(app: Flask) -> None:
     found = {tuple(each) for each in db.session.execute(STATEFUL) if each.table_name not in NOT_OURS}
-    assert found == {machine.column for machine in MACHINES}
+    assert found == {machine.column for machine in KEPT}
 
 
-@each_machine
+@pytest.mark.parametrize("machine", KEPT, ids=lambda machine: machine.name)
 def test_the_database_knows_the_same_states(app: Flask, machine: Machine) -> None:
+    assert machine.column
     checks = db.session.scalars(CHECKS, {"table": machine.column[0]})
     assert set(machine.states) in [set(re.findall(r"'(\w+)'", each)) for each in checks]
 
