@@ -16,7 +16,7 @@ ANNOUNCED = re.compile(r"# (\d{3}) ([A-Z][A-Z_]+)$", re.MULTILINE)
 REFUSAL = re.compile(r'\{"status": ?"error".*?"statusCode": ?"(\d{3})\d\d".*?"shortMessage": ?"(\w+)"')
 TOKEN = re.compile(r"eyJ[\w.-]+")
 STRICT = ["bash", "-euo", "pipefail", "-x", "-c"]
-SECONDS = 100
+SECONDS = 240
 
 
 @dataclass(frozen=True)

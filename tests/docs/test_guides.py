@@ -11,6 +11,7 @@ from tests.faults.service import Service, everything, kept_open
 LINES = range(80, 151)
 
 
+@pytest.mark.timeout(300)
 def test_the_guides_work_as_they_stand() -> None:
     """One start for all of them; they are followed at the same time, as by six people."""
     with kept_open() as folder, everything(folder) as service, ThreadPoolExecutor(len(guide.GUIDES)) as people:
