@@ -29,5 +29,5 @@ def ends_at(token: str) -> int:
         raise NotFound()
     moment = int.from_bytes(fact, "big")
     if moment <= time.time():
-        raise Gone("This link was good for ten minutes. `flask ops link` prints a fresh one.")
+        raise Gone("This link was good for ten minutes; the command flask ops link prints a fresh one.")
     return moment
