@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush fuzz audit sbom clients lock docs clean
+.PHONY: help run test lint format bench rush fuzz audit sbom clients lock docs shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ clients: $(VENV)/dev.stamp  ## what integrators get, made from the OpenAPI docum
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
 	$(BIN)/python -m supply licences
+
+shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
+	@$(BIN)/python -m tests.docs.shots
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8

@@ -12,6 +12,7 @@ from app.inventory import commands as inventory
 from app.ledger import commands as ledger
 from app.payouts import commands as payouts
 from app.web import catalogue
+from app.web.overview import commands as overview
 
 
 def register(app: Flask) -> None:
@@ -24,6 +25,7 @@ def register(app: Flask) -> None:
     events.register(app)
     inventory.register(app)
     ledger.register(app)
+    overview.register(app)
     payouts.register(app)
     payrail.register(app)
     catalogue.register(app)

@@ -11,7 +11,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from app.core.db import db
-from tests import stores
+from tests import steps, stores
 from tests.http import Client
 from tests.leaks.watch import Watch
 from tests.settings import app_for
@@ -42,6 +42,9 @@ def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     url = stores.database_of(worker)
     folder: Path = tmp_path_factory.mktemp("data")
     app = app_for(database_url=url, redis_url=stores.redis_of(worker), data_dir=folder)
+    if os.environ.get("ONLY_DRAWN_STEPS"):
+        with app.app_context(), db.engine.begin() as connection:
+            steps.guard(connection)
     yield app
     with app.app_context():
         db.engine.dispose()

@@ -8,15 +8,30 @@
     block  open -> exhausted | released | cancelled, and open again when a place comes back to it
 
 A slot that ends stays as history; the place that comes back to the block is a new slot with secrets of its own.
+What a block is follows from its counters (`STATUS` in books.py).
 """
 
 AVAILABLE, INVITED, CLAIMED, ADMITTED = "available", "invited", "claimed", "admitted"
 REVOKED, RELEASED = "revoked", "released"
 LIVING = (AVAILABLE, INVITED, CLAIMED, ADMITTED)
-SLOT_STATES = (*LIVING, REVOKED, RELEASED)
+SLOT_STEPS: dict[str, frozenset[str]] = {
+    AVAILABLE: frozenset({INVITED, CLAIMED, REVOKED, RELEASED}),
+    INVITED: frozenset({CLAIMED, REVOKED, RELEASED}),
+    CLAIMED: frozenset({ADMITTED, REVOKED}),
+    ADMITTED: frozenset(),
+    REVOKED: frozenset(),
+    RELEASED: frozenset(),
+}
+SLOT_STATES = tuple(SLOT_STEPS)
 
 OPEN, EXHAUSTED, CANCELLED = "open", "exhausted", "cancelled"
-BLOCK_STATES = (OPEN, RELEASED, CANCELLED, EXHAUSTED)
+BLOCK_STEPS: dict[str, frozenset[str]] = {
+    OPEN: frozenset({EXHAUSTED, RELEASED, CANCELLED}),
+    RELEASED: frozenset({OPEN}),
+    CANCELLED: frozenset({OPEN}),
+    EXHAUSTED: frozenset({OPEN, RELEASED, CANCELLED}),
+}
+BLOCK_STATES = tuple(BLOCK_STEPS)
 
 KINDS = ("sponsor", "artist", "press", "staff", "group")
 CODE, INVITE, ALLOCATOR, OPEN_LINK = "code", "invite", "allocator", "open"

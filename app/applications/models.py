@@ -20,11 +20,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.applications.states import PURPOSES, RISKS, STATES, SUBMITTED
+from app.applications.states import PAYMENT_STEPS, PURPOSES, RISKS, STATES, SUBMITTED
 from app.core.db import Base, id_column
 
 Timestamp = DateTime(timezone=True)
-PAYMENT_STATES = ("starting", "otp_required", "processing", "paid", "declined", "expired")
+PAYMENT_STATES = tuple(PAYMENT_STEPS)
 UNFINISHED = ("starting", "otp_required", "processing")
 
 

@@ -29,6 +29,15 @@ MOVES: dict[str, frozenset[str]] = {
     WITHDRAWN: frozenset(),
     EXPIRED: frozenset(),
 }
+PAYMENT_STEPS: dict[str, frozenset[str]] = {
+    "starting": frozenset({"otp_required", "declined", "expired"}),
+    "otp_required": frozenset({"processing", "paid", "expired"}),
+    "processing": frozenset({"otp_required", "paid", "declined", "expired"}),
+    "paid": frozenset(),
+    "declined": frozenset({"paid"}),
+    "expired": frozenset({"paid"}),
+}
+"""Of a payment. That it was paid counts whenever the rail says so, also when nobody waits for it any more."""
 PURPOSES = ("documents", "payment", "activation")
 RISKS = ("low", "medium", "high")
 STATES = tuple(MOVES)

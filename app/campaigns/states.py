@@ -26,6 +26,14 @@ OPEN = tuple(state for state, ways in STEPS.items() if SENDING in ways)
 PENDING, SUPPRESSED, UNCERTAIN = "pending", "suppressed", "uncertain"
 SETTLED = (SENT, FAILED, SUPPRESSED, UNCERTAIN)
 RECIPIENT_STATES = (PENDING, *SETTLED)
+RECIPIENT_STEPS: dict[str, frozenset[str]] = {
+    PENDING: frozenset({SENT, FAILED, SUPPRESSED, UNCERTAIN}),
+    SENT: frozenset(),
+    FAILED: frozenset({SENT, SUPPRESSED, UNCERTAIN}),
+    SUPPRESSED: frozenset(),
+    UNCERTAIN: frozenset({PENDING, SENT, FAILED, SUPPRESSED}),
+}
+"""What has failed or is uncertain can be sent again: by the organiser (`pending`), or by an operator's retry."""
 CHANNELS = ("email", "sms", "push")
 HOLDERS, SPECIFIC = "event_ticket_holders", "specific_users"
 AUDIENCES = (HOLDERS, SPECIFIC)

@@ -23,7 +23,13 @@ from app.inventory.models import StockJob
 PURPOSE = "stock-file"
 KEPT = timedelta(days=2)
 GIVEN_UP = timedelta(hours=2)
-OPEN = ("queued", "running")
+STEPS: dict[str, frozenset[str]] = {
+    "queued": frozenset({"running"}),
+    "running": frozenset({"done", "failed"}),
+    "done": frozenset(),
+    "failed": frozenset(),
+}
+OPEN = tuple(state for state, ways in STEPS.items() if ways)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the code: every error, every setting, every metric."""
+"""Pages of the documentation that are made from the code: errors, settings, metrics, state machines."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from flask.cli import AppGroup
 from app import config
 from app.core.errors import AppError
 from app.core.metrics import Metric
+from app.web import machines
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 docs = AppGroup("docs", help="The pages of docs/ that are made from the code.")
@@ -70,12 +71,17 @@ def metrics_page() -> str:
     )
 
 
-PAGES = {"errors.md": errors_page, "settings.md": settings_page, "metrics.md": metrics_page}
+PAGES = {
+    "errors.md": errors_page,
+    "settings.md": settings_page,
+    "metrics.md": metrics_page,
+    "state-machines.md": machines.page,
+}
 
 
 @docs.command("write")
 def write() -> None:
-    """Write docs/errors.md, docs/settings.md and docs/metrics.md."""
+    """Write docs/errors.md, docs/settings.md, docs/metrics.md and docs/state-machines.md."""
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page())
         click.echo(f"docs/{name}")

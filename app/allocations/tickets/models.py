@@ -9,6 +9,7 @@ from app.core.db import Base, id_column
 
 Timestamp = DateTime(timezone=True)
 QUEUED, RUNNING, DONE = "queued", "running", "done"
+STEPS: dict[str, frozenset[str]] = {QUEUED: frozenset({RUNNING, DONE}), RUNNING: frozenset({DONE}), DONE: frozenset()}
 
 
 class TicketPack(Base):

@@ -15,6 +15,7 @@ from app.blueprints.console import (
     docs,
     documents,
     merchant_invite,
+    ops,
     pages,
     pay,
     reset,
@@ -27,7 +28,7 @@ def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.register_blueprint(pages.blueprint)
-    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe):
+    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, ops):
         app.register_blueprint(each.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

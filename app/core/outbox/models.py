@@ -3,7 +3,7 @@
 ready ──claim──> leased ──> done
   ^                │ ├────> dead        it can never succeed, or has been tried often enough
   └──── retry ─────┘ └────> uncertain   at most once, and nobody knows whether it happened
-ready ──> canceled
+ready ──> canceled, or dead when its time is over; dead and uncertain ──> ready when a person says so
 """
 
 from datetime import datetime
@@ -16,7 +16,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base
 
-STATES = ("ready", "leased", "done", "dead", "uncertain", "canceled")
+STEPS: dict[str, frozenset[str]] = {
+    "ready": frozenset({"leased", "dead", "canceled"}),
+    "leased": frozenset({"ready", "done", "dead", "uncertain"}),
+    "done": frozenset(),
+    "dead": frozenset({"ready"}),
+    "uncertain": frozenset({"ready"}),
+    "canceled": frozenset(),
+}
+STATES = tuple(STEPS)
 MOMENT = DateTime(timezone=True)
 
 

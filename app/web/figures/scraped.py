@@ -37,7 +37,11 @@ class Looked:
 def response() -> Response:
     """Everything, in Prometheus's format. Raises MetricsClosed."""
     gate.check()
-    settings: Settings = current_app.extensions["settings"]
-    looked: Looked = current_app.extensions.setdefault("figures", Looked())
-    figures = looked.at_most(SECONDS, lambda: {**work.asked(settings.DATABASE_URL), **around.asked(settings)})
+    figures = looked(current_app.extensions["settings"])
     return Response(text({**summed(store().folder), **figures}), content_type=CONTENT_TYPE)
+
+
+def looked(settings: Settings) -> Numbers:
+    """What has to be looked up, at most five seconds old."""
+    last: Looked = current_app.extensions.setdefault("figures", Looked())
+    return last.at_most(SECONDS, lambda: {**work.asked(settings.DATABASE_URL), **around.asked(settings)})

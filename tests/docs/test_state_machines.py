@@ -1,0 +1,123 @@
+"""The state machines that are drawn are those of the program and of the database."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.allocations import books, states
+from app.core.db import db
+from app.core.transaction import transaction
+from app.web.machine import Machine, Step, drawing
+from app.web.machines import MACHINES
+from tests import steps
+from tests.factories.outbox import work
+
+STATEFUL = text("""
+    SELECT table_name, column_name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name IN ('status', 'state', 'visibility') AND data_type <> 'smallint'
+""")
+CHECKS = text(
+    "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass"
+)
+NOT_OURS = {"payrail_mock_charge", "payrail_mock_transfer", "ticket"}
+"""States of others: what the stand-in for the payment rail remembers, and what another shop says of its tickets."""
+FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
+    "a place comes": lambda free, claimed, released: (free + 1, claimed, released),
+    "a place goes": lambda free, claimed, released: (free - 1, claimed, released),
+    "claimed": lambda free, claimed, released: (free - 1, claimed + 1, released),
+    "back to the public": lambda free, claimed, released: (free - 1, claimed, released + 1),
+    "taken back": lambda free, claimed, released: (free + 1, claimed - 1, released),
+    "taken away": lambda free, claimed, released: (free, claimed - 1, released),
+}
+"""What may happen to a block, as changes of its places: free, claimed, given back."""
+BECOMES = text(f"""
+    SELECT {books.STATUS}
+      FROM (SELECT CAST(:was AS text) AS status, CAST(:free AS int) AS available, 0 AS invited,
+                   CAST(:claimed AS int) AS claimed, 0 AS admitted, CAST(:released AS int) AS released) b,
+           (SELECT CAST(:m_free AS int) AS available, 0 AS invited, CAST(:m_claimed AS int) AS claimed,
+                   0 AS admitted, CAST(:m_released AS int) AS released) m
+""")
+KEPT = [machine for machine in MACHINES if machine.column]
+each_machine = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+
+
+def test_everything_that_has_states_is_drawn(app: Flask) -> None:
+    found = {tuple(each) for each in db.session.execute(STATEFUL) if each.table_name not in NOT_OURS}
+    assert found == {machine.column for machine in KEPT}
+
+
+@pytest.mark.parametrize("machine", KEPT, ids=lambda machine: machine.name)
+def test_the_database_knows_the_same_states(app: Flask, machine: Machine) -> None:
+    assert machine.column
+    checks = db.session.scalars(CHECKS, {"table": machine.column[0]})
+    assert set(machine.states) in [set(re.findall(r"'(\w+)'", each)) for each in checks]
+
+
+@each_machine
+def test_every_state_can_be_reached(machine: Machine) -> None:
+    reached, before = set(machine.begins), set[str]()
+    while reached != before:
+        before = set(reached)
+        reached |= {other for one, other in machine.edges if one in reached}
+    assert reached == set(machine.states)
+
+
+def test_words_at_a_step_that_is_gone_stop_the_drawing() -> None:
+    with pytest.raises(ValueError, match="Work"):
+        drawing(replace(MACHINES[-1], said={("done", "ready"): "never"}))
+
+
+def test_what_is_passed_through_is_no_step_of_the_database() -> None:
+    application = next(each for each in MACHINES if each.name == "Application")
+    assert ("submitted", "ready") in application.written and ("submitted", "approved") not in application.written
+
+
+def test_a_step_that_is_not_drawn_is_refused(app: Flask) -> None:
+    """The guard that stands while the guides are followed; without it the step is taken."""
+    work("ready", timedelta())
+    with db.engine.begin() as connection:
+        steps.guard(connection)
+    try:
+        with pytest.raises(DBAPIError, match="no such step of outbox: ready -> done"):
+            _end()
+    finally:
+        with db.engine.begin() as connection:
+            steps.unguarded(connection)
+    _end()
+
+
+def test_a_block_becomes_what_is_drawn_and_nothing_else(app: Flask) -> None:
+    """Every way of up to six changes, from a block of two places, by the expression that the service uses."""
+    seen, found = {(states.OPEN, 2, 0, 0)}, set[Step]()
+    fresh = set(seen)
+    for _ in range(6):
+        fresh = {then for was in fresh for then in _after(*was, found)} - seen
+        seen |= fresh
+    drawn = {(one, other) for one, others in states.BLOCK_STEPS.items() for other in others}
+    assert found == drawn
+
+
+def _after(was: str, free: int, claimed: int, released: int, found: set[Step]) -> set[tuple[str, int, int, int]]:
+    """What the block may be after one change; its steps are added to those found."""
+    reached = set()
+    for flow in FLOWS.values():
+        then = flow(free, claimed, released)
+        if min(then) >= 0 and max(then) <= 2:
+            names = ("m_free", "m_claimed", "m_released")
+            moves = {name: new - old for name, new, old in zip(names, then, (free, claimed, released), strict=True)}
+            given = {"was": was, "free": free, "claimed": claimed, "released": released, **moves}
+            became = db.session.scalars(BECOMES, given).one()
+            reached.add((became, *then))
+            found |= {(was, became)} if became != was else set()
+    return reached
+
+
+def _end() -> None:
+    with transaction() as session:
+        session.execute(text("UPDATE outbox SET state = 'done', done_at = now()"))
