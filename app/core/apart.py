@@ -17,13 +17,13 @@ def apart(url: str, *, seconds: float = 1.0) -> Iterator["psycopg.Connection[Any
     Raises psycopg.Error, OSError.
     """
     limit = f"-c statement_timeout={int(seconds * 1000)}"
-    with psycopg.connect(**words_of(url), connect_timeout=2, options=limit, autocommit=True) as connection:
+    with psycopg.connect(**words_of(url, connect_timeout=2, options=limit), autocommit=True) as connection:
         yield connection
 
 
-def words_of(url: str) -> dict[str, Any]:
-    """What the driver takes for an address of the settings, which may name several hosts."""
+def words_of(url: str, **more: Any) -> dict[str, Any]:
+    """What the driver takes for an address of the settings, which may name several hosts, with `more` words."""
     words: dict[str, Any] = dict(_DIALECT.create_connect_args(make_url(url))[1])
     # SQLAlchemy's own ways with types; the driver's are meant here.
     words.pop("context", None)
-    return words
+    return words | more

@@ -100,18 +100,21 @@ class Replica:
             self.shown_at, self.watched_by = NEVER, 0
 
     def _watch(self) -> None:
+        away = False
         while self.watched_by == os.getpid():
+            if time.monotonic() - self.asked_at > IDLE:
+                self.wanted.clear()
             self.wanted.wait()
             try:
                 with apart(self.urls[0]) as primary, apart(self.urls[1]) as replica:
                     log.info("replica.found")
+                    away = False
                     self._follow(primary, replica)
-            except (psycopg.Error, OSError, NotFollowing) as error:
+            except Exception as error:
                 self.shown_at = NEVER
-                log.warning("replica.away", error=type(error).__name__)
-            except Exception:
-                self.shown_at = NEVER
-                log.exception("replica.error")
+                if not away:
+                    log.warning("replica.away", error=type(error).__name__)
+                away = True
             time.sleep(min(AGAIN, self.staleness))
 
     def _follow(self, primary: "psycopg.Connection[Any]", replica: "psycopg.Connection[Any]") -> None:
@@ -126,7 +129,6 @@ class Replica:
             while written and written[0][1] <= replayed:
                 self.shown_at = written.popleft()[0]
             time.sleep(self.staleness / LOOKS)
-        self.wanted.clear()
 
 
 def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:

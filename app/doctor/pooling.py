@@ -44,4 +44,4 @@ def _limits(pooled: "psycopg.Connection[Any]") -> Finding:
 
 
 def _connected(url: str) -> "psycopg.Connection[Any]":
-    return psycopg.connect(**words_of(url), connect_timeout=2, autocommit=True, prepare_threshold=None)
+    return psycopg.connect(**words_of(url, connect_timeout=2), autocommit=True, prepare_threshold=None)

@@ -189,5 +189,7 @@ def _place(url: str) -> str:
     """Where a database is, without who asks."""
     if url.startswith("postgresql"):
         found = make_url(url)
-        return f"{found.host or found.query.get('host', 'a local socket')}:{found.port or 5432}"
+        hosts = found.query.get("host", "a local socket")
+        several = hosts if isinstance(hosts, str) else ", ".join(hosts)
+        return f"{found.host}:{found.port or 5432}" if found.host else several
     return urlsplit(url).hostname or "it"

@@ -14,8 +14,11 @@ class Ear:
 
     def __init__(self, url: str, channel: str) -> None:
         self.connection = psycopg.connect(
-            **words_of(url), autocommit=True, connect_timeout=3, application_name="streams", keepalives_idle=30,
-            keepalives_interval=10, keepalives_count=3,
+            **words_of(
+                url, connect_timeout=3, application_name="streams", keepalives_idle=30, keepalives_interval=10,
+                keepalives_count=3,
+            ),
+            autocommit=True,
         )  # fmt: skip
         try:
             self.connection.execute(f"LISTEN {channel}")
