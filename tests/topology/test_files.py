@@ -60,3 +60,14 @@ def test_the_addresses_that_the_files_name_are_addresses() -> None:
             load({name: value})
             seen += 1
     assert seen >= 6
+
+
+def test_a_backup_finds_the_primary_among_several_hosts() -> None:
+    url = "postgresql://shop:p%40ss@/shop?host=one:5432&host=two:5433&target_session_attrs=read-write"
+    script = 'source deploy/database.sh && database_environment "$1" && env'
+    done = subprocess.run(
+        ["bash", "-eu", "-c", script, "bash", url], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("PG"))
+    assert (told["PGHOST"], told["PGPORT"]) == ("one,two", "5432,5433")
+    assert (told["PGTARGETSESSIONATTRS"], told["PGPASSWORD"], told["PGDATABASE"]) == ("read-write", "p@ss", "shop")
