@@ -94,11 +94,12 @@ def test_with_prepared_statements_they_would_meet_each_others(
     worker: str, addresses: tuple[str, str], tmp_path: Path
 ) -> None:
     """The negative control: a pooler that nobody has told the program of."""
-    with application(worker, addresses[0], None, tmp_path):
+    with application(worker, addresses[0], None, tmp_path) as app:
 
         def go(number: int) -> None:
-            for turn in range(40):
-                fetch_row(f"SELECT %s::int + {turn % 7}", (number,))
+            with app.app_context():
+                for turn in range(40):
+                    fetch_row(f"SELECT %s::int + {turn % 7}", (number,))
 
         with pytest.raises(psycopg.Error, match="prepared statement"):
             at_once(8, go)
