@@ -57,7 +57,7 @@ class Sentinels:
         for port in (before, self.sentinels[0]):
             self.running[port].kill()
             self.running[port].wait()
-        wait_until(lambda: self.master != before and self._client(self.master).info()["role"] == "master", 20)
+        wait_until(lambda: all(self._moved(port, before) for port in self.sentinels[1:]), 30)
 
     def stop(self) -> None:
         for process in self.running.values():
@@ -88,6 +88,10 @@ class Sentinels:
         """Whether all three know of each other and of the replica."""
         states = [self._client(port, THEIRS).sentinel_masters()[SERVICE] for port in self.sentinels]
         return all(each["num-other-sentinels"] == 2 and each["num-slaves"] == 1 for each in states)
+
+    def _moved(self, sentinel: int, before: int) -> bool:
+        told = self._client(sentinel, THEIRS).sentinel_masters()[SERVICE]
+        return told["port"] != before and not told["is_sdown"] and self._client(told["port"]).info()["role"] == "master"
 
     def _answers(self, port: int, password: str) -> bool:
         with suppress(RedisError):

@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.xdist_group("outbox_faults"),
 ]
 QUICK = Pace(lease=3, time_limit=2, ring=0.05, reap=0.1, max_lost=100)
-MAILS, KEYS = 120, 24
+MAILS, KEYS = 60, 16
 
 
 @contextmanager

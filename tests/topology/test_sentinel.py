@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from redis.exceptions import ConnectionError as Unreachable
+from redis.exceptions import RedisError
 
 from app.clients.payrail.breaker import Breaker, Permit
 from app.config import SettingsError, load
@@ -48,22 +49,34 @@ def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
             use(bell, counter, places, breaker, url)
             sentinels.fail_over()
             work(20)
-            # Whoever has noticed that Redis was away leaves it alone for a while.
-            counter.closed_until = breaker._silent_until = 0.0
-            use(bell, counter, places, breaker, url)
             began = time.monotonic()
-            wait_until(settled, 20)
-            log.info(f"work went on {time.monotonic() - began:.1f} s after the new master was there")
+            eventually(lambda: use(bell, counter, places, breaker, url))
+            log.info(f"everything found it within {time.monotonic() - began:.1f} s")
+            wait_until(settled, 30)
+            log.info(f"work was done after {time.monotonic() - began:.1f} s")
         settings = settings_for(database_url=app.extensions["settings"].DATABASE_URL, redis_url=url)
         said = [each for each in stores.findings(settings) if each.about == "redis"]
         assert any("answers in" in each.says for each in said) and not any("canary" in each.says for each in said)
+
+
+def eventually(act: Callable[[], None], seconds: float = 10) -> None:
+    """The first try may meet a connection to the dead master; it is dropped, and the next asks the Sentinels."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return act()
+        except (RedisError, AssertionError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def use(bell: Bell, counter: Counter, places: Places, breaker: Breaker, url: str) -> None:
     """Everything that talks to Redis, each by a connection that may be one to the dead master."""
     assert connected(url).ping() and _redis(url) == "up"
     assert connected(url).connection_pool.connection_kwargs["db"] == 3
-    bell.silent_until = 0.0
+    # Whoever has noticed that Redis was away leaves it alone for a while.
+    bell.silent_until = counter.closed_until = breaker._silent_until = 0.0
     assert bell.room() >= 0
     place = places.take("6740f1c2a1b2c3d4e5f60718")
     assert places.redis.zcard("streams:account:6740f1c2a1b2c3d4e5f60718") >= 1
