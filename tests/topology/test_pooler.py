@@ -91,10 +91,13 @@ EVENT = {
 
 
 def test_with_prepared_statements_they_would_meet_each_others(
-    worker: str, addresses: tuple[str, str], tmp_path: Path
+    worker: str, addresses: tuple[str, str], open_folder: Path
 ) -> None:
-    """The negative control: a pooler that nobody has told the program of."""
-    with application(worker, addresses[0], None, tmp_path) as app:
+    """The negative control: a pooler that nobody has told the program of, and that nobody else uses."""
+    with (
+        pooler(open_folder, addresses[1]) as pooled,
+        application(worker, pooled, None, open_folder) as app,
+    ):
 
         def go(number: int) -> None:
             with app.app_context():
