@@ -5,12 +5,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from flask import Flask
-from sqlalchemy import URL, make_url
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import cli, config
 from app.config import Settings
-from app.core import logs, metrics, migrations, telemetry
+from app.core import engines, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
 from app.embedded import servers
 
@@ -27,6 +26,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     metrics.init_app(app, settings.METRICS_DIR)
     telemetry.init_app(app, settings)
     db.init_app(app)
+    replica.init_app(app, settings)
     migrations.init_app(app)
     _web(app, settings)
     cli.register(app)
@@ -64,21 +64,6 @@ def _flask_config(settings: Settings) -> dict[str, object]:
         "MAX_CONTENT_LENGTH": MAX_BODY,
         "MAX_FORM_MEMORY_SIZE": 512 * 1024,
         "MAX_FORM_PARTS": 100,
-        "SQLALCHEMY_DATABASE_URI": _database(settings.DATABASE_URL),
-        "SQLALCHEMY_ENGINE_OPTIONS": {
-            "pool_size": settings.DATABASE_POOL,
-            "max_overflow": 0,
-            "pool_timeout": 2,
-            "pool_use_lifo": True,
-            "hide_parameters": True,
-            "connect_args": {
-                "connect_timeout": 3,
-                "options": "-c statement_timeout=10s -c lock_timeout=3s "
-                "-c idle_in_transaction_session_timeout=15s -c timezone=UTC",
-            },
-        },
+        "SQLALCHEMY_DATABASE_URI": engines.address(settings.DATABASE_URL),
+        "SQLALCHEMY_ENGINE_OPTIONS": engines.options(settings),
     }
-
-
-def _database(url: str) -> URL:
-    return make_url(url).set(drivername="postgresql+psycopg")

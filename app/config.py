@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
@@ -39,9 +40,15 @@ class Settings:
         secret=True,
     )
     DATABASE_URL: str = setting("PostgreSQL 15 or newer; the embedded server when absent", secret=True)
-    DATABASE_REPLICA_URL: str | None = setting("a streaming replica for public reads and reports", secret=True)
+    DATABASE_DIRECT_URL: str | None = setting(
+        "the database itself, where DATABASE_URL is a pooler in transaction mode (PgBouncer)", secret=True
+    )
+    DATABASE_REPLICA_URL: str | None = setting(
+        "one streaming replica (no balancer), for public reads and reports", secret=True
+    )
+    DATABASE_REPLICA_STALENESS: float = setting("seconds that a public read may be behind the primary", default=1)
     DATABASE_POOL: int = setting("connections per process; as many as a worker has threads", default=8)
-    REDIS_URL: str = setting("Redis 6.2 or newer; the embedded server when absent", secret=True)
+    REDIS_URL: str = setting("Redis 6.2 or newer, or its Sentinels; the embedded server when absent", secret=True)
     PUBLIC_BASE_URL: str = setting("what links in mails start with", default="http://localhost:8000")
     TRUSTED_HOSTS: list[str] = setting(
         "host names answered to, comma-separated; others get 400",
@@ -157,7 +164,11 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "APP_ENV": take("APP_ENV", default="development", validate=one_of(("development", "production"))),
         "SECRET_KEY": take("SECRET_KEY", default=DEVELOPMENT_SECRET if development else ""),
         "DATABASE_URL": take("DATABASE_URL", default=""),
+        "DATABASE_DIRECT_URL": take("DATABASE_DIRECT_URL"),
         "DATABASE_REPLICA_URL": take("DATABASE_REPLICA_URL"),
+        "DATABASE_REPLICA_STALENESS": take(
+            "DATABASE_REPLICA_STALENESS", "float", 1.0, validate=at_least(min=0.1, max=60)
+        ),
         "DATABASE_POOL": take("DATABASE_POOL", "int", 8, validate=at_least(min=1, max=100)),
         "REDIS_URL": take("REDIS_URL", default=""),
         "PUBLIC_BASE_URL": base_url,
@@ -215,11 +226,11 @@ def _watching(reader: _Reader, data_dir: Path) -> dict[str, Any]:
 
 def _contradictions(read: dict[str, Any]) -> Iterator[str]:
     production = read["APP_ENV"] == "production"
-    for name, schemes in (("DATABASE_URL", ("postgresql",)), ("DATABASE_REPLICA_URL", ("postgresql",))):
-        if read[name] and not _is_database(read[name], schemes):
-            yield f"{name}: must be postgresql://…; no other database is supported."
-    if read["REDIS_URL"] and not read["REDIS_URL"].startswith(("redis://", "rediss://", "unix://")):
-        yield "REDIS_URL: must start with redis://, rediss:// or unix://."
+    for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"):
+        if read[name] and not _is_database(read[name]):
+            yield f"{name}: must be postgresql://…, several hosts as …/name?host=one:5432&host=two:5432."
+    if read["REDIS_URL"] and not _is_redis(read["REDIS_URL"]):
+        yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0."
     if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
         yield "SMTP_URL: must start with smtp:// or smtps://."
     for name in ("SMS_URL", "PUSH_URL"):
@@ -274,8 +285,12 @@ def is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _is_database(url: str, schemes: tuple[str, ...]) -> bool:
+def _is_database(url: str) -> bool:
     try:
-        return make_url(url).get_backend_name() in schemes
-    except ArgumentError:
+        return make_url(url).get_backend_name() == "postgresql"
+    except (ArgumentError, ValueError):
         return False
+
+
+def _is_redis(url: str) -> bool:
+    return bool(re.match(r"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?|$)", url))

@@ -25,6 +25,7 @@ from app.core.jobs import discover
 from app.core.outbox import heartbeat
 from app.core.outbox.bell import QUEUE, bell
 from app.core.outbox.running import work_through
+from app.core.redis import connected
 
 WORKER_TTL, MAINTENANCE, MONITORING = 30, 15, 10
 
@@ -93,7 +94,7 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
 
 def _connected(redis_url: str) -> Redis:
     """Waits for Redis instead of ending: a service manager gives up on what ends again and again."""
-    redis = Redis.from_url(redis_url)
+    redis = connected(redis_url)
     while True:
         try:
             redis.ping()

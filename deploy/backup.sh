@@ -2,7 +2,8 @@
 # One backup: the database as it is at one moment, the files that it names, and checksums of both, in a folder of its
 # own below FOLDER. The service goes on meanwhile. Ends with 0 only once the dump has been read back.
 #   deploy/backup.sh FOLDER
-# Reads DATABASE_URL, STORAGE_URL and DATA_DIR. KEEP_DAYS (14): older backups go, but never the last three.
+# Reads DATABASE_URL (or DATABASE_DIRECT_URL, where that is a pooler), STORAGE_URL and DATA_DIR. KEEP_DAYS (14): older
+# backups go, but never the last three.
 # AFTER_BACKUP: a command that is given the new folder, to take it off the machine (rclone copy …, rsync …).
 set -euo pipefail
 umask 077
@@ -16,7 +17,7 @@ keep=${KEEP_DAYS:-14}
 name=$(date -u +%Y%m%dT%H%M%SZ)
 new=$folder/.$name.$$
 
-database_environment "${DATABASE_URL:?}"
+database_environment "${DATABASE_DIRECT_URL:-${DATABASE_URL:?}}"
 mkdir -p "$new"
 trap 'rm -rf "$new"' EXIT
 

@@ -4,6 +4,7 @@ from alembic import context
 from flask import current_app
 from sqlalchemy import text
 
+from app.core import engines
 from app.core.db import db
 from app.core.jobs import discover
 
@@ -33,10 +34,12 @@ if context.is_offline_mode():
     with context.begin_transaction():
         context.run_migrations()
 else:
-    with current_app.app_context(), db.engine.connect() as connection:
-        # A request has ten seconds; an index of a large table takes what it takes. Waiting for a lock still ends
-        # after three. The connection is not the pool's any more: nobody else shall inherit that.
-        connection.detach()
+    with current_app.app_context(), engines.direct(current_app.extensions["settings"]).connect() as connection:
+        # A request has ten seconds; an index of a large table takes what it takes, and so may another node that
+        # migrates at this moment. Waiting for the lock of a table still ends after three.
         connection.execute(text("SET statement_timeout = 0"))
+        connection.execute(text("SET lock_timeout = 0"))
+        connection.execute(text("SELECT pg_advisory_lock(7161006)"))
+        connection.execute(text("SET lock_timeout = '3s'"))
         connection.commit()
         migrate(connection)

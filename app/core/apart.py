@@ -7,6 +7,8 @@ from typing import Any
 import psycopg
 from sqlalchemy import make_url
 
+_DIALECT = make_url("postgresql+psycopg://").get_dialect()()
+
 
 @contextmanager
 def apart(url: str, *, seconds: float = 1.0) -> Iterator["psycopg.Connection[Any]"]:
@@ -14,7 +16,14 @@ def apart(url: str, *, seconds: float = 1.0) -> Iterator["psycopg.Connection[Any
 
     Raises psycopg.Error, OSError.
     """
-    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
     limit = f"-c statement_timeout={int(seconds * 1000)}"
-    with psycopg.connect(plain, connect_timeout=2, options=limit, autocommit=True) as connection:
+    with psycopg.connect(**words_of(url, connect_timeout=2, options=limit), autocommit=True) as connection:
         yield connection
+
+
+def words_of(url: str, **more: Any) -> dict[str, Any]:
+    """What the driver takes for an address of the settings, which may name several hosts, with `more` words."""
+    words: dict[str, Any] = dict(_DIALECT.create_connect_args(make_url(url))[1])
+    # SQLAlchemy's own ways with types; the driver's are meant here.
+    words.pop("context", None)
+    return words | more

@@ -6,18 +6,22 @@ and refuses to write on them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from flask_sqlalchemy import SQLAlchemy
 from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event, make_url
+from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event, exc, make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.ids import new_id
+
+if TYPE_CHECKING:
+    from app.core.replica import Replica
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -29,6 +33,8 @@ NAMES = {
 ObjectId = String(24, collation="C")
 Parameters = Sequence[Any] | Mapping[str, Any]
 Question = Callable[[Any], Any]
+# An export is read as slowly as its reader reads; never by settings of a session, which a pooler would lend to others.
+PATIENCE = "SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
@@ -147,19 +153,32 @@ def short(statement: str) -> str:
 def copied(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
     """What a `COPY … TO STDOUT` gives, in blocks. It holds a connection until it is read or closed, for ten minutes at
     most: whoever reads slowly is waited for, and not for ever. It may be read when the request that asked is over."""
-    return _copied(db.engine, statement, parameters, block)
+    return _copied(_elsewhere.get(), db.engine, statement, parameters, block)
 
 
-def _copied(engine: Engine, statement: str, parameters: Mapping[str, Any], block: int) -> Iterator[bytes]:
-    with closing(engine.raw_connection()) as lent:
-        driver: Any = lent.driver_connection
-        driver.autocommit = True
+def _copied(
+    replica: "Replica | None", engine: Engine, statement: str, parameters: Mapping[str, Any], block: int
+) -> Iterator[bytes]:
+    begun = False
+    if replica is not None:
         try:
-            driver.execute("SET statement_timeout = '10min'")
-            with driver.cursor() as cursor, cursor.copy(statement, parameters) as copy:
-                yield from _in_blocks(copy, block)
-            driver.execute("RESET statement_timeout")
-            driver.autocommit = False
+            for part in _copied_from(replica.engine, statement, parameters, block):
+                begun = True
+                yield part
+            return
+        except OPERATIONAL as error:
+            if begun or not _left(replica, error):
+                raise
+    yield from _copied_from(engine, statement, parameters, block)
+
+
+def _copied_from(engine: Engine, statement: str, parameters: Mapping[str, Any], block: int) -> Iterator[bytes]:
+    with closing(engine.raw_connection()) as lent:
+        try:
+            with _connection(lent).cursor() as cursor:
+                cursor.execute(PATIENCE)
+                with cursor.copy(statement, parameters) as copy:
+                    yield from _in_blocks(copy, block)
         except BaseException:
             lent.invalidate()
             raise
@@ -175,7 +194,47 @@ def _in_blocks(rows: Iterable[memoryview], block: int) -> Iterator[bytes]:
     yield bytes(gathered)
 
 
+OPERATIONAL = (psycopg.OperationalError, exc.OperationalError)
+_elsewhere: ContextVar["Replica | None"] = ContextVar("elsewhere", default=None)
+
+
+@contextmanager
+def reading_from(replica: "Replica") -> Iterator[None]:
+    """What is fetched and copied inside comes from the replica; from the primary after all once that fails.
+
+    Only `app.core.staleness` and the replica itself say this; domains say what a read bears.
+    """
+    token = _elsewhere.set(replica)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
 def _asked(question: Question) -> Any:
+    replica = _elsewhere.get()
+    if replica is not None and not db.session().info.get("writing"):
+        try:
+            with closing(replica.engine.raw_connection()) as lent:
+                return _asked_at_once(lent, question)
+        except OPERATIONAL as error:
+            if not _left(replica, error):
+                raise
+            _elsewhere.set(None)
+    return _asked_of_the_primary(question)
+
+
+def _left(replica: "Replica", error: Exception) -> bool:
+    """Whether the replica is to blame, so that the primary may answer; False when the statement took too long."""
+    cause = getattr(error, "orig", error)
+    state = getattr(cause, "sqlstate", None) or ""
+    # 40001: rows that the statement needs were cleaned away on the primary. The replica itself is well.
+    if state not in ("40001", "57014"):
+        replica.lost()
+    return state != "57014"
+
+
+def _asked_of_the_primary(question: Question) -> Any:
     if db.session.registry.has() and db.session().in_transaction():
         return question(_cursor(db.session().connection().connection))
     lent = db.engine.raw_connection()
@@ -201,6 +260,10 @@ def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
     finally:
         if not driver.closed:
             driver.autocommit = False
+
+
+def _connection(lent: PoolProxiedConnection) -> Any:
+    return lent.driver_connection
 
 
 def _cursor(lent: PoolProxiedConnection) -> Any:

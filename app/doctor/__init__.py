@@ -3,6 +3,7 @@
     findings.py   one line of the answer
     settings.py   the environment, secrets, the public address
     stores.py     PostgreSQL, its schema and clock, a replica, Redis
+    pooling.py    PgBouncer, where DATABASE_URL is one
     work.py       the relay, the workers, and what waits or has ended badly
     outside.py    mail, SMS, push, the payment rail, storage, who watches
     machine.py    the disk and the folders

@@ -1,10 +1,10 @@
 """All findings, in the order in which things depend on each other."""
 
 from app.config import Settings
-from app.doctor import machine, outside, settings, stores, work
+from app.doctor import machine, outside, pooling, settings, stores, work
 from app.doctor.findings import Finding, Findings, fail, reason
 
-PARTS = (settings, machine, stores, work, outside)
+PARTS = (settings, machine, stores, pooling, work, outside)
 
 
 def findings(given: Settings) -> Findings:

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
-from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
 from app.config import Settings
 from app.core import migrations
 from app.core.apart import apart
+from app.core.redis import connected
 from app.doctor.findings import Finding, Findings, fail, ok, reason, warn
 
 OLDEST_POSTGRES, OLDEST_REDIS = 150000, (6, 2)
@@ -148,7 +148,7 @@ def _replica(url: str) -> Finding:
 
 def _redis(settings: Settings) -> Findings:
     try:
-        with Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as redis:
+        with connected(settings.REDIS_URL, seconds=2) as redis:
             started = time.perf_counter()
             redis.ping()
             took, about = (time.perf_counter() - started) * 1000, dict(redis.info())
@@ -189,5 +189,7 @@ def _place(url: str) -> str:
     """Where a database is, without who asks."""
     if url.startswith("postgresql"):
         found = make_url(url)
-        return f"{found.host or found.query.get('host', 'a local socket')}:{found.port or 5432}"
+        hosts = found.query.get("host", "a local socket")
+        several = hosts if isinstance(hosts, str) else ", ".join(hosts)
+        return f"{found.host}:{found.port or 5432}" if found.host else several
     return urlsplit(url).hostname or "it"

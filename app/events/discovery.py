@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, DateTime, Double, literal_column
 
 from app.core.clock import utcnow
 from app.core.db import fetch_rows
+from app.core.staleness import may_be_stale
 from app.events import search
 from app.events.filters import given
 from app.events.pages import Window, statement
@@ -38,6 +39,7 @@ class Found:
     after: tuple[Any, str] | None
 
 
+@may_be_stale("events")
 def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **filters: Any) -> Found:
     """A page of what the public finds: events that are coming or running, or those that start from `since` on."""
     values = given(filters)
@@ -55,6 +57,7 @@ def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **f
     return Found(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
 
 
+@may_be_stale("events")
 def suggestions(q: str) -> list[str]:
     """Names of public events whose words come near those of `q`: for when nothing was found."""
     words = search.words_of(q)

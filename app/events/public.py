@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from app.core.clock import rfc3339, utcnow
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
+from app.core.staleness import may_be_stale
 from app.events.prices import current_phase, sale_status
 from app.events.visibility import BY_ID
 
@@ -56,6 +57,7 @@ class Phase(NamedTuple):
     quantity: int | None
 
 
+@may_be_stale("events")
 def page(id: str) -> dict[str, Any]:
     """An event's public page. Raises NotFound for what the public may not see."""
     rows = fetch_rows(PAGE, (id,))
@@ -72,6 +74,7 @@ def page(id: str) -> dict[str, Any]:
     }
 
 
+@may_be_stale("events", "tickets")
 def inventory(id: str) -> dict[str, Any]:
     """What tickets there are, per type. Raises NotFound for what the public may not see."""
     rows = fetch_rows(INVENTORY, (id,))

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from app.core.db import copied
+from app.core.staleness import as_of_now
 from app.inventory.columns import COLUMNS, LINK, PLACES, TEXT
 
 MARK = b"\xef\xbb\xbf"
@@ -40,6 +41,7 @@ def template() -> bytes:
     return MARK + HEADER.encode() + b"\r\n"
 
 
+@as_of_now
 def stock(event_id: str) -> Iterator[bytes]:
     """All items of an event."""
     return as_csv(STOCK, HEADER.split(","), {"event": event_id})

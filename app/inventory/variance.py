@@ -13,6 +13,7 @@ from sqlalchemy import Integer as Whole
 
 from app.accounts.caller import Caller
 from app.core.clock import utcnow
+from app.core.staleness import as_of_now
 from app.events.times import instant
 from app.inventory import queries
 from app.inventory.exporting import as_csv, defused
@@ -59,6 +60,7 @@ def variances(
     return select(*(found.c[each] for each in _TYPES))
 
 
+@as_of_now
 def variance_file(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[bytes]:

@@ -85,6 +85,7 @@ def authorise(access: Access) -> None:
 
     Where a token is optional, one that does not count is an error all the same.
     """
+    g.signed_in = "HTTP_AUTHORIZATION" in request.environ
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return

@@ -95,4 +95,7 @@ def answer(found: Kept) -> Response:
 
 
 def _address() -> str:
-    return f"{request.environ['PATH_INFO']}?{request.environ.get('QUERY_STRING', '')}"
+    """Whoever is signed in reads from the primary, so what was made for others is not for him."""
+    environ = request.environ
+    signed_in = " signed in" if "HTTP_AUTHORIZATION" in environ else ""
+    return f"{environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}{signed_in}"

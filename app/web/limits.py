@@ -15,11 +15,10 @@ from flask import Flask, current_app, g, request
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from app.core.errors import Gone, NotFound, Throttled
+from app.core.redis import connected
 from app.web.edge import ADDED
 
 CLOSED_SECONDS = 5.0
@@ -59,10 +58,10 @@ class Counter:
     """The counters of one application: Redis, and memory for when it is away."""
 
     def __init__(self, redis_url: str, scale: float) -> None:
-        url = redis_url.replace("unix://", "redis+unix://", 1) if redis_url.startswith("unix") else redis_url
-        # A limit is asked for on every request: one try, and a short one.
-        options = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "retry": Retry(NoBackoff(), 0)}
-        self.shared = SlidingWindowCounterRateLimiter(RedisStorage(url, **options))  # type: ignore[arg-type]
+        # A limit is asked for on every request: one try, and a short one. The client keeps the pool open.
+        self.redis = connected(redis_url, seconds=0.2)
+        storage = RedisStorage("redis://", connection_pool=self.redis.connection_pool)
+        self.shared = SlidingWindowCounterRateLimiter(storage)
         self.alone = SlidingWindowCounterRateLimiter(MemoryStorage())
         self.scale = scale
         self.closed_until = 0.0

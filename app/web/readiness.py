@@ -9,7 +9,6 @@ from typing import Any
 
 import psycopg
 from flask import current_app
-from redis import Redis
 from redis.exceptions import RedisError
 
 from app.clients.payrail import rail
@@ -17,6 +16,7 @@ from app.config import Settings
 from app.core import migrations
 from app.core.apart import apart
 from app.core.errors import Unavailable
+from app.core.redis import connected
 
 SECONDS = 1.0
 FRESH = 45.0
@@ -84,7 +84,7 @@ def _database(url: str) -> dict[str, Any]:
 
 def _redis(url: str) -> str:
     try:
-        with Redis.from_url(url, socket_timeout=0.2, socket_connect_timeout=0.2) as client:
+        with connected(url, seconds=0.2) as client:
             client.ping()
     except (RedisError, OSError):
         return "down"

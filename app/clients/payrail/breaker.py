@@ -16,10 +16,9 @@ from enum import Enum
 from typing import Any, TypeVar
 
 import structlog
-from redis import Redis
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
+
+from app.core.redis import connected
 
 Found = TypeVar("Found")
 PATIENCE, SILENCE = 0.2, 2.0
@@ -50,9 +49,7 @@ class Breaker:
 
     def __init__(self, redis_url: str, name: str, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self._redis = Redis.from_url(
-            redis_url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0)
-        )
+        self._redis = connected(redis_url, seconds=PATIENCE)
         self._silent_until = 0.0
         self._failures, self._tripped, self._open, self._trial = (
             f"payrail:{name}:{part}" for part in ("failures", "tripped", "open", "trial")

@@ -10,11 +10,10 @@ from typing import cast
 
 import structlog
 from flask import current_app
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 from rq import Queue
 from rq.serializers import JSONSerializer
+
+from app.core.redis import connected
 
 QUEUE, RUN = "outbox", "app.worker.run"
 PATIENCE, SILENCE = 0.2, 2.0
@@ -28,9 +27,7 @@ class Bell:
     """Rings the workers of one Redis. Waits 200 ms at most; after a failure it stays silent for a while."""
 
     def __init__(self, redis_url: str) -> None:
-        self.redis = Redis.from_url(
-            redis_url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0)
-        )
+        self.redis = connected(redis_url, seconds=PATIENCE)
         self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
         self.silent_until = 0.0
 

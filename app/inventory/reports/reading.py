@@ -5,6 +5,7 @@ from typing import Any
 
 from app.core.clock import rfc3339
 from app.core.db import fetch_rows
+from app.core.staleness import as_of_now
 from app.inventory.exporting import as_csv
 from app.inventory.reports.asking import Asked, parameters
 from app.inventory.reports.kinds import REPORTS, Report
@@ -13,6 +14,7 @@ from app.inventory.reports.parts import BOOKED_UNTIL
 SHOWN = 1000
 
 
+@as_of_now
 def as_json(event: Any, asked: Asked, *, most: int = SHOWN) -> bytes:
     """The report: head, totals, what its charts show, and its first rows."""
     head = {
@@ -26,6 +28,7 @@ def as_json(event: Any, asked: Asked, *, most: int = SHOWN) -> bytes:
     return bytes(found.encode())
 
 
+@as_of_now
 def as_file(event: Any, asked: Asked) -> Iterator[bytes]:
     """All rows of the report as CSV."""
     report = REPORTS[asked.type]

@@ -13,6 +13,7 @@ import structlog
 from flask import Flask
 
 from app.accounts.queries import callers_of_sessions
+from app.core.engines import direct_url
 from app.web.streams.ear import Ear
 from app.web.streams.places import Places
 from app.web.streams.source import Asked, Source
@@ -29,7 +30,8 @@ class Desk:
         self.news, self.looks = ThreadPoolExecutor(1, "stream-news"), ThreadPoolExecutor(1, "stream-looks")
 
     def listen(self, then: Callable[[Ear | None], None]) -> None:
-        url = self.app.config["SQLALCHEMY_DATABASE_URI"]
+        # A pooler in transaction mode passes no notifications on.
+        url = direct_url(self.app.extensions["settings"])
         self._have(self.news, lambda: Ear(url, self.source.channel), then)
 
     def tell(self, topic: str, waiting: dict[str, set[Asked]], then: Callable[[Any], None]) -> None:

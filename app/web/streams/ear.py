@@ -1,7 +1,8 @@
 """The one connection of a process that hears PostgreSQL's notifications, while anybody listens."""
 
 import psycopg
-from sqlalchemy import URL
+
+from app.core.apart import words_of
 
 
 class Deaf(Exception):
@@ -11,11 +12,13 @@ class Deaf(Exception):
 class Ear:
     """Raises psycopg.Error when there is no database."""
 
-    def __init__(self, url: URL, channel: str) -> None:
-        plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    def __init__(self, url: str, channel: str) -> None:
         self.connection = psycopg.connect(
-            plain, autocommit=True, connect_timeout=3, application_name="streams", keepalives_idle=30,
-            keepalives_interval=10, keepalives_count=3,
+            **words_of(
+                url, connect_timeout=3, application_name="streams", keepalives_idle=30, keepalives_interval=10,
+                keepalives_count=3,
+            ),
+            autocommit=True,
         )  # fmt: skip
         try:
             self.connection.execute(f"LISTEN {channel}")

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from redis import Redis
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from app.core.errors import Throttled, Unavailable
+from app.core.redis import connected
 
 PER_ACCOUNT, PER_HOST = 5, 200
 LASTS = 45.0
@@ -53,9 +51,7 @@ class Places:
     """The places that this process has taken. Any thread may ask."""
 
     def __init__(self, redis_url: str) -> None:
-        self.redis = Redis.from_url(
-            redis_url, socket_timeout=0.2, socket_connect_timeout=0.2, retry=Retry(NoBackoff(), 0)
-        )
+        self.redis = connected(redis_url, seconds=0.2)
         self.taken: dict[str, Place] = {}
 
     def take(self, account: str) -> str:

@@ -1,0 +1,59 @@
+"""Connections to Redis: to one server, or to whichever server several Sentinels say is the master.
+
+    sentinel://[[user]:password@]host[:26379][,host[:26379]…]/service[/db][?sentinel_user=…&sentinel_password=…&tls=1]
+
+User, password, db and tls are the servers'; the Sentinels have a user and password of their own. A connection asks them
+where the master is whenever it is made anew, so after a failover the next try finds the new one.
+"""
+
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+SENTINELS_PORT, SENTINELS_PATIENCE = 26379, 1.0
+
+
+def connected(url: str, *, seconds: float | None = None) -> Redis:
+    """A client of that Redis. With `seconds` it tries once, and waits no longer for a connection or an answer."""
+    options = _hasty(seconds) if seconds is not None else {}
+    return _of_sentinels(url, options) if url.startswith("sentinel://") else Redis.from_url(url, **options)
+
+
+def _of_sentinels(url: str, options: dict[str, Any]) -> Redis:
+    parts = urlsplit(url)
+    account, _, hosts = parts.netloc.rpartition("@")
+    user, _, password = account.partition(":")
+    service, _, db = parts.path.strip("/").partition("/")
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    tls = query.get("tls") in ("1", "true")
+    asking = {
+        **(_hasty(SENTINELS_PATIENCE) | options),
+        **_given(username=query.get("sentinel_user"), password=query.get("sentinel_password")),
+        **({"ssl": True} if tls else {}),
+    }
+    serving = {**options, **_given(username=unquote(user), password=unquote(password)), "db": int(db or 0), "ssl": tls}
+    sentinels: Any = Sentinel
+    found: Redis = sentinels([_host(each) for each in hosts.split(",")], sentinel_kwargs=asking).master_for(
+        unquote(service), **serving
+    )
+    return found
+
+
+def _hasty(seconds: float) -> dict[str, Any]:
+    return {"socket_timeout": seconds, "socket_connect_timeout": seconds, "retry": Retry(NoBackoff(), 0)}
+
+
+def _given(**words: str | None) -> dict[str, str]:
+    return {name: value for name, value in words.items() if value}
+
+
+def _host(address: str) -> tuple[str, int]:
+    """`host`, `host:port`, `[::1]` or `[::1]:port`."""
+    host, colon, port = address.rpartition(":")
+    if not colon or port.endswith("]"):
+        return address.strip("[]"), SENTINELS_PORT
+    return host.strip("[]"), int(port)

@@ -1,0 +1,147 @@
+"""A streaming replica that reads may go to, and how far it is known to follow.
+
+A thread asks the primary how far it has written and the replica how far it has replayed, four times within the allowed
+staleness. What it knows is a moment: all that was committed before it stands on the replica. So no clock but this
+machine's counts, an idle primary is no lag, and no request asks anybody. A replica that is too far behind, away or
+promoted is simply not read from (docs/decisions/reads-from-a-replica.md).
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import psycopg
+import structlog
+from flask import Flask, current_app
+from sqlalchemy import create_engine
+
+from app.config import Settings
+from app.core.apart import apart
+from app.core.db import fetch_row, reading_from
+from app.core.engines import address, options
+
+NEVER = float("-inf")
+LOOKS, REMEMBERED = 4, 64
+AGAIN, IDLE, PATIENCE, BETWEEN = 1.0, 30.0, 0.3, 0.02
+# What was acknowledged is flushed, and nothing else is sent to a replica.
+WRITTEN = "SELECT pg_current_wal_flush_lsn() - '0/0'"
+REPLAYED = "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn() - '0/0'"
+# Whoever does not acknowledge for so long is away (milliseconds).
+SILENCE = 2000
+log = structlog.get_logger(__name__)
+
+
+class NotFollowing(Exception):
+    """The server behind DATABASE_REPLICA_URL is no replica, or no longer one."""
+
+
+class Replica:
+    """The replica of one process. Any thread may ask."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.DATABASE_REPLICA_URL
+        self.urls = settings.DATABASE_URL, settings.DATABASE_REPLICA_URL
+        self.staleness = settings.DATABASE_REPLICA_STALENESS
+        words = {"connect_timeout": 2, "tcp_user_timeout": SILENCE}
+        self.engine = create_engine(address(self.urls[1]), **options(settings, **words))
+        self.shown_at = self.asked_at = self.lost_at = NEVER
+        self.wanted = threading.Event()
+        self.starting = threading.Lock()
+        self.watched_by = 0
+
+    def shows(self, since: float) -> bool:
+        """Whether it shows all that was committed before `since` (of this machine's monotonic clock), and is no older
+        than allowed."""
+        self._have_it_watched()
+        return self.shown_at >= max(since, self.asked_at - self.staleness)
+
+    def shows_all(self, patience: float = PATIENCE) -> bool:
+        """Whether it shows all that is committed now. Asks both servers, and waits a moment for the replica."""
+        self._belong_here()
+        if time.monotonic() - self.lost_at < AGAIN:
+            return False
+        written = fetch_row(WRITTEN, ())
+        until = time.monotonic() + patience
+        with reading_from(self):
+            while time.monotonic() - self.lost_at >= AGAIN:
+                row = fetch_row(REPLAYED, ())
+                if not (row and row[0] and written):
+                    return False
+                if row[1] >= written[0]:
+                    return True
+                if time.monotonic() > until:
+                    return False
+                time.sleep(BETWEEN)
+        return False
+
+    def lost(self) -> None:
+        """It did not answer: nobody asks it until it has been looked at again."""
+        self.shown_at, self.lost_at = NEVER, time.monotonic()
+        self.engine.dispose()
+
+    def _have_it_watched(self) -> None:
+        self.asked_at = time.monotonic()
+        self._belong_here()
+        if not self.wanted.is_set():
+            self.wanted.set()
+        if self.watched_by == os.getpid():
+            return
+        with self.starting:
+            if self.watched_by != os.getpid():
+                self.watched_by = os.getpid()
+                threading.Thread(target=self._watch, name="replica", daemon=True).start()
+
+    def _belong_here(self) -> None:
+        """After a fork: connections and the thread are the parent's, and what it knew is no longer looked after."""
+        if self.watched_by not in (0, os.getpid()):
+            self.engine.dispose(close=False)
+            self.shown_at, self.watched_by = NEVER, 0
+
+    def _watch(self) -> None:
+        away = False
+        while self.watched_by == os.getpid():
+            if time.monotonic() - self.asked_at > IDLE:
+                self.wanted.clear()
+            self.wanted.wait()
+            try:
+                with apart(self.urls[0]) as primary, apart(self.urls[1]) as replica:
+                    log.info("replica.found")
+                    away = False
+                    self._follow(primary, replica)
+            except Exception as error:
+                self.shown_at = NEVER
+                if not away:
+                    log.warning("replica.away", error=type(error).__name__)
+                away = True
+            time.sleep(min(AGAIN, self.staleness))
+
+    def _follow(self, primary: "psycopg.Connection[Any]", replica: "psycopg.Connection[Any]") -> None:
+        """Looks again and again, while anybody asks. Raises psycopg.Error, NotFollowing."""
+        written: deque[tuple[float, int]] = deque(maxlen=REMEMBERED)
+        while time.monotonic() - self.asked_at < IDLE:
+            at = time.monotonic()
+            written.append((at, _one(primary, WRITTEN)[0]))
+            standby, replayed = _one(replica, REPLAYED)
+            if not standby:
+                raise NotFollowing
+            while written and written[0][1] <= replayed:
+                self.shown_at = written.popleft()[0]
+            time.sleep(self.staleness / LOOKS)
+
+
+def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = connection.execute(query).fetchone()
+    assert row is not None
+    return row
+
+
+def of_this_application() -> Replica | None:
+    """The replica that the settings name."""
+    found: Replica | None = current_app.extensions["replica"]
+    return found
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    app.extensions["replica"] = Replica(settings) if settings.DATABASE_REPLICA_URL else None

@@ -1,0 +1,1 @@
+"""More than one machine, on loopback: a primary with its replica, a pooler, Sentinels, several nodes."""

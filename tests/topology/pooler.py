@@ -1,0 +1,61 @@
+"""PgBouncer in transaction mode as `deploy/` has it, before a server of the tests."""
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from app.core.apart import words_of
+from app.embedded import children
+from app.embedded.account import Account
+from tests.faults.cluster import wait_until
+from tests.faults.service import ROOT, free_port
+
+PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+SHIPPED = ROOT / "deploy" / "pgbouncer"
+
+
+@contextmanager
+def pooler(folder: Path, database_url: str, *, connections: int = 3) -> Iterator[str]:
+    """Its address, with a few connections that are handed round: what one leaves behind, the next one finds."""
+    words, port = words_of(database_url), free_port()
+    found = (SHIPPED / "pgbouncer.ini").read_text()
+    where = " ".join(f"{name}={words[name]}" for name in ("host", "port", "user") if words.get(name))
+    changes = {
+        r"^event_commerce = .*$": f"{words['dbname']} = {where}",
+        r"^listen_port = .*$": f"listen_port = {port}",
+        r"^unix_socket_dir = .*$": "unix_socket_dir =",
+        r"^auth_type = .*$": "auth_type = any",
+        r"^auth_file = .*$": "",
+        r"^(logfile|pidfile) = .*$": "",
+        r"^default_pool_size = .*$": f"default_pool_size = {connections}\nserver_round_robin = 1",
+    }
+    for pattern, replacement in changes.items():
+        found, times = re.subn(pattern, replacement, found, flags=re.M)
+        assert times, pattern
+    (folder / "pgbouncer.ini").write_text(found)
+    address = f"postgresql://postgres@127.0.0.1:{port}/{words['dbname']}"
+    with Path(os.devnull).open() as keep:
+        child = children.spawn(
+            "PgBouncer", [PROGRAM or "pgbouncer", folder / "pgbouncer.ini"], account=Account.for_state(folder),
+            stop_signal=signal.SIGINT, log=folder / "pgbouncer.log", keep=keep.fileno(),
+        )  # fmt: skip
+    try:
+        wait_until(lambda: answers(address, child), 15)
+        yield address
+    finally:
+        children.stop([child])
+
+
+def answers(address: str, child: children.Child) -> bool:
+    child.check()
+    try:
+        with psycopg.connect(**words_of(address), connect_timeout=2, autocommit=True, prepare_threshold=None) as it:
+            return it.execute("SELECT 1").fetchone() == (1,)
+    except psycopg.OperationalError:
+        return False

@@ -1,0 +1,112 @@
+"""Redis as a master, its replica, and three Sentinels that watch them; with passwords, as it should be."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.embedded.account import Account
+from app.embedded.binaries import find_redis
+from tests.faults.cluster import wait_until
+from tests.faults.service import free_port
+
+SERVICE, PASSWORD, THEIRS = "event-commerce", "canary-of-redis", "canary-of-sentinels"
+SENTINEL = """
+port {port}
+dir {folder}
+requirepass {theirs}
+sentinel sentinel-pass {theirs}
+sentinel monitor {service} 127.0.0.1 {master} 2
+sentinel auth-pass {service} {password}
+sentinel down-after-milliseconds {service} 400
+sentinel failover-timeout {service} 3000
+"""
+
+
+class Sentinels:
+    """`url` is what a setting says; `fail_over` kills whichever server is the master."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        program = find_redis(Account(), spare=folder)
+        assert program, "these tests need a real redis-server"
+        self.program = str(program)
+        self.running: dict[int, subprocess.Popen[bytes]] = {}
+        self.servers = [self._server(), self._server()]
+        self._client(self.servers[1]).replicaof("127.0.0.1", self.servers[0])
+        wait_until(lambda: self._client(self.servers[1]).info()["master_link_status"] == "up", 15)
+        self.sentinels = [self._sentinel() for _ in range(3)]
+        wait_until(self._agree, 15)
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.sentinels)
+        return f"sentinel://:{PASSWORD}@{hosts}/{SERVICE}/3?sentinel_password={THEIRS}"
+
+    @property
+    def master(self) -> int:
+        found = self._client(self.sentinels[-1], THEIRS).sentinel_get_master_addr_by_name(SERVICE)
+        return int(found[1])
+
+    def fail_over(self) -> None:
+        """Returns when another server is the master. One Sentinel goes with the first: they shared a machine."""
+        before = self.master
+        for port in (before, self.sentinels[0]):
+            self.running[port].kill()
+            self.running[port].wait()
+        wait_until(lambda: all(self._moved(port, before) for port in self.sentinels[1:]), 30)
+
+    def stop(self) -> None:
+        for process in self.running.values():
+            process.kill()
+            process.wait()
+
+    def _server(self) -> int:
+        port = free_port()
+        self._start(port, "--port", str(port), "--requirepass", PASSWORD, "--masterauth", PASSWORD, "--save", "",
+                    "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--dir", str(self.folder))  # fmt: skip
+        wait_until(lambda: self._answers(port, PASSWORD), 15)
+        return port
+
+    def _sentinel(self) -> int:
+        port = free_port()
+        settings = self.folder / f"sentinel-{port}.conf"
+        settings.write_text(SENTINEL.format(
+            port=port, folder=self.folder, theirs=THEIRS, service=SERVICE, master=self.servers[0], password=PASSWORD,
+        ))  # fmt: skip
+        self._start(port, str(settings), "--sentinel")
+        wait_until(lambda: self._answers(port, THEIRS), 15)
+        return port
+
+    def _start(self, port: int, *argv: str) -> None:
+        self.running[port] = subprocess.Popen([self.program, *argv], stdout=subprocess.DEVNULL)
+
+    def _agree(self) -> bool:
+        """Whether all three know of each other and of the replica."""
+        states = [self._client(port, THEIRS).sentinel_masters()[SERVICE] for port in self.sentinels]
+        return all(each["num-other-sentinels"] == 2 and each["num-slaves"] == 1 for each in states)
+
+    def _moved(self, sentinel: int, before: int) -> bool:
+        told = self._client(sentinel, THEIRS).sentinel_masters()[SERVICE]
+        return told["port"] != before and not told["is_sdown"] and self._client(told["port"]).info()["role"] == "master"
+
+    def _answers(self, port: int, password: str) -> bool:
+        with suppress(RedisError):
+            return bool(self._client(port, password).ping())
+        return False
+
+    @staticmethod
+    def _client(port: int, password: str = PASSWORD) -> Redis:
+        return Redis(port=port, password=password)
+
+
+@contextmanager
+def sentinels_in(folder: Path) -> Iterator[Sentinels]:
+    made = Sentinels(folder)
+    try:
+        yield made
+    finally:
+        made.stop()

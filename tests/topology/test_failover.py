@@ -1,0 +1,99 @@
+"""The primary is killed under load and its replica takes over: what was acknowledged is there, and the rest is decided
+by asking again with the same key."""
+
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.core.db import db
+from tests import stores
+from tests.factories.accounts import account, sign_in
+from tests.faults.cluster import wait_until
+from tests.faults.service import WEB, call, free_port, started, until_ready
+from tests.http import Client
+from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY, app_for
+from tests.topology.postgres import Server, pair
+from tests.topology.writers import Writers
+
+ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "1"))
+log = logging.getLogger(__name__)
+NOTICED = 0.5
+"""Seconds until whoever watches the primary promotes the replica. Here nobody has to be sure that it is dead."""
+
+
+@contextmanager
+def service(folder: Path, primary: Server, replica: Server, worker: str) -> Iterator[Writers]:
+    """gunicorn on both servers, whichever takes writes, and somebody who may make events."""
+    where = f"host=127.0.0.1:{primary.port}&host=127.0.0.1:{replica.port}&target_session_attrs=read-write"
+    url, redis, port = f"postgresql://postgres@/app?{where}", stores.redis_of(worker), free_port()
+    variables = {
+        "DATABASE_URL": url, "DATABASE_REPLICA_URL": replica.url, "REDIS_URL": redis, "SECRET_KEY": SECRET_KEY,
+        "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": "http://localhost:8000", "PORT": str(port),
+        "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "100000", "LOG_LEVEL": "error", "WEB_WORKERS": "1",
+    }  # fmt: skip
+    app = app_for(database_url=url, redis_url=redis, data_dir=folder)
+    with app.app_context():
+        token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+        db.session.remove()
+        db.engine.dispose()
+    base, log = f"http://127.0.0.1:{port}", folder / "log"
+    with started(WEB, log, variables) as process:
+        until_ready(base, process, log)
+        yield Writers(base, token)
+
+
+def fail_over(writers: Writers, primary: Server, replica: Server) -> float:
+    """Kills the primary, promotes the replica; seconds without a write."""
+    wait_until(lambda: len(writers.acknowledged) > 50, 20)
+    primary.kill()
+    since = time.monotonic()
+    time.sleep(NOTICED)
+    replica.promote()
+    wait_until(lambda: sum(each.began > since for each in writers.acknowledged) > 50, 20)
+    return writers.outage(since)
+
+
+def kept(server: Server) -> tuple[set[str], Counter[str]]:
+    """Ids and names of the events that are there."""
+    rows = server.ask("SELECT id, name FROM event")
+    return {row[0] for row in rows}, Counter(row[1] for row in rows)
+
+
+@pytest.mark.parametrize("round", range(ROUNDS))
+def test_no_acknowledged_write_is_lost_when_the_primary_dies(open_folder: Path, worker: str, round: int) -> None:
+    with pair(open_folder) as (primary, replica), service(open_folder, primary, replica, worker) as writers:
+        primary.wait_for_its_commits("replica")
+        with writers.writing():
+            outage = fail_over(writers, primary, replica)
+        ids, names = kept(replica)
+        lost = [each.key for each in writers.acknowledged if each.id not in ids]
+        done = [each.key for each in writers.unknown if each.key in names]
+        again = [writers.write(each.key) for each in writers.unknown]
+        ids, names = kept(replica)
+        log.info(
+            f"without writes for {outage:.2f} s; {len(writers.acknowledged)} acknowledged, {len(lost)} lost; "
+            f"{len(writers.unknown)} unknown, of which {len(done)} had been done"
+        )
+        assert lost == []
+        assert all(each.id in ids for each in again), "who asks again learns what became of it"
+        assert set(names.values()) == {1} and len(names) == len(writers.attempts), "and it is done once"
+        assert outage < 10
+        assert call(f"{writers.base}/ready")[0] == 200
+
+
+def test_without_waiting_for_the_replica_writes_are_lost(open_folder: Path, worker: str) -> None:
+    """The negative control: the same checker over a replica that has fallen behind."""
+    with pair(open_folder) as (primary, replica), service(open_folder, primary, replica, worker) as writers:
+        replica.hear_no_more()
+        with writers.writing():
+            fail_over(writers, primary, replica)
+        ids, _ = kept(replica)
+        lost = [each.key for each in writers.acknowledged if each.id not in ids]
+        log.info(f"{len(writers.acknowledged)} acknowledged, {len(lost)} lost")
+        assert len(lost) >= 50

@@ -1,0 +1,106 @@
+"""Two nodes on one database and one Redis: each with its own folder, web, worker and relay. Nothing is done twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, text
+
+from app.core.db import db
+from app.core.outbox import Outbox, OutboxAttempt, enqueue_many
+from app.core.outbox.pace import Pace
+from app.core.transaction import transaction
+from tests.factories.accounts import account, sign_in
+from tests.factories.events import body
+from tests.faults import jobs
+from tests.faults.cluster import Cluster, PrivateRedis, Sink, kill, settled, wait_until
+from tests.faults.service import WEB, free_port, started, until_ready
+from tests.http import Client
+from tests.races import at_once
+from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY
+from tests.topology.writers import asked
+
+__all__ = ["jobs"]
+
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
+    pytest.mark.xdist_group("outbox_faults"),
+]
+QUICK = Pace(lease=3, time_limit=2, ring=0.05, reap=0.1, max_lost=100)
+MAILS, KEYS = 60, 16
+
+
+@contextmanager
+def nodes(app: Flask, folder: Path) -> Iterator[list[Cluster]]:
+    """Two of them; the mails of both go to one place, which counts."""
+    redis, sink = PrivateRedis(folder), Sink(folder, 0.02)
+    made = [Cluster(app, folder / name, redis, sink) for name in ("one", "two")]
+    try:
+        for each in made:
+            each.folder.mkdir()
+            each.start(QUICK, workers=1, relays=1)
+        yield made
+    finally:
+        for each in made:
+            each.stop()
+        sink.kill()
+        redis.kill()
+
+
+def test_work_of_two_nodes_is_done_once(app: Flask, tmp_path: Path) -> None:
+    with nodes(app, tmp_path) as both:
+        sink = both[0].sink
+        with transaction():
+            enqueue_many("faults.mail_once", [(f"mail-{n}", {"port": sink.port}) for n in range(MAILS)])
+        wait_until(lambda: sink.noted().total() > 20, 20)
+        # One of them loses its relay, and then its worker: the other takes over what was begun.
+        killed = [*both[0].running("relay"), *both[0].horses()]
+        assert [kill(pid) for pid in killed] == [True] * len(killed)
+        wait_until(settled, 30)
+        noted = sink.noted()
+        assert set(noted.values()) == {1}
+        assert MAILS - len(killed) <= len(noted) <= MAILS
+        with db.engine.connect() as connection:
+            ticks = connection.execute(select(func.count()).where(Outbox.kind == "faults.often")).scalar()
+            hands = Counter(connection.execute(select(OutboxAttempt.worker)).scalars())
+        assert ticks == 1, "two relays start recurring work once"
+        assert len(hands) >= 2
+
+
+def test_a_key_counts_on_every_node(app: Flask, open_folder: Path) -> None:
+    settings = app.extensions["settings"]
+    token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+    with ExitStack() as stack:
+        bases = [stack.enter_context(web(settings, open_folder / name)) for name in ("one", "two")]
+
+        def go(number: int) -> tuple[int, dict[str, Any]]:
+            key = f"two-nodes-{number // 2}"
+            return asked(bases[number % 2], "/api/events", token, key, body(name=key))
+
+        answers = at_once(2 * KEYS, go)
+        again = [go(number) for number in range(2 * KEYS)]
+    assert {status for status, _ in answers} <= {201, 409}
+    ids = [answer["data"]["id"] for status, answer in again if status == 201]
+    assert len(ids) == 2 * KEYS and len(set(ids)) == KEYS, "both nodes give the same answer"
+    names = db.session.execute(text("SELECT name, count(*) FROM event GROUP BY name")).all()
+    assert len(names) == KEYS and {row[1] for row in names} == {1}
+
+
+@contextmanager
+def web(settings: Any, folder: Path) -> Iterator[str]:
+    """gunicorn of one node; its address."""
+    folder.mkdir()
+    port = free_port()
+    variables = {
+        "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": SECRET_KEY,
+        "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "PORT": str(port),
+        "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "1000", "LOG_LEVEL": "error", "WEB_WORKERS": "1",
+    }  # fmt: skip
+    base = f"http://127.0.0.1:{port}"
+    with started(WEB, folder / "log", variables) as process:
+        until_ready(base, process, folder / "log")
+        yield base

@@ -1,0 +1,204 @@
+"""Public reads and reports from a replica: never older than allowed, never older than one's own change, never lost."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.core import freshness
+from app.core.db import db, fetch_row, reading_from
+from app.core.replica import Replica
+from app.core.transaction import transaction
+from tests.factories.accounts import sign_in
+from tests.factories.events import changed, event, organiser, published
+from tests.faults.cluster import wait_until
+from tests.http import Client, data
+from tests.topology.conftest import STALENESS, Site, site_of
+from tests.topology.postgres import Server
+
+SHEET = "sku,name,parLevel,minOrderQty,reorderLevel,onHand,reserved,damaged\nBEE-1,Lager,1,1,1,5,0,0\n"
+
+
+def test_public_reads_come_from_the_replica(site: Site) -> None:
+    made = published(organiser(site.client))
+    site.follows()
+    read = site.reads()
+    assert site.name_of(made) == made["name"]
+    assert data(site.client.get(f"/api/events/public/{made['id']}/ticket-inventory"))["ticketTypes"]
+    assert [each["id"] for each in data(site.client.get("/api/events/public/discover"))["events"]] == [made["id"]]
+    words = {"q": made["name"].split()[0]}
+    assert data(site.client.get("/api/events/public/discover", query_string=words))["events"]
+    assert len(read) >= 4
+
+
+def test_a_public_read_is_behind_by_no_more_than_is_allowed(site: Site) -> None:
+    made = published(organiser(site.client))
+    site.follows()
+    site.replica.stand_still()
+    site.rename_elsewhere(made, "Renamed")
+    since = time.monotonic()
+    assert site.name_of(made) == made["name"], "the replica does not know yet, and is fresh enough"
+    late = []
+    while (asked := time.monotonic()) < since + STALENESS + 0.5:
+        if site.name_of(made) != "Renamed":
+            late.append(asked - since)
+    assert max(late) <= STALENESS
+    site.replica.stand_still(still=False)
+    site.follows()
+
+
+def test_without_looking_at_it_the_replica_would_be_read_however_old_it_is(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The negative control."""
+    made = published(organiser(site.client))
+    site.follows()
+    site.replica.stand_still()
+    site.rename_elsewhere(made, "Renamed")
+    monkeypatch.setattr(Replica, "shows", lambda *_: True)
+    time.sleep(STALENESS + 0.2)
+    assert site.name_of(made) == made["name"]
+
+
+def test_what_was_changed_on_this_machine_shows_at_once_to_everybody(site: Site) -> None:
+    owner = organiser(site.client)
+    made = published(owner)
+    site.follows()
+    site.replica.stand_still()
+    assert site.name_of(made, fresh=False) == made["name"]
+    changed(owner, made, name="Renamed here")
+    assert site.following.shows(0), "the replica is fresh enough for what was not changed here"
+    assert site.name_of(made, fresh=False) == "Renamed here", "what was kept is dropped, and not kept anew from before"
+    assert [each["name"] for each in data(site.client.get("/api/events/public/discover"))["events"]] == ["Renamed here"]
+
+
+def test_without_the_moment_of_the_change_it_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative control."""
+    owner = organiser(site.client)
+    made = published(owner)
+    site.follows()
+    site.replica.stand_still()
+    monkeypatch.setattr(freshness, "changed_at", lambda *_: 0.0)
+    changed(owner, made, name="Renamed here")
+    assert site.name_of(made) == made["name"]
+
+
+def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site) -> None:
+    owner = organiser(site.client)
+    made = published(owner)
+    site.follows()
+    site.replica.stand_still()
+    site.rename_elsewhere(made, "Renamed")
+    assert site.name_of(made, fresh=False) == made["name"]
+    assert site.name_of(made, owner, fresh=False) == "Renamed", "not even what is kept for others"
+
+
+def test_a_report_shows_all_that_was_committed_before_it(site: Site) -> None:
+    owner = organiser(site.client)
+    path = f"/api/events/{event(owner)['id']}/inventory"
+    read = site.reads()
+    assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
+    assert "BEE-1" in owner.get(f"{path}/export.csv").get_data(as_text=True)
+    assert data(owner.get(f"{path}/reports"))["totals"]["items"] == 1
+    assert read, "the replica was up to date, and did the work"
+
+
+def test_a_report_waits_for_no_replica_that_stands_still(site: Site) -> None:
+    owner = organiser(site.client)
+    path = f"/api/events/{event(owner)['id']}/inventory"
+    site.follows()
+    site.replica.stand_still()
+    assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
+    began = time.monotonic()
+    assert "BEE-1" in owner.get(f"{path}/export.csv").get_data(as_text=True)
+    assert data(owner.get(f"{path}/reports"))["totals"]["items"] == 1
+    assert time.monotonic() - began < 2
+
+
+def test_without_asking_how_far_it_is_a_report_would_miss_what_is_new(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The negative control."""
+    owner = organiser(site.client)
+    path = f"/api/events/{event(owner)['id']}/inventory"
+    site.follows()
+    site.replica.stand_still()
+    assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
+    monkeypatch.setattr(Replica, "shows_all", lambda *_: True)
+    assert "BEE-1" not in owner.get(f"{path}/export.csv").get_data(as_text=True)
+
+
+def test_nobody_notices_when_the_replica_is_killed_and_comes_back(site: Site) -> None:
+    made = published(organiser(site.client))
+    site.follows()
+    ended, names = threading.Event(), []
+
+    def go() -> None:
+        while not ended.is_set():
+            names.append(site.name_of(made))
+
+    threads = [threading.Thread(target=go) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: len(names) > 50, 10)
+    site.replica.kill()
+    before = len(names)
+    wait_until(lambda: len(names) > before + 100, 10)
+    site.replica.start()
+    site.follows()
+    ended.set()
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert set(names) == {made["name"]}
+
+
+def test_a_promoted_replica_is_read_from_no_more(site: Site, worker: str, open_folder: Path) -> None:
+    made = published(organiser(site.client))
+    second = Server(open_folder, "second").follow(site.primary)
+    app = site_of(site.primary, second, worker, open_folder)
+    try:
+        with app.app_context():
+            its = Site(app, Client(app.test_client()), site.primary, second)
+            its.follows()
+            second.promote()
+            site.rename_elsewhere(made, "Renamed")
+            wait_until(lambda: not its.following.shows(0), 5)
+            assert its.name_of(made) == "Renamed"
+            assert not its.following.shows_all()
+            db.engine.dispose()
+    finally:
+        second.kill()
+
+
+def test_a_read_that_the_replica_broke_off_is_answered_by_the_primary(site: Site) -> None:
+    """Rows that a statement still needed were cleaned away: PostgreSQL ends it with 40001."""
+    broken = "RAISE EXCEPTION USING ERRCODE = '40001'"
+    site.primary.ask(
+        "CREATE OR REPLACE FUNCTION cleaned() RETURNS int LANGUAGE plpgsql AS "
+        f"$$ BEGIN IF pg_is_in_recovery() THEN {broken}; END IF; RETURN 7; END $$"
+    )
+    site.replica.catch_up(site.primary)
+    with reading_from(site.following):
+        assert fetch_row("SELECT cleaned()", ()) == (7,)
+        assert fetch_row("SELECT pg_is_in_recovery()", ()) == (False,), "and so are those after it"
+    with reading_from(site.following):
+        assert fetch_row("SELECT pg_is_in_recovery()", ()) == (True,), "the replica itself is well"
+
+
+def test_what_is_written_is_never_read_from_the_replica_meanwhile(site: Site) -> None:
+    with reading_from(site.following), transaction() as session:
+        session.execute(text("CREATE TEMP TABLE mine ON COMMIT DROP AS SELECT 1 AS one"))
+        assert fetch_row("SELECT one FROM mine", ()) == (1,)
+
+
+def test_a_session_of_before_goes_on(site: Site) -> None:
+    """Signing in and what follows never depend on how far a replica is."""
+    owner = organiser(site.client)
+    site.follows()
+    site.replica.stand_still()
+    email = data(owner.get("/api/auth/me"))["email"]
+    again = site.client.as_(sign_in(site.client, email)["accessToken"])
+    assert data(again.get("/api/auth/me"))["email"] == email
