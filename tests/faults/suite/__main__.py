@@ -1,4 +1,4 @@
-"""`make faults`: FAULTS="F1 F7" SEEDS=20 SECONDS=120 FULL=1 choose; the table goes to FAULTS_TABLE as well.
+"""`make faults`: FAULTS="F1 F7" SEEDS=20 (or 4-9) SECONDS=120 FULL=1 choose; the table goes to FAULTS_TABLE as well.
 
 Without anything: every fault, three seeds, twenty seconds of load, outages of half a minute.
 """
@@ -21,7 +21,8 @@ def main() -> int:
     """The exit code: 1 when a run missed a figure or could not be made."""
     logging.disable(logging.CRITICAL)
     names = (os.environ.get("FAULTS") or " ".join(PLAN)).split()
-    seeds = range(1, 1 + int(os.environ.get("SEEDS") or 3))
+    first, _, last = (os.environ.get("SEEDS") or "3").rpartition("-")
+    seeds = range(int(first or 1), int(last) + 1)
     full = os.environ.get("FULL", "") not in ("", "0")
     settings = Settings(seconds=float(os.environ.get("SECONDS") or (120 if full else 20)), full=full)
     outcomes = []

@@ -41,7 +41,7 @@ class SmallDisk:
         owner = folder.stat()
         given = f"size={megabytes}m,uid={owner.st_uid},gid={owner.st_gid},mode={owner.st_mode & 0o7777:o}"
         subprocess.run(["mount", "-t", "tmpfs", "-o", given, "tmpfs", str(folder)], check=True)
-        scene.stack.ends.callback(subprocess.run, ["umount", "-l", str(folder)], check=False)
+        scene.stack.ends.callback(subprocess.run, ["umount", "-ql", str(folder)], check=False)
 
     def fill(self) -> Path:
         filler = self.folder / "filler"
@@ -57,7 +57,7 @@ class SmallDisk:
 
 def uploads(scene: Scene) -> None:
     """Pictures until nothing more fits: told so, and no part of one left behind."""
-    disk, caller = SmallDisk(scene, scene.stack.site.storage, 2), scene.load.caller("uploads")
+    disk, caller = SmallDisk(scene, scene.stack.site.storage, 1), scene.load.caller("uploads")
     (scene.stack.site.storage / "media").mkdir(exist_ok=True)
     statuses = [upload(caller).status for _ in range(16)]
     scene.notes.append(f"uploads: {dict(Counter(statuses))}")

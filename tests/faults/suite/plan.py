@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 ALWAYS = {"broken laws": 0.0, "unresolved": 0.0}
 LEASED = 60 + 15 + 1 + 14
 """Seconds after which work of a killed process is done: its lease, the reaper, the relay, and the work itself."""
-PAYOUT = 120 + 15 + 1 + 14
-"""The same for payouts, which may take twice as long and are held twice as long."""
+PAYOUT = LEASED + 20
+"""The same for payouts, which may take 20 s longer than other work and are held for as much longer."""
 
 
 @dataclass(frozen=True, kw_only=True)

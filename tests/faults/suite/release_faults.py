@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -19,6 +21,7 @@ from app.embedded import SPARE
 from app.embedded.binaries import find_postgres
 from tests import stores
 from tests.faults.service import OURS, ROOT
+from tests.faults.storm import continued, stopped
 from tests.faults.suite.evidence import LAWS, Evidence
 from tests.faults.suite.evidence_files import journal_of_rail
 from tests.faults.suite.plan import fault
@@ -47,7 +50,7 @@ def downgrade():
     for table in TABLES:
         op.execute(f"ALTER TABLE {{table}} DROP COLUMN spare")
 '''
-TRIES = 5
+TRIES, IDLE = 5, 3.0
 
 
 @fault("F19")
@@ -86,7 +89,8 @@ def back_up(scene: Scene) -> None:
     """a backup at a random moment, restored beside it, where the work that was waiting goes on"""
     time.sleep(scene.dice.uniform(0.3, 0.7) * scene.seconds)
     place, name = scene.stack.folder / "backups", "restored"
-    made = script(scene, "backup.sh", place, scene.stack.app.extensions["settings"].DATABASE_URL)
+    with idle_workers(scene):
+        made = script(scene, "backup.sh", place, scene.stack.app.extensions["settings"].DATABASE_URL)
     there = stores.named(scene.stack.database.url, name)
     with psycopg.connect(scene.stack.database.plain_url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
@@ -108,6 +112,18 @@ def back_up(scene: Scene) -> None:
     scene.note("broken laws of the copy", len(broken))
     sent = Counter(line["reference"] for line in journal_of_rail(scene.stack) if line["event"] == "transfer")
     scene.note("paid twice", sum(count - 1 for count in sent.values()))
+
+
+@contextmanager
+def idle_workers(scene: Scene) -> Iterator[None]:
+    """Workers that stop for a moment, so that there is work in the backup that has not been done."""
+    workers = scene.stack.cluster.running("worker")
+    stopped(workers)
+    try:
+        time.sleep(IDLE)
+        yield
+    finally:
+        continued(workers)
 
 
 def script(scene: Scene, name: str, argument: Path, url: str, **more: str) -> str:

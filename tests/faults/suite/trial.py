@@ -31,8 +31,11 @@ from tests.faults.suite.world import World, made
 
 __all__ = ["goods", "machine_faults", "messages", "mixed", "money", "outside_faults", "people", "release_faults",
            "store_faults", "web_faults", "work_faults"]  # fmt: skip
-QUICK = Pace(lease=6, time_limit=20, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
+QUICK = Pace(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
 TAIL = 3.0
+LEFT = """
+    SELECT kind, state, attempts, last_error, run_at - now() AS due FROM outbox
+     WHERE state = 'leased' OR state = 'ready' AND (run_at <= now() OR attempts > 0) LIMIT 5"""
 
 
 @dataclass
@@ -118,7 +121,8 @@ def _quiet(scene: Scene, plan: Fault, over: float) -> tuple[int, int]:
     unknown = len(scene.load.journal.unknown)
     unresolved = scene.load.resolve()
     probe(scene)
-    scene.seconds_until(scene.settled, 60)
+    if scene.seconds_until(scene.settled, 60) >= 60:
+        scene.notes += [f"still waiting: {row}" for row in Evidence().rows(LEFT)]
     return unknown, unresolved
 
 
