@@ -35,8 +35,11 @@ if context.is_offline_mode():
 else:
     with current_app.app_context(), db.engine.connect() as connection:
         # A request has ten seconds; an index of a large table takes what it takes. Waiting for a lock still ends
-        # after three. The connection is not the pool's any more: nobody else shall inherit that.
-        connection.detach()
+        # after three. Nobody else shall inherit that, so the connection ends here. (It stays the pool's until then:
+        # one that was detached cannot be set to commit each statement, as an index made beside the traffic needs it.)
         connection.execute(text("SET statement_timeout = 0"))
         connection.commit()
-        migrate(connection)
+        try:
+            migrate(connection)
+        finally:
+            connection.invalidate()

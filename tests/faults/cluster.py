@@ -155,7 +155,7 @@ class Cluster:
             env=environment,
             stderr=(self.folder / "log").open("ab"),
         )
-        wait_until(lambda: len(self.running("")) == workers + relays, 30)
+        wait_until(lambda: len(self.running("")) == workers + relays, 90)
 
     def running(self, role: str) -> list[int]:
         """The living processes of that role, latest start each."""

@@ -1,4 +1,5 @@
-"""`make faults`: FAULTS="F1 F7" SEEDS=20 (or 4-9) SECONDS=120 FULL=1 choose; the table goes to FAULTS_TABLE as well.
+"""`make faults`: FAULTS="F1 F7" SEEDS=20 (or 4-9) SECONDS=120 RATE=50 FULL=1 choose; FAULTS_TABLE names a file for
+the table.
 
 Without anything: every fault, three seeds, twenty seconds of load, outages of half a minute.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.faults.service import kept_open
+from tests.faults.suite.load import RATE
 from tests.faults.suite.plan import PLAN
 from tests.faults.suite.report import table, told
 from tests.faults.suite.servers import template
@@ -24,7 +26,8 @@ def main() -> int:
     first, _, last = (os.environ.get("SEEDS") or "3").rpartition("-")
     seeds = range(int(first or 1), int(last) + 1)
     full = os.environ.get("FULL", "") not in ("", "0")
-    settings = Settings(seconds=float(os.environ.get("SECONDS") or (120 if full else 20)), full=full)
+    seconds = float(os.environ.get("SECONDS") or (120 if full else 20))
+    settings = Settings(seconds=seconds, full=full, rate=float(os.environ.get("RATE") or RATE))
     outcomes = []
     for outcome in runs(names, seeds, settings):
         outcomes.append(outcome)

@@ -30,25 +30,28 @@ from tests.settings import app_for
 
 OF_A_COPY = ("M1 M2 M3 M6 M7 books", "M1 insert-only", "M2 purses", "M6 steps", "M8 stall fees", "S1 the book",
              "T1 places", "T2 admissions", "A2 codes", "A3 one account")  # fmt: skip
-EXPAND = '''"""Adds what nobody uses yet: columns, a constraint and an index, to the tables that everybody writes."""
+EXPAND = '''"""Adds what nobody uses yet: columns, a constraint and an index, to the tables that everybody writes.
+
+One lock at a time: whoever holds several waits for others who do."""
 from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "ffff", "{head}", None, None
 TABLES = ("payout", "allocation_slot", "inventory_item", "outbox", "campaign", "account", "event")
 
 def upgrade():
-    for table in TABLES:
-        op.execute(f"ALTER TABLE {{table}} ADD COLUMN IF NOT EXISTS spare text DEFAULT 'none'")
-        op.execute(f"ALTER TABLE {{table}} DROP CONSTRAINT IF EXISTS {{table}}_spare")
-        op.execute(f"ALTER TABLE {{table}} ADD CONSTRAINT {{table}}_spare CHECK (length(spare) < 9) NOT VALID")
-    with op.get_context().autocommit_block():
-        for table in TABLES:
-            op.execute(f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {{table}}_spare_index ON {{table}} (spare)")
-            op.execute(f"ALTER TABLE {{table}} VALIDATE CONSTRAINT {{table}}_spare")
+    each("ALTER TABLE {{0}} ADD COLUMN IF NOT EXISTS spare text DEFAULT 'none'")
+    each("ALTER TABLE {{0}} DROP CONSTRAINT IF EXISTS {{0}}_spare, "
+         "ADD CONSTRAINT {{0}}_spare CHECK (length(spare) < 9) NOT VALID")
+    each("CREATE INDEX CONCURRENTLY IF NOT EXISTS {{0}}_spare_index ON {{0}} (spare)")
+    each("ALTER TABLE {{0}} VALIDATE CONSTRAINT {{0}}_spare")
 
 def downgrade():
-    for table in TABLES:
-        op.execute(f"ALTER TABLE {{table}} DROP COLUMN spare")
+    each("ALTER TABLE {{0}} DROP COLUMN IF EXISTS spare")
+
+def each(statement):
+    with op.get_context().autocommit_block():
+        for table in TABLES:
+            op.execute(statement.format(table))
 '''
 TRIES, IDLE = 5, 3.0
 
@@ -57,9 +60,7 @@ TRIES, IDLE = 5, 3.0
 def migrate(scene: Scene) -> None:
     """columns, constraints and indexes added to the busiest tables, and taken away again"""
     folder = scene.stack.folder / "migrations"
-    shutil.copytree(ROOT / "migrations", folder)
-    head = str(ScriptDirectory(str(folder)).get_current_head())
-    (folder / "versions" / "ffff_expand.py").write_text(EXPAND.format(head=head))
+    head = expanded(folder)
     failed, tries = 0, 0
     for _ in scene.every(6.0):
         for step in (["upgrade"], ["downgrade", head]):
@@ -71,7 +72,17 @@ def migrate(scene: Scene) -> None:
                     break
             failed += done != 0
     scene.notes.append(f"{tries} steps tried")
+    if failed:
+        scene.notes += (scene.stack.folder / "migration.log").read_text().splitlines()[-3:]
     scene.note("migration failed", failed)
+
+
+def expanded(folder: Path) -> str:
+    """Makes a copy of the migrations with one more; the revision before it."""
+    shutil.copytree(ROOT / "migrations", folder)
+    head = str(ScriptDirectory(str(folder)).get_current_head())
+    (folder / "versions" / "ffff_expand.py").write_text(EXPAND.format(head=head))
+    return head
 
 
 def flask_db(scene: Scene, folder: Path, *step: str) -> int:

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,6 +116,9 @@ def _quiet(scene: Scene, plan: Fault, over: float) -> tuple[int, int]:
     """Waits until nothing is left to do; how many answers were unknown before asking again, and after it."""
     scene.forget_connections()
     asked = [each for each in scene.load.journal.asked if each.at]
+    errors = Counter(f"{each.kind} {each.status}" for each in asked if each.status in UNANSWERED + (500, 503))
+    if errors:
+        scene.notes.append(f"errors: {dict(errors.most_common(6))}")
     scene.note("error rate %", 100 * sum(each.status in UNANSWERED + (500, 503) for each in asked) / len(asked))
     wait = scene.seconds_until(scene.settled, plan.patience)
     scene.note("quiet after s", time.monotonic() - over if wait < plan.patience else plan.patience)
