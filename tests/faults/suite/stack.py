@@ -1,6 +1,7 @@
 """The whole service as on one machine: nginx, gunicorn, PostgreSQL, Redis, workers, a relay, a mail server, a rail."""
 
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from app.clients.payrail.mock_server import MockServer, Options
 from app.core.outbox.pace import Pace
 from tests.deploy.proxy import Proxy, proxy
 from tests.deploy.upstreams import Web, listening
-from tests.faults.cluster import Cluster, PrivateRedis, Sink, find_pids
+from tests.faults.cluster import Cluster, PrivateRedis, Sink, find_pids, kill
 from tests.faults.service import free_port
 from tests.faults.suite.servers import Database, copied
 from tests.leaks.ledger import RUN
@@ -75,9 +76,16 @@ class Stack:
         return [pid for pid, parent in find_pids().items() if parent == self.web.process.pid]
 
     def stop_web(self) -> None:
-        if self.web.process.poll() is None:
-            self.web.process.terminate()
-            self.web.process.wait(60)
+        """As `systemctl stop` does: asked first, and killed in the end."""
+        if self.web.process.poll() is not None:
+            return
+        self.web.process.terminate()
+        try:
+            self.web.process.wait(45)
+        except subprocess.TimeoutExpired:
+            for pid in [self.web.process.pid, *self.web_workers()]:
+                kill(pid)
+            self.web.process.wait()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 
@@ -12,9 +13,10 @@ from tests.faults.suite.asking import Mouth, Request
 from tests.faults.suite.stack import Stack
 
 EVERY = 0.25
-OLDEST = """
-    SELECT coalesce(max(extract(epoch FROM now() - xact_start)), 0) FROM pg_stat_activity
-     WHERE datname = 'app' AND backend_type = 'client backend' AND state <> 'active' AND pid <> pg_backend_pid()"""
+OPEN = """
+    SELECT pid, xact_start, state <> 'active' FROM pg_stat_activity
+     WHERE datname = 'app' AND backend_type = 'client backend' AND xact_start IS NOT NULL
+       AND pid <> pg_backend_pid() AND application_name <> 'pg_dump'"""
 
 
 @dataclass
@@ -61,10 +63,15 @@ class Watch:
         mouth.close()
 
     def _look_inside(self) -> None:
+        """By our own clock: that of PostgreSQL may be what is broken."""
+        seen: dict[tuple[int, Any], float] = {}
         while not self._over.wait(1.0):
             try:
                 with psycopg.connect(self.stack.database.plain_url, connect_timeout=2, autocommit=True) as connection:
-                    row = connection.execute(OLDEST).fetchone()
+                    rows = connection.execute(OPEN).fetchall()
             except psycopg.OperationalError:
                 continue
-            self.longest_transaction = max(self.longest_transaction, float(row[0]) if row else 0.0)
+            now = time.monotonic()
+            seen = {(pid, began): seen.get((pid, began), now) for pid, began, _ in rows}
+            waiting = [now - seen[pid, began] for pid, began, idle in rows if idle]
+            self.longest_transaction = max([self.longest_transaction, *waiting])
