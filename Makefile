@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush fuzz audit sbom clients lock docs shots clean
+.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ bench: $(VENV)/dev.stamp  ## the service beside a bare Flask app (ARGS= for name
 
 rush: $(VENV)/dev.stamp  ## the minute after the tickets open (ARGS="--seconds 20 --flame flame.svg")
 	@exec $(BIN)/python -m benchmarks.rush $(ARGS)
+
+faults: $(VENV)/dev.stamp  ## the service under load while parts of it break (FAULTS="F1 F7" SEEDS= SECONDS= FULL=1)
+	@exec $(BIN)/python -m tests.faults.suite
 
 fuzz: $(VENV)/dev.stamp  ## thousands of hostile requests to every operation (FUZZ_EXAMPLES=)
 	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-300} exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \

@@ -1,5 +1,7 @@
 """Alembic's environment: the models' metadata, the application's database, short lock waits."""
 
+import time
+
 from alembic import context
 from flask import current_app
 from sqlalchemy import text
@@ -35,11 +37,12 @@ if context.is_offline_mode():
         context.run_migrations()
 else:
     with current_app.app_context(), engines.direct(current_app.extensions["settings"]).connect() as connection:
-        # A request has ten seconds; an index of a large table takes what it takes, and so may another node that
-        # migrates at this moment. Waiting for the lock of a table still ends after three.
+        # A request has ten seconds; an index of a large table takes what it takes. Waiting for the lock of a table
+        # still ends after three. Another node that migrates at this moment is waited for without a statement under
+        # way: an index that is made beside the traffic would wait for that one in turn.
         connection.execute(text("SET statement_timeout = 0"))
-        connection.execute(text("SET lock_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_lock(7161006)"))
-        connection.execute(text("SET lock_timeout = '3s'"))
+        while not connection.scalar(text("SELECT pg_try_advisory_lock(7161006)")):
+            connection.commit()
+            time.sleep(0.2)
         connection.commit()
         migrate(connection)

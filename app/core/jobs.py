@@ -137,8 +137,8 @@ def job(
     """Registers a function `(run, **payload)` for rows of `kind`.
 
     `critical` rows go first, and go even while Redis is away; `bulk` ones go when nothing else is due. With
-    `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds a
-    lease three times as long. `ended` names the job that is told, in the same commit, of rows that end dead or
+    `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds its
+    lease longer by as much. `ended` names the job that is told, in the same commit, of rows that end dead or
     uncertain (see `app.core.outbox.ends`).
     """
     if critical and bulk:

@@ -8,8 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import structlog
+from flask import has_app_context
 
 from app.core.context import request_id
+from app.core.metrics import Counter
 
 _SECRET_NAME = re.compile(r"pass|secret|token|authorization|cookie|otp|msisdn|signature|^code$|_code$|_?key$", re.I)
 _SECRET_VALUE = re.compile(
@@ -17,6 +19,17 @@ _SECRET_VALUE = re.compile(
     r"|(?i:password|passwd|secret|token|otp|api_?key)[\"']?\s*[=:]\s*(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}]+)"
 )
 _PLAIN = (int, float, bool, type(None))
+LOST = Counter("commerce_log_lines_lost_total", "Lines of the log that could not be written, as when a disk is full.")
+
+
+class Handler(logging.StreamHandler[Any]):
+    """Counts what it cannot write and lets it go: that a disk is full is no error of whoever asked for something."""
+
+    ours = True
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if has_app_context():
+            LOST.add()
 
 
 def configure(level: str) -> None:
@@ -35,7 +48,7 @@ def configure(level: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = Handler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -47,7 +60,6 @@ def configure(level: str) -> None:
     )
     root = logging.getLogger()
     root.handlers = [each for each in root.handlers if not getattr(each, "ours", False)] + [handler]
-    handler.ours = True  # type: ignore[attr-defined]
     root.setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "rq.worker", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

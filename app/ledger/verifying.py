@@ -33,6 +33,11 @@ def also_verifies(law: str, differences: str) -> None:
     _checks.append(Check(law, differences))
 
 
+def checks() -> tuple[Check, ...]:
+    """Every law with its query, those of domains above among them."""
+    return tuple(_checks)
+
+
 def verified(seen: Callable[[str], None] = lambda law: None) -> Iterator[str]:
     """A sentence for each difference, at most a hundred of each law; `seen` is told each law before it is checked."""
     for check in _checks:

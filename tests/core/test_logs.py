@@ -1,5 +1,7 @@
 """Logs: one JSON object a line, with the request's id, and never a secret."""
 
+import errno
+import io
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 import structlog
 from flask import Flask
 
+from app.core import logs
 from app.core.context import request_id
 from tests.core.logging import Lines, logged
 
@@ -76,3 +79,22 @@ def test_what_json_cannot_say_is_said_somehow(lines: Lines) -> None:
     odd: dict[str, Any] = {"set": {1}, "object": object(), "type": int, "error": KeyError("x")}
     structlog.get_logger("t").info("odd", **odd)
     assert lines.all[0]["set"] == [1] and lines.all[0]["error"] == "KeyError('x')"
+
+
+class Full(io.StringIO):
+    """A file on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_line_for_which_there_is_no_room_is_counted_and_nobody_notices(
+    app: Flask, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[int] = []
+    monkeypatch.setattr(logs, "LOST", type("Counting", (), {"add": lambda self: lost.append(1)})())
+    handler = next(each for each in logging.getLogger().handlers if isinstance(each, logs.Handler))
+    before = handler.setStream(Full())
+    structlog.get_logger("t").warning("said")
+    handler.setStream(before or lines)
+    assert lost == [1] and lines.text == ""

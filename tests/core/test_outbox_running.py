@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, text, update
+from sqlalchemy import func, select, text, update
 
 from app.core.context import request_id
 from app.core.db import db
@@ -149,6 +149,17 @@ def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
     finally:
         del app.extensions[EXTENSION]
     assert (found.state, found.last_error) == ("ready", "TimeLimit: no end after 0.2 s")
+
+
+def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
+    spare = Pace().lease - Pace().time_limit
+    for kind, limit in (("accounts.sweep", Pace().time_limit), ("payouts.carry", 40), ("inventory.import", 240)):
+        with transaction():
+            outbox_id = enqueue(kind, key=f"lease-{kind}")
+        lease = claim(outbox_id, worker="test", pace=Pace())
+        assert lease and lease.seconds == limit + spare
+        held = db.session.scalar(select(Outbox.lease_until - func.now()).where(Outbox.id == outbox_id))
+        assert held and lease.seconds - 5 < held.total_seconds() <= lease.seconds
 
 
 def test_work_is_not_begun_after_its_time(app: Flask) -> None:

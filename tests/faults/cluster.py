@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -117,10 +117,13 @@ class PrivateRedis:
 
 
 class Cluster:
-    """`worker` and `relay` processes that come back when killed."""
+    """`worker` and `relay` processes that come back when killed; `variables` are further settings of theirs."""
 
-    def __init__(self, app: Flask, folder: Path, redis: PrivateRedis, sink: Sink) -> None:
+    def __init__(
+        self, app: Flask, folder: Path, redis: PrivateRedis, sink: Sink, variables: Mapping[str, str] | None = None
+    ) -> None:
         self.app, self.folder, self.redis, self.sink = app, folder, redis, sink
+        self.variables = variables or {}
         self.pids = folder / "pids"
         self.nursery: subprocess.Popen[bytes] | None = None
 
@@ -135,6 +138,7 @@ class Cluster:
             "LOG_LEVEL": "warning",
             "PGAPPNAME": NAME,
             "SMTP_URL": f"smtp://127.0.0.1:{self.sink.port}",
+            **self.variables,
         }
         self.pids.unlink(missing_ok=True)
         self.nursery = subprocess.Popen(
@@ -151,7 +155,7 @@ class Cluster:
             env=environment,
             stderr=(self.folder / "log").open("ab"),
         )
-        wait_until(lambda: len(self.running("")) == workers + relays, 30)
+        wait_until(lambda: len(self.running("")) == workers + relays, 90)
 
     def running(self, role: str) -> list[int]:
         """The living processes of that role, latest start each."""

@@ -1,6 +1,7 @@
 """Migrations: one head, the same tables as the models, and a way back."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -13,6 +14,7 @@ from sqlalchemy import text
 from app.core.db import Base, db
 from app.core.jobs import discover
 from tests import stores
+from tests.faults.suite.release_faults import expanded
 from tests.house.sources import ROOT, files
 from tests.settings import app_for
 
@@ -65,6 +67,19 @@ def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
         assert list(left) == [], "enums of the tables that are gone"
     upgrade(directory=FOLDER)
     assert tables() == before and differences() == []
+
+
+def test_an_index_can_be_made_beside_the_traffic(scratch: Flask, tmp_path: Path) -> None:
+    """As docs/upgrading.md advises: outside the transaction, and without a lock that others wait for."""
+    folder = tmp_path / "migrations"
+    head = expanded(folder)
+    made = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE '%_spare_index'"
+    upgrade(directory=str(folder))
+    with db.engine.connect() as connection:
+        assert connection.scalar(text(made)) == 7
+        assert connection.scalar(text("SHOW statement_timeout")) == "10s", "the pool has none of the migration's own"
+    downgrade(directory=str(folder), revision=head)
+    assert differences() == []
 
 
 def test_each_migration_says_what_it_does() -> None:

@@ -153,9 +153,9 @@ def _lease(row: Any, pace: Pace) -> Lease:
 
 
 def _seconds(kind: str, pace: Pace) -> float:
-    """A job that may take longer holds its row longer, in the same proportion."""
+    """A job that may take longer holds its row longer by as much: what is left after its end is the same for all."""
     try:
         limit = find(kind).time_limit
     except UnknownKind:
         return pace.lease
-    return pace.lease * max(1.0, limit.total_seconds() / pace.time_limit) if limit else pace.lease
+    return pace.lease + max(0.0, limit.total_seconds() - pace.time_limit) if limit else pace.lease

@@ -1,0 +1,150 @@
+"""One run of one fault: load, break, let it go quiet, ask again what is not known, hold everything against the laws."""
+
+import shutil
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.core.outbox.pace import Pace
+from tests.faults.suite import (
+    goods,
+    machine_faults,
+    messages,
+    mixed,
+    money,
+    outside_faults,
+    people,
+    release_faults,
+    store_faults,
+    web_faults,
+    work_faults,
+)
+from tests.faults.suite.evidence import Evidence, broken
+from tests.faults.suite.evidence_files import journal_of_rail, leaks
+from tests.faults.suite.load import RATE, Load
+from tests.faults.suite.plan import ACTS, ALWAYS, PLAN, Fault, Impossible
+from tests.faults.suite.probing import probe, round_trip
+from tests.faults.suite.scene import UNANSWERED, Scene
+from tests.faults.suite.stack import Stack, stack
+from tests.faults.suite.watching import Watch
+from tests.faults.suite.world import World, made
+
+__all__ = ["goods", "machine_faults", "messages", "mixed", "money", "outside_faults", "people", "release_faults",
+           "store_faults", "web_faults", "work_faults"]  # fmt: skip
+QUICK = Pace(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
+TAIL = 3.0
+LEFT = """
+    SELECT kind, state, attempts, last_error, run_at - now() AS due FROM outbox
+     WHERE state = 'leased' OR state = 'ready' AND (run_at <= now() OR attempts > 0) LIMIT 5"""
+
+
+@dataclass
+class Outcome:
+    """What a run came to: its figures with those that are not good enough, and the laws that were broken."""
+
+    fault: str
+    seed: int
+    asked: int = 0
+    unknown: int = 0
+    seconds: float = 0.0
+    figures: dict[str, float] = field(default_factory=dict)
+    broken: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
+    impossible: str = ""
+
+    @property
+    def missed(self) -> dict[str, float]:
+        return {name: self.figures.get(name, -1.0) for name, limit in self.limits.items()
+                if self.figures.get(name, limit + 1) > limit}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How long the load lasts, whether outages are as long as in the plan, and how fast work turns."""
+
+    seconds: float = 20.0
+    full: bool = False
+    rate: float = RATE
+    pace: Pace = Pace()
+
+
+def tried(name: str, seed: int, folder: Path, data: Path, settings: Settings) -> Outcome:
+    """Runs that fault with that seed on a stack of its own, below `folder`."""
+    plan, began = PLAN[name], time.monotonic()
+    pace = QUICK if plan.quick else settings.pace
+    place = folder / f"{name}-{seed}"
+    try:
+        with stack(place, data, pace, relays=plan.relays) as it:
+            outcome = _in(it, name, seed, settings)
+    except Impossible as error:
+        outcome = Outcome(name, seed, impossible=str(error))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _in(it: Stack, name: str, seed: int, settings: Settings) -> Outcome:
+    plan = PLAN[name]
+    world = made(it, places=round(settings.rate * settings.seconds * 0.4) + 200, manners=plan.manners)
+    load = Load(it, world, seed, rate=settings.rate)
+    watch = Watch(it)
+    scene = Scene(it, world, load, watch, seed, settings.seconds, plan.long[settings.full])
+    with watch.going():
+        with load.going():
+            time.sleep(TAIL)
+            load.send_campaign()
+            load.make_admins()
+            ACTS[name](scene)
+            over = time.monotonic()
+            time.sleep(TAIL)
+        unknown, unresolved = _quiet(scene, plan, over)
+    found = _evidence(scene)
+    scene.note("unresolved", unresolved)
+    if name == "F12":
+        scene.note("not what the rail says", outside_faults.differences_with_rail(scene))
+    said = broken(found)
+    scene.note("broken laws", len(said))
+    return Outcome(
+        name, seed, len(load.journal.asked), unknown, 0.0, scene.figures, said, scene.notes, ALWAYS | plan.limits
+    )
+
+
+def _quiet(scene: Scene, plan: Fault, over: float) -> tuple[int, int]:
+    """Waits until nothing is left to do; how many answers were unknown before asking again, and after it."""
+    scene.forget_connections()
+    asked = [each for each in scene.load.journal.asked if each.at]
+    errors = Counter(f"{each.kind} {each.status}" for each in asked if each.status in UNANSWERED + (500, 503))
+    if errors:
+        scene.notes.append(f"errors: {dict(errors.most_common(6))}")
+    scene.note("error rate %", 100 * sum(each.status in UNANSWERED + (500, 503) for each in asked) / len(asked))
+    wait = scene.seconds_until(scene.settled, plan.patience)
+    scene.note("quiet after s", time.monotonic() - over if wait < plan.patience else plan.patience)
+    unknown = len(scene.load.journal.unknown)
+    unresolved = scene.load.resolve()
+    probe(scene)
+    if scene.seconds_until(scene.settled, 60) >= 60:
+        scene.notes += [f"still waiting: {row}" for row in Evidence().rows(LEFT)]
+    return unknown, unresolved
+
+
+def _evidence(scene: Scene) -> Evidence:
+    it, world = scene.stack, scene.world
+    scene.forget_connections()
+    return Evidence(
+        journal=scene.load.journal,
+        mails=it.sink.noted(),
+        rail=journal_of_rail(it),
+        audience=_reachable(world),
+        uncertain_allowed=scene.allow_uncertain(),
+        longest_transaction=scene.watch.longest_transaction,
+        leaks=leaks(it),
+        round_trip=round_trip(scene),
+    )
+
+
+def _reachable(world: World) -> list[str]:
+    """Whoever's mail server says never is not written to again."""
+    return [each for each in world.audience if not each.startswith("never.")]

@@ -1,0 +1,69 @@
+"""F1, F2, F15: gunicorn killed, reloaded and restarted; clients that trickle."""
+
+import os
+import signal
+import threading
+import time
+
+from tests.deploy.test_slow_clients import CUT_AFTER, TRICKLING, Trickle, begun
+from tests.faults.cluster import wait_until
+from tests.faults.suite.plan import fault
+from tests.faults.suite.scene import Scene
+from tests.faults.suite.stack import WEB_WORKERS
+
+BEFORE = 4.0
+
+
+@fault("F1")
+def kill_web_workers(scene: Scene) -> None:
+    """kill -9 of one gunicorn worker every five seconds"""
+    stack = scene.stack
+    for _ in scene.every(5.0):
+        wait_until(lambda: len(stack.web_workers()) == WEB_WORKERS, 20)
+        os.kill(scene.dice.choice(stack.web_workers()), signal.SIGKILL)
+        scene.killed["web"] += 1
+        time.sleep(0.05)
+        scene.note("respawn s", scene.seconds_until(lambda: len(stack.web_workers()) == WEB_WORKERS, 10))
+    scene.note("unanswered per kill", len(scene.unanswered()) / scene.killed["web"])
+
+
+@fault("F2")
+def reload_and_restart(scene: Scene) -> None:
+    """HUP every ten seconds, then TERM and a new start on the same socket"""
+    for _ in scene.every(min(10.0, scene.seconds / 2)):
+        scene.stack.web.process.send_signal(signal.SIGHUP)
+    time.sleep(2)
+    began = time.monotonic()
+    scene.stack.stop_web()
+    scene.note("TERM s", time.monotonic() - began)
+    scene.stack.start_web()
+    time.sleep(2)
+    lost, asked = scene.unanswered(), scene.load.journal.asked
+    scene.note("unanswered GET", sum(not each.writes for each in lost))
+    writes = sum(each.writes for each in asked)
+    scene.note("unanswered writes %", 100 * sum(each.writes for each in lost) / max(1, writes))
+
+
+@fault("F15")
+def trickle(scene: Scene) -> None:
+    """500 clients that send a byte every five seconds, and 100 uploads that never end"""
+    calm = time.monotonic()
+    time.sleep(BEFORE)
+    slow = time.monotonic()
+    clients = Trickle(scene.stack.site, TRICKLING)
+    thread = threading.Thread(target=clients.go_on)
+    thread.start()
+    sending = [begun(scene.stack.site, f"127.0.2.{1 + number % 10}") for number in range(100)]
+    thread.join(2 * CUT_AFTER)
+    over = time.monotonic()
+    for each in sending:
+        each.close()
+    scene.note("cut after s", clients.most if not clients.open else 2 * CUT_AFTER)
+    before, beside = rate(scene, calm, slow), rate(scene, slow, over)
+    scene.note("rate lost %", max(0.0, 100 * (1 - beside / max(before, 0.01))))
+    scene.note("p99 beside / before", scene.p99(slow, over) / max(scene.p99(calm, slow), 25.0))
+
+
+def rate(scene: Scene, since: float, until: float) -> float:
+    good = sum(since <= each.at < until and 200 <= each.status < 500 for each in list(scene.load.journal.asked))
+    return good / (until - since)

@@ -1,0 +1,165 @@
+"""Every law of the fault suite speaks when it is broken, and none does when nothing is."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from tests.factories.allocations import Block, block
+from tests.factories.campaigns import Crowd
+from tests.factories.inventory import Stock
+from tests.factories.payouts import earner, requested, work
+from tests.faults.suite import goods, messages, money, people
+from tests.faults.suite.asking import FAIL, OK, UNKNOWN, Asked, Journal, Request
+from tests.faults.suite.evidence import LAWS, Evidence, broken
+from tests.http import Client
+
+__all__ = ["goods", "messages", "money", "people"]
+NOBODY = "0" * 24
+FIRST_PAYOUT = "(SELECT min(id) FROM payout)"
+
+
+@dataclass
+class Case:
+    """What breaks a law: statements that no trigger sees, answers that were given, and more that is known."""
+
+    statements: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    known: dict[str, Any] = field(default_factory=dict)
+
+
+def yes(kind: str, told: dict[str, Any] | None = None, **about: Any) -> Asked:
+    """A write that was acknowledged."""
+    asked = Asked(kind, Request("POST", "/"), about, status=200, outcome=OK, data=told or {})
+    asked.told.append(asked.data)
+    return asked
+
+
+def answered(kind: str, status: int, outcome: str, **about: Any) -> Asked:
+    return Asked(kind, Request("POST", "/"), about, status=status, outcome=outcome)
+
+
+def rail(event: str, reference: str = NOBODY, **more: Any) -> dict[str, Any]:
+    return {"event": event, "reference": reference, "amount_minor": 1, "state": "paid", **more}
+
+
+CASES = {
+    "M1 M2 M3 M6 M7 books": Case(("UPDATE ledger_entry SET amount_minor = amount_minor + 1",)),
+    "M1 insert-only": Case(),
+    "M2 purses": Case((
+        "ALTER TABLE ledger_purse DROP CONSTRAINT ck_ledger_purse_available",
+        "UPDATE ledger_purse SET available_minor = -1",
+    )),
+    "M4 one payout a key": Case(asked=(yes("payout", {"id": NOBODY}, key="k"),)),
+    "M5 the rail": Case(known={"rail": [rail("transfer")]}),
+    "M6 steps": Case((
+        f"INSERT INTO payout_event (payout_id, from_status, to_status, actor) "
+        f"VALUES ({FIRST_PAYOUT}, 'scheduled', 'requested', 'service')",
+    )),
+    "M8 stall fees": Case(known={"rail": [rail("charge_ended"), rail("charge_ended")]}),
+    "S1 the book": Case(("UPDATE inventory_item SET on_hand = on_hand + 1",)),
+    "S1 movements": Case(asked=(yes("adjust", key="never", item=NOBODY, delta=1),)),
+    "S2 imports": Case(asked=(yes("import", prefix="Iabc", rows=3),)),
+    "S3 round trip": Case(known={"round_trip": {"created": 1, "updated": 0, "errors": []}}),
+    "T1 places": Case(("UPDATE allocation_block SET released = released + 1",)),
+    "T2 admissions": Case((
+        *("INSERT INTO allocation_slot_event (slot_id, block_id, verb, to_status, actor) "
+          "SELECT id, block_id, 'admit', 'admitted', 'organiser' FROM allocation_slot WHERE status = 'claimed'",) * 2,
+    )),
+    "T3 acknowledged": Case(asked=(yes("claim", {"slotId": NOBODY}, email="nobody@example.com"),)),
+    "N1 once each": Case((
+        "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person",
+        "INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, places, variant) "
+        "SELECT reverse(id), campaign_id, channel, person, address, places, variant FROM campaign_recipient LIMIT 1",
+    )),
+    "N2 mail": Case(known={"mails": Counter({"<campaign-nobody@localhost>": 1})}),
+    "N3 nothing is stuck": Case(("UPDATE outbox SET state = 'ready', run_at = now() - interval '1 hour'",)),
+    "N4 uncertain": Case(("UPDATE outbox SET state = 'uncertain'",)),
+    "N5 work of a yes": Case(asked=(yes("register", email="nobody@example.com"),)),
+    "N6 short transactions": Case(known={"longest_transaction": 20.0}),
+    "no errors": Case(asked=(answered("adjust", 500, UNKNOWN, key="k", item=NOBODY, delta=1),)),
+    "A1 sessions": Case(asked=(yes("reuse", email="e"),)),
+    "A2 codes": Case(asked=(yes("burned", email="e"),)),
+    "A3 one account": Case(asked=(yes("register", email="nobody@example.com"),)),
+    "A4 one first admin": Case(("UPDATE account SET admin_tier = 'super_admin'",)),
+    "A5 no secret is written down": Case(known={"leaks": {"secret": "line"}}),
+}  # fmt: skip
+
+
+@pytest.fixture
+def house(app: Flask, client: Client) -> Iterator[Client]:
+    """A little of everything that laws are about, and all its work done."""
+    me, _ = earner(client, 5000)
+    requested(me)
+    stock = Stock(client)
+    stock.item()
+    made: Block = block(client, quantity=3)
+    made.claimed(1)
+    crowd = Crowd(client)
+    crowd.sold("a@example.com")
+    crowd.finished(crowd.send())
+    work()
+    yield client
+
+
+def test_every_law_has_its_case() -> None:
+    assert set(CASES) == set(LAWS)
+
+
+def test_no_law_speaks_when_nothing_is_broken(house: Client) -> None:
+    found = evidence()
+    assert broken(found) == {}
+
+
+def test_each_law_speaks_when_it_is_broken(house: Client) -> None:
+    assert {name: said for name in CASES if not (said := sentences(name, CASES[name]))} == {}
+
+
+def test_a_refusal_that_had_an_effect_shows(house: Client) -> None:
+    found = evidence()
+    key, item, email = found.rows(
+        "SELECT idempotency_key, (SELECT min(item_id) FROM inventory_movement), "
+        "(SELECT email FROM allocation_slot WHERE status = 'claimed') FROM payout"
+    )[0]
+    refused = [
+        answered("payout", 409, FAIL, key=key),
+        answered("claim", 409, FAIL, email=email),
+        answered("import", 422, FAIL, prefix="Iabc", rows=1),
+    ]
+    said = {}
+    with db.engine.connect() as connection:
+        connection.execute(text("UPDATE inventory_item SET sku = 'Iabc-0', on_hand = 5"))
+        for asked, name in zip(refused, ("M4 one payout a key", "T3 acknowledged", "S2 imports"), strict=True):
+            said[name] = list(LAWS[name](evidence(asked, connection=connection)))
+        connection.rollback()
+    assert item and all(said.values()), said
+
+
+def evidence(*asked: Asked, **known: Any) -> Evidence:
+    """What is known in a house where all is well, and this besides."""
+    journal = Journal()
+    journal.asked += asked
+    with db.engine.connect() as connection:
+        keys = connection.execute(text("SELECT dedupe_key, id, kind FROM outbox WHERE state = 'done'")).all()
+        payouts = connection.execute(text("SELECT id, amount_minor FROM payout")).all()
+    mails = Counter({f"<{key or f'outbox-{id}'}@localhost>": 1 for key, id, kind in keys if kind in messages.ALWAYS})
+    sent = [rail("transfer", row.id, amount_minor=row.amount_minor) for row in payouts]
+    given = {"journal": journal, "mails": mails, "rail": sent} | known
+    return Evidence(**given)
+
+
+def sentences(name: str, case: Case) -> list[str]:
+    """What a law says of a broken house; the house is whole again afterwards."""
+    with db.engine.connect() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        for statement in case.statements:
+            connection.execute(text(statement))
+        found = evidence(*case.asked, **case.known, connection=connection)
+        said = list(LAWS[name](found))
+        connection.rollback()
+    return said
