@@ -45,7 +45,7 @@ def runs(names: list[str], seeds: range, settings: Settings) -> Iterator[Outcome
                 try:
                     yield tried(name, seed, folder, data, settings)
                 except Exception:
-                    broken = {"the run itself": traceback.format_exc().splitlines()[-6:]}
+                    broken = {"the run itself": traceback.format_exc().splitlines()[-5:]}
                     yield Outcome(name, seed, broken=broken, limits={"broken laws": 0})
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from tests.faults.suite.plan import ACTS
+from tests.faults.suite.plan import ACTS, ALWAYS, PLAN
 from tests.faults.suite.trial import Outcome
 
 HEAD = ["| fault | what is broken | seeds | asked | unknown at first | figures (bound) | laws broken |",
         "|---|---|---|---|---|---|---|"]  # fmt: skip
+NEVER = float("-inf")
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
@@ -25,9 +26,8 @@ def line(name: str, outcomes: Sequence[Outcome]) -> str:
     worst: dict[str, float] = {}
     for each in outcomes:
         for figure in each.limits:
-            value = each.figures.get(figure)
-            worst[figure] = max(worst.get(figure, float("-inf")), float("inf") if value is None else value)
-    limits = outcomes[0].limits
+            worst[figure] = max(worst.get(figure, NEVER), each.figures.get(figure, float("inf")))
+    limits = ALWAYS | PLAN[name].limits
     figures = "; ".join(
         shown(figure, value, limits[figure]) for figure, value in worst.items() if figure != "broken laws"
     )
