@@ -107,7 +107,7 @@ def seed(app: Flask, sink: Path, number: int) -> int:
 
 def main(sink: str, *options: str) -> None:
     app = create_app()
-    app.extensions[EXTENSION] = Pace(lease=LEASE, max_lost=1000)
+    app.extensions[EXTENSION] = Pace(lease=LEASE, time_limit=40, max_lost=1000)
     discover()
     if "--unasked" in options:
         unknown = TransferState(outcome=TransferOutcome.NOT_FOUND)
