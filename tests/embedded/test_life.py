@@ -51,7 +51,7 @@ def test_only_the_tests_give_up_safety_for_speed(warm: Path, durable: bool) -> N
         settings = client(running.redis_url).config_get("*")
         assert settings["port"] == "0"
         assert settings["appendonly"] == ("yes" if durable else "no")
-        assert settings["save"] == ("300 10" if durable else "")
+        assert settings["save"] == "", "a Redis that cannot save would refuse to end"
         assert settings["appendfsync"] == "everysec"
         assert settings["maxmemory-policy"] == "noeviction"
 
