@@ -194,6 +194,7 @@ def _in_blocks(rows: Iterable[memoryview], block: int) -> Iterator[bytes]:
     yield bytes(gathered)
 
 
+IDLE = psycopg.pq.TransactionStatus.IDLE
 OPERATIONAL = (psycopg.OperationalError, exc.OperationalError)
 _elsewhere: ContextVar["Replica | None"] = ContextVar("elsewhere", default=None)
 
@@ -254,12 +255,16 @@ def _asked_of_the_primary(question: Question) -> Any:
 def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
     """The answer, without a transaction around it."""
     driver: Any = lent.driver_connection
+    if driver.closed:
+        raise psycopg.OperationalError("the connection is closed")
     driver.autocommit = True
     try:
         return question(_cursor(lent))
     finally:
-        if not driver.closed:
+        if driver.info.transaction_status is IDLE:
             driver.autocommit = False
+        else:  # The server has said that it goes, or went: nobody may be lent this one again.
+            lent.invalidate()
 
 
 def _connection(lent: PoolProxiedConnection) -> Any:

@@ -73,7 +73,7 @@ def machine(world: World) -> Any:
 def test_no_row_of_requests_breaks_anything(machine: Any) -> None:
     machine.run(settings=ROWS)
     good = [each for each in machine.said if each[1] < 300]
-    assert len(good) > len(machine.said) / 4 and any(linked for *_, linked in good), machine.said
+    assert len(good) > len(machine.said) / 8 and any(linked for *_, linked in good), machine.said
 
 
 def test_the_document_leads_from_answers_to_operations(machine: Any) -> None:

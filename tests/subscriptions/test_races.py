@@ -88,7 +88,7 @@ def test_an_account_never_has_more_than_twenty_devices(app: Flask) -> None:
 def test_without_the_claim_it_would(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registering, "claim", lambda *_: None)
     rounds = []
-    for _ in range(3):
+    while len(rounds) < 20 and max(rounds, default=0) <= registering.MOST:
         rounds.append(registered(app, caller()))
         with transaction() as session:
             session.execute(text("DELETE FROM push_device"))

@@ -37,6 +37,8 @@ class Evidence:
     uncertain_allowed: int = 0
     longest_transaction: float = 0.0
     leaks: dict[str, str] = field(default_factory=dict)
+    mistakes: list[str] = field(default_factory=list)
+    """What the program had no answer for, as it logged it."""
     round_trip: dict[str, Any] | None = None
     """What importing the export of the stock again would change."""
     connection: Connection | None = None

@@ -11,6 +11,12 @@ def journal_of_rail(stack: Stack) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stack.journal_of_rail.read_text().splitlines()]
 
 
+def mistakes(stack: Stack) -> list[str]:
+    """What the program had no answer for, as it logged it."""
+    lines = (line for path in stack.logs for line in path.read_text(errors="replace").splitlines())
+    return [line for line in lines if '"unhandled"' in line]
+
+
 def leaks(stack: Stack) -> dict[str, str]:
     """Every secret of this process's runs that stands in a log, with its line."""
     ledger = Ledger()

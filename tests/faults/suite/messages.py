@@ -103,6 +103,6 @@ def no_errors(found: Evidence) -> Iterator[str]:
     """Whatever breaks, nobody is answered 500: that would be a mistake of the program."""
     for asked in found.journal.asked:
         if asked.status == 500:
-            yield f"{asked.kind} was answered 500"
+            yield f"{asked.kind} was answered 500: {' '.join(found.mistakes)[-3000:]}"
         if asked.outcome == OK and asked.about.get("refused"):
             yield f"{asked.kind} was granted first and refused later: {asked.about['refused']}"

@@ -21,7 +21,7 @@ from tests.faults.suite import (
     work_faults,
 )
 from tests.faults.suite.evidence import Evidence, broken
-from tests.faults.suite.evidence_files import journal_of_rail, leaks
+from tests.faults.suite.evidence_files import journal_of_rail, leaks, mistakes
 from tests.faults.suite.load import RATE, Load
 from tests.faults.suite.plan import ACTS, ALWAYS, PLAN, Fault, Impossible
 from tests.faults.suite.probing import probe, round_trip
@@ -141,6 +141,7 @@ def _evidence(scene: Scene) -> Evidence:
         uncertain_allowed=scene.allow_uncertain(),
         longest_transaction=scene.watch.longest_transaction,
         leaks=leaks(it),
+        mistakes=mistakes(it),
         round_trip=round_trip(scene),
     )
 
