@@ -32,7 +32,7 @@ from tests.security.requests import asking
 from tests.security.test_matrix import world as world
 from tests.security.world import World, go_back
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
 PARTS = 6
 CHECKS = [status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance]
 NUISANCES = (
