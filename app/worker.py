@@ -28,6 +28,7 @@ from app.core.outbox.running import work_through
 from app.core.redis import connected
 
 WORKER_TTL, MAINTENANCE, MONITORING = 30, 15, 10
+NICE = 10
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +87,7 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
             log_job_description=False,
         )
         # Nobody waits for a worker as one waits for an answer.
-        step_back()
+        step_back(NICE)
         log.info("worker.start")
         worker.work(logging_level="WARNING")
         return worker.farewell()

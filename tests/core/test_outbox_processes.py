@@ -10,9 +10,9 @@ from pathlib import Path
 from flask import Flask
 from sqlalchemy import select
 
-from app.core.backseat import NICE
 from app.core.db import db
 from app.core.outbox import Outbox, heartbeat
+from app.worker import NICE
 
 RELAY = [sys.executable, "-m", "flask", "--app", "wsgi", "relay"]
 WORKER = [sys.executable, "-m", "flask", "--app", "wsgi", "worker"]
