@@ -192,7 +192,7 @@ def test_without_lock_and_condition_a_ticket_is_both(
     made = block(client, total=20, quantity=20)
     slots = made.claimed(20)
     without_the_lock(monkeypatch)
-    careless = revoke.TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
+    careless = revoke.TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.05) IS NOT NULL")
     monkeypatch.setattr(revoke, "TO_BLOCK", text(careless))
     with transaction() as session:
         session.execute(text("ALTER TABLE allocation_slot DROP CONSTRAINT ck_allocation_slot_admitted"))
