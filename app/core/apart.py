@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import make_url
 
-_DIALECT = make_url("postgresql+psycopg://").get_dialect()()
+from app.core.db import DIALECT
 
 
 @contextmanager
@@ -17,13 +17,14 @@ def apart(url: str, *, seconds: float = 1.0) -> Iterator["psycopg.Connection[Any
     Raises psycopg.Error, OSError.
     """
     limit = f"-c statement_timeout={int(seconds * 1000)}"
-    with psycopg.connect(**words_of(url, connect_timeout=2, options=limit), autocommit=True) as connection:
+    words = words_of(url, connect_timeout=2, options=limit)
+    with psycopg.connect(**words, autocommit=True, prepare_threshold=None) as connection:
         yield connection
 
 
 def words_of(url: str, **more: Any) -> dict[str, Any]:
     """What the driver takes for an address of the settings, which may name several hosts, with `more` words."""
-    words: dict[str, Any] = dict(_DIALECT.create_connect_args(make_url(url))[1])
+    words: dict[str, Any] = dict(DIALECT.create_connect_args(make_url(url))[1])
     # SQLAlchemy's own ways with types; the driver's are meant here.
     words.pop("context", None)
     return words | more

@@ -241,10 +241,9 @@ def _asked_of_the_primary(question: Question) -> Any:
     lent = db.engine.raw_connection()
     try:
         return _asked_at_once(lent, question)
-    except psycopg.OperationalError as error:
-        if not _closed(lent):
+    except psycopg.OperationalError:
+        if lent.driver_connection is not None:
             raise
-        lent.invalidate(error)
         db.engine.dispose()
     finally:
         lent.close()
@@ -255,10 +254,10 @@ def _asked_of_the_primary(question: Question) -> Any:
 def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
     """The answer, without a transaction around it."""
     driver: Any = lent.driver_connection
-    if driver.closed:
-        raise psycopg.OperationalError("the connection is closed")
-    driver.autocommit = True
     try:
+        if driver.closed:
+            raise psycopg.OperationalError("the connection is closed")
+        driver.autocommit = True
         return question(_cursor(lent))
     finally:
         if driver.info.transaction_status is IDLE:
@@ -275,11 +274,6 @@ def _cursor(lent: PoolProxiedConnection) -> Any:
     """The one cursor that is kept with a connection."""
     driver: Any = lent.driver_connection
     return lent.info.get("cursor") or lent.info.setdefault("cursor", driver.cursor())
-
-
-def _closed(lent: PoolProxiedConnection) -> bool:
-    driver: Any = lent.driver_connection
-    return driver is None or bool(driver.closed)
 
 
 def release() -> None:

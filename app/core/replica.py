@@ -20,7 +20,7 @@ from sqlalchemy import create_engine
 from app.config import Settings
 from app.core.apart import apart
 from app.core.db import fetch_row, reading_from
-from app.core.engines import address, options
+from app.core.engines import address, direct_url, options
 
 NEVER = float("-inf")
 LOOKS, REMEMBERED = 4, 64
@@ -42,7 +42,7 @@ class Replica:
 
     def __init__(self, settings: Settings) -> None:
         assert settings.DATABASE_REPLICA_URL
-        self.urls = settings.DATABASE_URL, settings.DATABASE_REPLICA_URL
+        self.urls = direct_url(settings), settings.DATABASE_REPLICA_URL
         self.staleness = settings.DATABASE_REPLICA_STALENESS
         words = {"connect_timeout": 2, "tcp_user_timeout": SILENCE}
         self.engine = create_engine(address(self.urls[1]), **options(settings, **words))

@@ -10,10 +10,10 @@ Step = tuple[str, str]
 class Machine:
     """What something can be, and every step between.
 
-    `steps` is the table that the program goes by, from state to states. `said` puts words at some steps, `begins`
-    names the states in which it begins, `passed` those that it only passes through within one transaction.
-    `column` is where the state is kept (None: it follows from other columns), `source` where the table stands,
-    `pages` where more is told.
+    `steps` is the table, from state to states, that the program goes by or is held to (tests/steps.py). `said` puts
+    words at some steps, `begins` names the states in which it begins, `passed` those that it only passes through within
+    one transaction. `column` is where the state is kept (None: it follows from other columns), `source` where the table
+    stands, `pages` where more is told.
     """
 
     name: str

@@ -10,10 +10,11 @@ from flask import Flask
 from sqlalchemy import make_url, text
 
 from app.core import engines
-from app.core.apart import words_of
+from app.core.apart import apart, words_of
 from app.core.db import db, fetch_row
 from app.core.outbox import Outbox, reaping
 from app.core.outbox.pace import pace
+from app.core.replica import Replica
 from app.doctor import pooling
 from app.inventory import book
 from app.web.streams.ear import Ear
@@ -26,7 +27,7 @@ from tests.faults.service import kept_open
 from tests.http import Client, data
 from tests.observing.ward import found
 from tests.races import at_once
-from tests.settings import app_for
+from tests.settings import app_for, settings_for
 from tests.topology.conftest import needs
 from tests.topology.pooler import SHIPPED, pooler
 
@@ -159,3 +160,19 @@ def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:
     made = published(owner)
     changed(owner, made, name="Renamed")
     assert data(client.get(f"/api/events/public/{made['id']}"))["name"] == "Renamed"
+
+
+def test_what_is_asked_beside_the_pool_prepares_nothing(addresses: tuple[str, str]) -> None:
+    with apart(addresses[0]) as one, apart(addresses[0]) as other:
+        for _ in range(20):
+            for each in (one, other):
+                assert each.execute("SELECT count(*) >= 0 FROM outbox").fetchone() == (True,)
+
+
+def test_a_replica_is_compared_with_the_primary_itself(addresses: tuple[str, str]) -> None:
+    """One connection is kept for it, which a pooler would lend to others between two looks."""
+    pooled, direct = addresses
+    settings = settings_for(
+        database_url=pooled, redis_url="redis://r", DATABASE_DIRECT_URL=direct, DATABASE_REPLICA_URL=direct
+    )
+    assert Replica(settings).urls == (direct, direct)
