@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # A third of the tests' time is waiting, so one more than there are processors.
 TESTERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Hundreds of processes start in a run of the tests: without compiled files each would compile the program.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs shots clean

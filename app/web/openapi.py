@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from threading import RLock
 from typing import Any
 
 import flask_smorest
+from apispec import APISpec
 from flask import Flask, Response
 from marshmallow import fields
 
@@ -80,8 +82,33 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     """The API: errors are ours (see app/web/errors.py), and every status is documented by its route."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
-    document: bytes | None = None
     ERROR_SCHEMA = ErrorEnvelope
+
+    def __init__(self, app: Flask) -> None:
+        self._undescribed: list[flask_smorest.Blueprint] = []
+        self._describing = RLock()
+        self._document: bytes | None = None
+        super().__init__(app)
+
+    def register_blueprint(self, blueprint: flask_smorest.Blueprint) -> None:
+        """Its routes serve from now on; they are described when somebody asks. Most processes are never asked, and
+        to describe takes a fifth of their start."""
+        self._app.register_blueprint(blueprint)
+        self._undescribed.append(blueprint)
+
+    @property
+    def spec(self) -> APISpec:
+        """The document as it grows: everything that is registered stands in it."""
+        with self._describing:
+            while self._undescribed:
+                made = self._undescribed.pop(0)
+                made.register_views_in_doc(self, self._app, self._spec, name=made.name, parameters=None)
+                self._spec.tag({"name": made.name, "description": made.description})
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: APISpec) -> None:
+        self._spec = spec
 
     def _register_pagination_header(self) -> None:
         """Paging stands in the answer, not in a header."""
@@ -91,9 +118,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
     def _openapi_json(self) -> Response:
         """The document; it changes only with the code, so it is made once."""
-        if self.document is None:
-            self.document = as_json(self.spec.to_dict())
-        return Response(self.document, mimetype="application/json")
+        with self._describing:
+            if self._document is None:
+                self._document = as_json(self.spec.to_dict())
+        return Response(self._document, mimetype="application/json")
 
 
 def create(app: Flask) -> Api:
