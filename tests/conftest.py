@@ -1,6 +1,7 @@
 """What every test has: an application on its own database, empty before each test, and a client that speaks JSON."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.leaks.watch import Watch
 from tests.settings import app_for
 
 KEPT = {"alembic_version", "signing_key"}
+CONTROL = re.compile("would|without_the_")
 _servers = ExitStack()
 
 
@@ -24,6 +26,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Watch(), "leaks")
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         stores.start(_servers)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A deadline needs a processor that is free, a control its race to happen: both may try twice. A law may not."""
+    for each in items:
+        if each.get_closest_marker("clock") or CONTROL.search(each.name):
+            each.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -175,6 +175,7 @@ def workbook(cells: list[list[object]], *, far: bool = False) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -199,6 +200,7 @@ def test_what_is_no_sheet_is_refused_quickly(stock: Stock, content: bytes, expec
     assert time.monotonic() - started < 5 and peak < 3 * len(content) + 8 * 1024 * 1024
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("make", [bomb, far_out])
 def test_a_hostile_workbook_takes_down_nothing_but_its_reader(stock: Stock, make: Any) -> None:
     started = time.monotonic()

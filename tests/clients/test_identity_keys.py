@@ -278,6 +278,7 @@ def silent_or_dripping(drip: bytes) -> Iterator[str]:
         server.join()
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("drip", [b"", b"HTTP/1.1 200 OK\r\n\r\n ", b"H"], ids=["silent", "slow body", "slow header"])
 def test_a_provider_that_never_finishes_costs_no_more_than_the_timeout(drip: bytes) -> None:
     with silent_or_dripping(drip) as url:

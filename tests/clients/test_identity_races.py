@@ -87,6 +87,7 @@ def test_threads_in_an_outage_share_one_wait(google: IdentityProvider, clock: Cl
     assert google.fetches == 1
 
 
+@pytest.mark.clock
 def test_a_key_past_its_date_serves_while_another_thread_fetches(google: IdentityProvider, clock: Clock) -> None:
     keys = KeyCache(google.jwks_url, clock=clock)
     keys.find(google.kid)

@@ -134,6 +134,7 @@ def test_a_rail_that_refuses_is_no_rail_that_is_down(app: Flask, do: str) -> Non
         assert Breaker(app.extensions["settings"].REDIS_URL, server.url, FEW).permit() is Permit.FREE
 
 
+@pytest.mark.clock
 def test_without_redis_everybody_may_call() -> None:
     lonely = Breaker("redis://127.0.0.1:1/0", "nobody", FEW)
     begun = time.monotonic()

@@ -122,6 +122,7 @@ def test_a_live_rail_that_is_away_unreadies_the_service(app: Flask) -> None:
         server.accept()
 
 
+@pytest.mark.clock
 def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
     with serving() as server:
         live = client_of(app, server.url)

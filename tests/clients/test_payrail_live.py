@@ -119,6 +119,7 @@ def test_a_refusal_that_nothing_was_done_is_repeated_with_the_same_reference(
     }
 
 
+@pytest.mark.clock
 def test_nobody_waits_longer_than_two_seconds_to_be_let_in(app: Flask, server: MockServer, journal: Path) -> None:
     server.faults.set([Fault(do="busy", on="send", times=1, seconds=3)])
     begun = time.monotonic()
@@ -134,6 +135,7 @@ def test_a_question_is_repeated_after_any_failure(app: Flask, server: MockServer
     assert told(rail) is PAID and asked(journal, "status") == 3
 
 
+@pytest.mark.clock
 def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -> None:
     server.faults.set([Fault(do="drip", seconds=0.05)])
     rail = client_of(app, server.url, total=0.7)
@@ -143,6 +145,7 @@ def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -
         assert 0.6 < time.monotonic() - begun < 3
 
 
+@pytest.mark.clock
 def test_without_a_deadline_below_the_library_it_would_drip_on(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ def test_without_a_deadline_below_the_library_it_would_drip_on(
     assert time.monotonic() - begun > 1.2
 
 
+@pytest.mark.clock
 def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.clients.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
     begun = time.monotonic()

@@ -33,6 +33,7 @@ def test_only_a_certificate_that_holds_is_believed(app: Flask, tmp_path: Path, m
         assert sent(client_of(app, url)) is TransferOutcome.PAID
 
 
+@pytest.mark.clock
 def test_a_handshake_that_never_ends_is_cut(app: Flask) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"

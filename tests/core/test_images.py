@@ -124,6 +124,7 @@ def test_other_kinds_are_refused_whatever_they_are_called(hostile: Callable[[], 
         images.rewritten(hostile())
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("size", [(8200, 5000), (10_001, 10), (30_000, 30_000), (1, 10_001)])
 def test_too_many_pixels_are_refused_by_the_header_alone(size: tuple[int, int]) -> None:
     started = time.monotonic()
@@ -145,6 +146,7 @@ def jpeg_of_noise() -> bytes:
     return picture()[:200] + bytes(range(256)) * 40
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("broken", [truncated, lying_png, jpeg_of_noise])
 def test_broken_pictures_are_refused_quickly(broken: Callable[[], bytes]) -> None:
     started = time.monotonic()

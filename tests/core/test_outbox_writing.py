@@ -84,6 +84,7 @@ def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: F
     assert second.run_at == datetime(2040, 1, 1, tzinfo=UTC)
 
 
+@pytest.mark.clock
 def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: object) -> None:
     app.extensions["outbox_bell"] = Bell(f"unix://{tmp_path}/nobody.sock")
     try:

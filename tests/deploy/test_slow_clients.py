@@ -7,6 +7,8 @@ import ssl
 import threading
 import time
 
+import pytest
+
 from tests.deploy.load import load
 from tests.deploy.proxy import NAME, Proxy, Secure
 
@@ -61,6 +63,7 @@ class Trickle:
             return
 
 
+@pytest.mark.clock
 def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
     with load(site, clients=20, pace=5) as alone:
         time.sleep(2)
@@ -85,6 +88,7 @@ def begun(site: Proxy, source: str) -> Secure:
     return connection
 
 
+@pytest.mark.clock
 def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
     """Sixteen threads, a hundred bodies that never end: the program has not heard of them."""
     sending = [begun(site, f"127.0.2.{1 + number % 10}") for number in range(100)]

@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.deploy.proxy import Proxy, Secure
 from tests.factories.inventory import Stock
 from tests.http import Client, data
@@ -22,6 +24,7 @@ def followed(site: Proxy, stock: Stock) -> Iterator[Iterator[Event]]:
         connection.close()
 
 
+@pytest.mark.clock
 def test_a_change_passes_the_proxy_as_it_commits(site: Proxy, client: Client) -> None:
     stock = Stock(client)
     item = stock.item()

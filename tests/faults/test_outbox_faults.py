@@ -135,6 +135,7 @@ def test_a_worker_that_wakes_up_after_the_fence_changes_nothing(app: Flask, tmp_
         assert cluster.sink.noted() == {"held": 1}
 
 
+@pytest.mark.clock
 def test_critical_work_is_done_while_redis_is_away_and_the_rest_after_it(cluster: Cluster) -> None:
     cluster.start(FAST)
     cluster.redis.kill()

@@ -46,6 +46,7 @@ def test_the_readmes_tour_works_as_it_stands(folder: Path) -> None:
         )
 
 
+@pytest.mark.clock
 def test_a_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
     with everything(folder) as service:
         body = {"email": "frieda@example.com", "password": "windhoek-lights-2026"}

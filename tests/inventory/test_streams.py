@@ -58,6 +58,7 @@ def connections(app: Flask) -> tuple[int, int]:
         return streams, every
 
 
+@pytest.mark.clock
 def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
     item = stock.item()
     listening = listen(service, stock)
@@ -105,6 +106,7 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
     assert listen(service, stock).snapshot()
 
 
+@pytest.mark.clock
 def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
     admins = [account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
     tokens = [sign_in(client, each.email) for each in admins]
@@ -127,6 +129,7 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
     assert younger > position.partition("-")[0], "its position stays young"
 
 
+@pytest.mark.clock
 def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
     with kept_open() as folder, web(app, folder) as service:
         open_ones = [listen(service, stock) for _ in range(4)]
@@ -168,6 +171,7 @@ def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
     assert listening.next(5)
 
 
+@pytest.mark.clock
 def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock) -> None:
     slow, quick = (service.listen(f"{stock.path}/stream", stock.owner.headers, window=4096) for _ in range(2))
     for each in (slow, quick):

@@ -107,6 +107,7 @@ def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
     assert "commerce_outbox_oldest_due_seconds 0\n" in read(client)
 
 
+@pytest.mark.clock
 def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
     heartbeat.beat(heartbeat.RELAY)
     heartbeat.beat("worker:a:1")

@@ -105,6 +105,7 @@ def test_a_report_shows_all_that_was_committed_before_it(site: Site) -> None:
     assert read, "the replica was up to date, and did the work"
 
 
+@pytest.mark.clock
 def test_a_report_waits_for_no_replica_that_stands_still(site: Site) -> None:
     owner = organiser(site.client)
     path = f"/api/events/{event(owner)['id']}/inventory"

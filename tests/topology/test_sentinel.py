@@ -137,6 +137,7 @@ def test_what_an_address_says_reaches_the_servers_and_the_sentinels() -> None:
     assert {(each["username"], each["password"]) for each in asked} == {("eye", "open")}
 
 
+@pytest.mark.clock
 def test_sentinels_that_do_not_answer_are_not_waited_for() -> None:
     began = time.monotonic()
     with pytest.raises(Unreachable):

@@ -80,6 +80,7 @@ def test_the_scale_multiplies_the_count(served: Served) -> None:
     assert answers[0].headers["RateLimit-Limit"] == "3"
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("away", ["redis://127.0.0.1:1/0", "unix:///nonexistent/redis.sock", "redis://10.255.255.1/0"])
 def test_without_redis_the_door_stays_open_a_tenth(served: Served, away: str) -> None:
     client = served(redis_url=away)

@@ -26,6 +26,7 @@ def unavailable(response: TestResponse) -> str:
     return str(body["shortMessage"])
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("url", AWAY)
 def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, served: Served, url: str) -> None:
     token = sign_in(client, customer().email)["accessToken"]
@@ -41,6 +42,7 @@ def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, ser
     assert perf_counter() - started < 3
 
 
+@pytest.mark.clock
 def test_a_full_pool_is_503_after_two_seconds(served: Served) -> None:
     narrow = served(DATABASE_POOL="1")
     taken, done = Event(), Event()
@@ -96,6 +98,7 @@ def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Clien
     assert shop.count() == 1
 
 
+@pytest.mark.clock
 def test_who_waits_too_long_for_a_lock_is_told_to_come_again(client: Client) -> None:
     with db.engine.connect() as other:
         other.execute(text("LOCK TABLE shop_item IN ACCESS EXCLUSIVE MODE"))
