@@ -19,7 +19,7 @@ run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=)
 	@exec $(BIN)/flask --app wsgi up
 
 test: $(VENV)/dev.stamp  ## the whole suite, in parallel (ARGS= for pytest)
-	@exec $(BIN)/python -m pytest -n $(TESTERS) $(ARGS)
+	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .

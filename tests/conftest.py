@@ -18,6 +18,7 @@ from tests.leaks.watch import Watch
 from tests.settings import app_for
 
 KEPT = {"alembic_version", "signing_key"}
+WHOLE_SERVICES = {"deploy", "docs", "faults", "topology"}
 CONTROL = re.compile("would|without_the_")
 _servers = ExitStack()
 
@@ -28,8 +29,13 @@ def pytest_configure(config: pytest.Config) -> None:
         stores.start(_servers)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A deadline needs a processor that is free, a control its race to happen: both may try twice. A law may not."""
+    """Whole services first: one test process then starts them one after another, while the others do the rest.
+
+    A deadline needs a processor that is free, a control its race to happen: both may try twice. A law may not.
+    """
+    items.sort(key=lambda each: each.path.parent.name not in WHOLE_SERVICES)
     for each in items:
         if each.get_closest_marker("clock") or CONTROL.search(each.name):
             each.add_marker(pytest.mark.flaky(reruns=1))
