@@ -89,7 +89,7 @@ def test_only_this_request_is_in_flight_and_no_connection_stays_taken(client: Cl
     client.get("/api/events/public")
     page = read(client)
     assert value(page, "commerce_http_requests_in_flight") == 1
-    assert value(page, "commerce_database_pool_in_use") == of_other_processes
+    assert value(page, "commerce_database_pool_in_use") <= of_other_processes, "others may give some back meanwhile"
 
 
 def test_work_is_told_by_state_and_by_how_long_it_waits(client: Client) -> None:
