@@ -14,9 +14,10 @@ from app.accounts.throttling import check_password_of
 from app.applications import links
 from app.applications.links import Opened
 from app.applications.models import Application
-from app.core.db import ReadOrWriteSession, db, release
+from app.core.db import db, release
 from app.core.errors import ValidationFailed
 from app.core.outbox import Work, errand
+from app.core.session import ReadOrWriteSession
 
 Known = aliased(Account)
 NOT_HIS = "There is an account with this address, and this is not its password. Use that one, or reset it first."

@@ -12,8 +12,8 @@ from app.applications.models import Application, ApplicationLink, StallPayment
 from app.applications.payment import TRIES
 from app.applications.progress import going_on, letter
 from app.clients.payrail import Outcome
-from app.core.db import ReadOrWriteSession
 from app.core.outbox import enqueue_all
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 ASK_AFTER = timedelta(seconds=20)

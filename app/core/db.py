@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from flask_sqlalchemy import SQLAlchemy
-from flask_sqlalchemy.session import Session as FlaskSession
-from sqlalchemy import Connection, Engine, MetaData, PoolProxiedConnection, String, event, exc, make_url
-from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, mapped_column
+from sqlalchemy import Engine, MetaData, PoolProxiedConnection, String, exc, make_url
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.ids import new_id
+from app.core.session import ReadOrWriteSession
 
 if TYPE_CHECKING:
     from app.core.replica import Replica
@@ -38,46 +38,8 @@ PATIENCE = "SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
-class WriteOutsideTransaction(RuntimeError):
-    """A write was tried on the reading connection: wrap it in `with transaction():`."""
-
-
 class Base(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMES)
-
-
-class ReadOrWriteSession(FlaskSession):
-    """Binds to the autocommitting engine for reads, and to the plain one while a transaction is open."""
-
-    def get_bind(self, *args: Any, **kwargs: Any) -> Engine | Connection:
-        engine = super().get_bind(*args, **kwargs)
-        if self.info.get("writing") or not isinstance(engine, Engine):
-            return engine
-        return reading(engine)
-
-
-_reading: dict[Engine, Engine] = {}
-
-
-def reading(engine: Engine) -> Engine:
-    """The same pool, on connections that commit each statement by themselves."""
-    if engine not in _reading:
-        _reading[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
-    return _reading[engine]
-
-
-@event.listens_for(OrmSession, "before_flush")
-def _flush_needs_a_transaction(session: OrmSession, *_: Any) -> None:
-    if isinstance(session, ReadOrWriteSession) and not session.info.get("writing"):
-        raise WriteOutsideTransaction("flush")
-
-
-@event.listens_for(OrmSession, "do_orm_execute")
-def _statement_needs_a_transaction(state: ORMExecuteState) -> None:
-    if state.is_select or not isinstance(state.session, ReadOrWriteSession):
-        return
-    if (state.is_insert or state.is_update or state.is_delete) and not state.session.info.get("writing"):
-        raise WriteOutsideTransaction(str(state.statement))
 
 
 db = SQLAlchemy(

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from app.core.db import Parameters, ReadOrWriteSession, db, row_within, write_alone
+from app.core.db import Parameters, db, row_within, write_alone
+from app.core.session import ReadOrWriteSession
 
 
 class NestedTransaction(RuntimeError):

@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from app.clients.mail import send
-from app.core.db import ReadOrWriteSession, release
+from app.core.db import release
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.inventory import long_work, reminders

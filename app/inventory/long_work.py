@@ -14,9 +14,9 @@ from flask import current_app
 from sqlalchemy import delete, func, select, update
 
 from app.core.clock import utcnow
-from app.core.db import ReadOrWriteSession
 from app.core.jobs import Run
 from app.core.permits import permit
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.inventory.models import StockJob
 

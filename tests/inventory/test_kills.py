@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.core.db import ReadOrWriteSession, db
+from app.core.db import db
+from app.core.session import ReadOrWriteSession
 from app.inventory.importing import writing
 from app.inventory.importing.reading import read
 from app.inventory.importing.writing import Order, write

@@ -16,9 +16,9 @@ from app.applications.links import Opened
 from app.applications.models import Application, ApplicationLink
 from app.applications.progress import letter
 from app.applications.states import ACTIVATED, READY, checked
-from app.core.db import ReadOrWriteSession
 from app.core.errors import AppError
 from app.core.outbox import enqueue_all, errand
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.invitations.participation import joining
 

@@ -10,8 +10,8 @@ from app.applications.models import Application
 from app.applications.progress import post
 from app.applications.queries import locked
 from app.core import throttle
-from app.core.db import ReadOrWriteSession
 from app.core.errors import Throttled
+from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 

@@ -12,8 +12,9 @@ from app.applications.models import Application
 from app.applications.progress import go_on, going_on, letter
 from app.clients import storage
 from app.core.clock import utcnow
-from app.core.db import ReadOrWriteSession, release
+from app.core.db import release
 from app.core.outbox import Work, enqueue_all, errand
+from app.core.session import ReadOrWriteSession
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 

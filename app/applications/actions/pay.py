@@ -11,10 +11,11 @@ from app.applications.payment import TRIES, Standing
 from app.applications.settling import ASK_AFTER, not_asked, settle
 from app.clients.payrail import Charge, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
-from app.core.db import ReadOrWriteSession, release
+from app.core.db import release
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 FRESH = {"populate_existing": True, "synchronize_session": False}

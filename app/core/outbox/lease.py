@@ -9,10 +9,10 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, LostLease, UnknownKind, find
 from app.core.outbox import ends
 from app.core.outbox.pace import Pace
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 _RIPE = "state = 'ready' AND run_at <= now() AND (not_after IS NULL OR not_after > now())"

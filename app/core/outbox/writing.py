@@ -9,10 +9,11 @@ import orjson
 from sqlalchemy import func, update
 
 from app.core.context import request_id
-from app.core.db import ReadOrWriteSession, db, rows_within
+from app.core.db import db, rows_within
 from app.core.jobs import Job, find
 from app.core.outbox.bell import Bell, bell
 from app.core.outbox.models import Outbox
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 When = datetime | timedelta | None

@@ -5,10 +5,10 @@ from hashlib import sha256
 from typing import Any
 
 from app.accounts.caller import Caller
-from app.core.db import ReadOrWriteSession
 from app.core.errors import ValidationFailed
 from app.core.jobs import Run
 from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.inventory import long_work, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet

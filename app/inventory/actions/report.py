@@ -9,10 +9,11 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.core import throttle
-from app.core.db import ReadOrWriteSession, release
+from app.core.db import release
 from app.core.errors import Throttled
 from app.core.jobs import Run
 from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.inventory import long_work, queries

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.core.db import ReadOrWriteSession
+from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.importing.statements import PATIENCE
 from app.inventory.importing import statements as sql

@@ -12,9 +12,9 @@ def journal_of_rail(stack: Stack) -> list[dict[str, Any]]:
 
 
 def mistakes(stack: Stack) -> list[str]:
-    """What the program had no answer for, as it logged it."""
+    """What the program had no answer for, as it or gunicorn logged it."""
     lines = (line for path in stack.logs for line in path.read_text(errors="replace").splitlines())
-    return [line for line in lines if '"unhandled"' in line]
+    return [line for line in lines if '"unhandled"' in line or "Error handling request" in line]
 
 
 def leaks(stack: Stack) -> dict[str, str]:

@@ -1,0 +1,71 @@
+"""The session of a request or a job: it reads on connections that commit each statement by themselves, and writes only
+inside `transaction()`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flask_sqlalchemy.session import Session as FlaskSession
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import ORMExecuteState, Session
+
+
+class WriteOutsideTransaction(RuntimeError):
+    """A write was tried on the reading connection: wrap it in `with transaction():`."""
+
+
+class ReadOrWriteSession(FlaskSession):
+    """Binds to the autocommitting engine for reads, and to the plain one while a transaction is open."""
+
+    def get_bind(self, *args: Any, **kwargs: Any) -> Engine | Connection:
+        engine = super().get_bind(*args, **kwargs)
+        if self.info.get("writing") or not isinstance(engine, Engine):
+            return engine
+        return reading(engine)
+
+    def rollback(self) -> None:
+        with self._lost_is_undone():
+            super().rollback()
+
+    def close(self) -> None:
+        with self._lost_is_undone():
+            super().close()
+
+    @contextmanager
+    def _lost_is_undone(self) -> Iterator[None]:
+        """PostgreSQL undoes what a connection that breaks had begun; there is nothing left to ask it for.
+
+        Whoever used the connection was told. To fail here again would be to fail after the answer: a session is
+        closed when the request is over.
+        """
+        try:
+            yield
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            self.invalidate()
+
+
+_reading: dict[Engine, Engine] = {}
+
+
+def reading(engine: Engine) -> Engine:
+    """The same pool, on connections that commit each statement by themselves."""
+    if engine not in _reading:
+        _reading[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
+    return _reading[engine]
+
+
+@event.listens_for(Session, "before_flush")
+def _flush_needs_a_transaction(session: Session, *_: Any) -> None:
+    if isinstance(session, ReadOrWriteSession) and not session.info.get("writing"):
+        raise WriteOutsideTransaction("flush")
+
+
+@event.listens_for(Session, "do_orm_execute")
+def _statement_needs_a_transaction(state: ORMExecuteState) -> None:
+    if state.is_select or not isinstance(state.session, ReadOrWriteSession):
+        return
+    if (state.is_insert or state.is_update or state.is_delete) and not state.session.info.get("writing"):
+        raise WriteOutsideTransaction(str(state.statement))

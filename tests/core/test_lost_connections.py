@@ -1,0 +1,67 @@
+"""A connection that breaks under a session is told once, to whoever asked; to put it away is no second failure."""
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db, fetch_row, row_within
+from app.core.transaction import held_commit, transaction, write_row
+
+OURS = "SELECT pg_backend_pid()"
+ENDED = text("SELECT pg_terminate_backend(:pid, 5000)")
+
+
+def end(pid: int) -> None:
+    with db.engine.connect() as other:
+        other.execute(ENDED, {"pid": pid})
+
+
+def in_a_transaction() -> None:
+    with transaction() as session:
+        end(session.scalar(text(OURS)) or 0)
+        row_within(session, OURS, {})
+
+
+def beside_a_key() -> None:
+    with held_commit():
+        found = write_row(OURS, {})
+        assert found
+        end(found[0])
+        write_row(OURS, {})
+
+
+def while_reading() -> None:
+    end(db.session.scalar(text(OURS)) or 0)
+    fetch_row(OURS, {})
+
+
+def with_another_reason() -> None:
+    with transaction() as session:
+        end(session.scalar(text(OURS)) or 0)
+        raise LookupError("something else")
+
+
+@pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
+def test_the_request_ends_and_the_next_one_finds_nothing_of_it(application: Flask, broken: Callable[[], None]) -> None:
+    with application.app_context(), pytest.raises(psycopg.OperationalError):
+        broken()
+    for _ in range(3):
+        with application.app_context(), transaction() as session:
+            assert session.scalar(text("SELECT 1")) == 1
+
+
+@pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
+def test_the_same_context_can_go_on(application: Flask, broken: Callable[[], None]) -> None:
+    with application.app_context():
+        with pytest.raises(psycopg.OperationalError):
+            broken()
+        with transaction() as session:
+            assert session.scalar(text("SELECT 1")) == 1
+
+
+def test_the_first_reason_is_the_one_that_is_told(application: Flask) -> None:
+    with application.app_context(), pytest.raises(LookupError):
+        with_another_reason()
