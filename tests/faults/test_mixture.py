@@ -1,0 +1,27 @@
+"""`make faults` in small: three seeds of F0, a little of everything within seconds, held against every law."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.service import kept_open
+from tests.faults.suite.report import told
+from tests.faults.suite.servers import template
+from tests.faults.suite.trial import Settings, tried
+
+FEW = Settings(seconds=6, rate=25)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[Path, Path]]:
+    """Where machines are put together, and the database that each of them begins with."""
+    with kept_open() as folder, template(folder) as data:
+        yield folder, data
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_little_of_everything_breaks_no_law(place: tuple[Path, Path], seed: int) -> None:
+    outcome = tried("F0", seed, *place, FEW)
+    assert not outcome.impossible and outcome.missed == {}, told(outcome)
