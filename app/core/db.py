@@ -1,9 +1,4 @@
-"""The database session: reads run without a transaction, writes only inside `transaction()`.
-
-A single SELECT needs no BEGIN and ROLLBACK around it; leaving them out is a fifth of the rate (see
-docs/decisions/reads-without-transactions.md). The session therefore reads on autocommitting connections
-and refuses to write on them.
-"""
+"""The database: what tables are made of, and what the driver itself is asked, without a session's price."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

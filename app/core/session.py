@@ -1,5 +1,9 @@
-"""The session of a request or a job: it reads on connections that commit each statement by themselves, and writes only
-inside `transaction()`."""
+"""The session: reads run without a transaction, writes only inside `transaction()`.
+
+A single SELECT needs no BEGIN and ROLLBACK around it; leaving them out is a fifth of the rate (see
+docs/decisions/reads-without-transactions.md). The session therefore reads on autocommitting connections
+and refuses to write on them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
