@@ -57,7 +57,8 @@ def fan_out(run: Run, campaign_id: str, turn: int) -> None:
             raise Postpone(timedelta(0), f"rows are made up to {masked(after)}")
         began = time.monotonic()
         after = page(run, campaign, after)
-        time.sleep(REST * (time.monotonic() - began))
+        if after is not None:
+            time.sleep(REST * (time.monotonic() - began))
 
 
 def begin(run: Run, campaign_id: str, turn: int) -> RowMapping | None:
