@@ -1,5 +1,6 @@
-"""`make faults` in small: three seeds of F0, a little of everything within seconds, held against every law."""
+"""`make faults` in small: F0, a little of everything within seconds, held against every law."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def place() -> Iterator[tuple[Path, Path]]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [int(os.environ.get("FAULTS_SEED", "1"))])
 def test_a_little_of_everything_breaks_no_law(place: tuple[Path, Path], seed: int) -> None:
     outcome = tried("F0", seed, *place, FEW)
     assert not outcome.impossible and outcome.missed == {}, told(outcome)
