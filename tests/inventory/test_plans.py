@@ -51,6 +51,7 @@ def event(connection: psycopg.Connection[Any]) -> str:
     )
     connection.commit()
     connection.autocommit = True
+    connection.execute("VACUUM (FULL) inventory_item")  # what earlier tests left behind makes indexes look dear
     connection.execute("VACUUM (ANALYZE) inventory_item")
     return event
 
@@ -162,15 +163,15 @@ def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any]
 
 
 def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any], event: str) -> None:
-    """They may stand far down: then the list is walked to them, but no item on the way is touched beyond the first."""
+    """They may stand far down: then the list is walked to them, but no item on the way is touched."""
     for q, sort in product(("lager", "lager rooibos", "wrist blu"), SORTS):
         for statement in asked(event, {"q": q}, sort):
             if str(pages.WHOLE) in statement[0]:
                 continue
             for plan in plans(connection, statement):
                 walks = [each for each in nodes(plan) if "Index Name" in each and each["Index Name"] not in POINTED_AT]
-                touching = [each for each in walks if each["Node Type"] != "Index Only Scan"]
-                assert walks and sum(map(_read, touching)) <= WALK, f"{q} {sort}\n{said(plan)}"
+                kinds = {each["Node Type"] for each in walks}
+                assert kinds == {"Index Only Scan"}, f"{q} {sort}\n{said(plan)}"
 
 
 def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connection[Any], event: str) -> None:
