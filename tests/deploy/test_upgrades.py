@@ -15,6 +15,7 @@ from tests.deploy.proxy import Proxy
 from tests.deploy.upstreams import Web, listening
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
+from tests.timing import timely
 
 QUICK = {"rate=200r/s": "rate=100000r/s"}
 KILLS = 3
@@ -36,7 +37,6 @@ class Machine:
         self.main = self.another()
 
 
-@pytest.mark.clock
 def test_the_program_is_exchanged_and_no_request_fails(application: Flask, proxied: type) -> None:
     with proxied(**QUICK) as site, listening(site.socket) as listener:
         machine = Machine(application, site, listener)
@@ -51,9 +51,10 @@ def test_the_program_is_exchanged_and_no_request_fails(application: Flask, proxi
         machine.main.stop()
     assert set(upgraded.answers) == set(restarted.answers) == {200}, (upgraded.answers, restarted.answers)
     assert upgraded.answers[200] > 200
-    assert upgraded.percentile(0.99) < restarted.percentile(1)
+    timely(upgraded.percentile(0.99) < restarted.percentile(1))
 
 
+@pytest.mark.control
 def test_without_the_socket_of_systemd_requests_fail(application: Flask, proxied: type) -> None:
     """The control: gunicorn makes the socket itself, and takes it along when it goes."""
     with proxied(**QUICK) as site:
@@ -75,8 +76,8 @@ def test_new_workers_of_the_same_version_fail_no_request(served: tuple[Proxy, We
 
 
 def test_killed_workers_cost_readers_next_to_nothing(served: tuple[Proxy, Web]) -> None:
-    """What a busy thread leaves unanswered is asked again. An answer that had begun breaks off (0), and what may not
-    be repeated would be told 502: one of them for each worker that dies."""
+    """What a busy thread leaves unanswered is asked again. Now and then a worker dies with an answer that has begun,
+    which breaks off (0), or with one that may not be repeated, which would be told 502."""
     site, main = served
     with load(site) as met:
         for _ in range(KILLS):
@@ -84,7 +85,7 @@ def test_killed_workers_cost_readers_next_to_nothing(served: tuple[Proxy, Web]) 
             os.kill(_workers(main)[0], signal.SIGKILL)
             time.sleep(0.4)
         wait_until(lambda: len(_workers(main)) == 2, 10)
-    assert set(met.answers) <= {200, 502, 0} and met.answers.total() - met.answers[200] <= KILLS, met.answers
+    assert set(met.answers) <= {200, 502, 0} and met.answers.total() - met.answers[200] <= 1, met.answers
 
 
 def _workers(main: Web) -> list[int]:

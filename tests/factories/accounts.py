@@ -1,6 +1,5 @@
 """Accounts for tests, and what was mailed to them."""
 
-import json
 import re
 from itertools import count
 from typing import Any
@@ -51,7 +50,7 @@ def signed_in(client: Client, who: Account) -> Client:
         with transaction() as session:
             begun = begin(session, who)
         token: str = token_data(begun)["access_token"]
-    RUN.learn(json.dumps({"accessToken": token}))
+    RUN.add(token)
     return client.as_(token)
 
 

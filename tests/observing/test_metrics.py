@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -20,6 +21,7 @@ from app.web.figures import scraped
 from tests.factories.outbox import work
 from tests.http import Client, refusal
 from tests.settings import app_for
+from tests.timing import timely
 
 LINE = re.compile(r'[a-zA-Z_:][\w:]*(\{(\w+="([^"\\\n]|\\["\\n])*"(,|(?=\})))+\})? (-?[\d.e+-]+|\+Inf|NaN)')
 TOKEN = "a-token-for-prometheus-only"
@@ -84,12 +86,20 @@ def test_pages_are_counted_by_their_rule(client: Client) -> None:
     assert "canary" not in page
 
 
-def test_only_this_request_is_in_flight_and_no_connection_stays_taken(client: Client) -> None:
-    of_other_processes = value(read(client), "commerce_database_pool_in_use")
+def test_only_this_request_is_in_flight_and_no_connection_stays_taken(app: Flask, tmp_path: Path) -> None:
+    """On a node of its own: what other processes have taken is theirs."""
+    ours = app.extensions["settings"]
+    node = app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, METRICS_DIR=str(tmp_path))
+    client = Client(node.test_client())
     client.get("/api/events/public")
     page = read(client)
+    assert "\ncommerce_database_pool_in_use 0\n" in page
     assert value(page, "commerce_http_requests_in_flight") == 1
-    assert value(page, "commerce_database_pool_in_use") <= of_other_processes, "others may give some back meanwhile"
+    with node.app_context():
+        with db.engine.connect():
+            client.get("/api/events/public")
+            assert "\ncommerce_database_pool_in_use 1\n" in read(client)
+        db.engine.dispose()
 
 
 def test_work_is_told_by_state_and_by_how_long_it_waits(client: Client) -> None:
@@ -107,16 +117,15 @@ def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
     assert "commerce_outbox_oldest_due_seconds 0\n" in read(client)
 
 
-@pytest.mark.clock
 def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
     heartbeat.beat(heartbeat.RELAY)
     heartbeat.beat("worker:a:1")
     with db.engine.begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('worker:b:2', now() - interval '5 min')"))
     page = read(client)
-    assert value(page, 'commerce_heartbeat_age_seconds{process="worker"}') < 5
-    assert value(page, 'commerce_heartbeat_age_seconds{process="relay"}') < 5
     assert value(page, "commerce_workers_alive") == 1
+    ages = [value(page, f'commerce_heartbeat_age_seconds{{process="{each}"}}') for each in ("worker", "relay")]
+    timely(max(ages) < 5, ages)
 
 
 def test_mail_is_counted_by_what_became_of_it(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
