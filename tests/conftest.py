@@ -1,7 +1,6 @@
 """What every test has: an application on its own database, empty before each test, and a client that speaks JSON."""
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.settings import app_for
 
 KEPT = {"alembic_version", "signing_key"}
 WHOLE_SERVICES = {"deploy", "docs", "faults", "topology"}
-CONTROL = re.compile("would|without_the_")
 _servers = ExitStack()
 
 
@@ -33,12 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole services first: one test process then starts them one after another, while the others do the rest.
 
-    A deadline needs a processor that is free, a control its race to happen: both may try twice. A law may not.
+    A control needs its race to happen, and may try twice. A law may not.
     """
     items.sort(key=lambda each: each.path.parent.name not in WHOLE_SERVICES)
     for each in items:
-        if each.get_closest_marker("clock") or CONTROL.search(each.name):
-            each.add_marker(pytest.mark.flaky(reruns=1))
+        if each.get_closest_marker("control"):
+            each.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -131,6 +131,7 @@ def test_thirty_invoices_at_once_are_numbered_one_to_thirty(client: Client) -> N
     assert [int(each[-6:]) for each in found] == list(range(1, 31)) and who.id
 
 
+@pytest.mark.control
 def test_without_the_counter_s_lock_numbers_collide(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)

@@ -88,6 +88,7 @@ def test_packs_at_once_share_no_ticket(client: Client) -> None:
     assert count("SELECT count(*) FROM ticket_pack_slot") == count("SELECT claimed FROM allocation_block") == 18
 
 
+@pytest.mark.control
 def test_without_the_block_s_lock_they_would_reach_for_the_same_places(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Cl
     assert_books_agree()
 
 
+@pytest.mark.control
 def test_without_the_lock_the_last_places_are_given_twice(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask,
     assert_books_agree()
 
 
+@pytest.mark.control
 def test_without_the_condition_the_public_would_go_below_nought(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +130,7 @@ def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Clien
     assert_books_agree()
 
 
+@pytest.mark.control
 def test_without_the_condition_one_ticket_admits_many(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +226,7 @@ def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
     assert_books_agree()
 
 
+@pytest.mark.control
 def test_without_the_lock_what_was_claimed_is_released(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +258,7 @@ def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None
     assert_books_agree()
 
 
+@pytest.mark.control
 def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

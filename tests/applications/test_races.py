@@ -49,6 +49,7 @@ def test_of_two_reviewers_one_decides(client: Client) -> None:
         assert decide_at_once(client) == {"SUCCESS": 1, "ALREADY_DECIDED": 1}
 
 
+@pytest.mark.control
 def test_without_the_lock_both_would(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def unlocked(session: Any, caller: Any, id: str, may: Any) -> Application:
         found = session.get_one(Application, id)
@@ -68,6 +69,7 @@ def test_two_starts_are_one_charge(client: Client) -> None:
     assert count("payrail_mock_charge") == count("stall_payment") == 1
 
 
+@pytest.mark.control
 def test_without_lock_and_index_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     approved(client, organiser(client), documentsRequired=[])
     token = link("pay")
@@ -151,6 +153,7 @@ def test_sixty_four_right_codes_capture_once(client: Client) -> None:
     assert count("application_link WHERE purpose = 'activation'") == 1
 
 
+@pytest.mark.control
 def test_without_the_condition_every_code_would_go_to_the_rail(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     path = pay_path(client)
     unguarded_claim(monkeypatch, 6)
@@ -164,6 +167,7 @@ def test_of_many_wrong_codes_five_are_looked_at(client: Client) -> None:
     assert tries() <= 5
 
 
+@pytest.mark.control
 def test_without_the_condition_all_of_them_would_be(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     path = pay_path(client)
     unguarded_claim(monkeypatch, 8)
@@ -226,6 +230,7 @@ def test_documents_handed_in_sixteen_times_at_once_go_on_once(client: Client) ->
     assert hand_in_at_once(client, 16) == ({200}, 1)
 
 
+@pytest.mark.control
 def test_without_the_lock_they_would_go_on_several_times(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wants an activation link of its own: some get it, and for the others the index is in the way."""
     opened, start = links.opened, Barrier(8)

@@ -113,6 +113,7 @@ def test_of_many_guesses_at_once_five_are_counted(client: Client) -> None:
     assert tried(client, code) == 422
 
 
+@pytest.mark.control
 def test_without_the_guard_more_guesses_would_be_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codes, "TRIES", 1000)
     customer(email=ADDRESS, verified=False)

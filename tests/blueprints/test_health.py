@@ -10,6 +10,7 @@ from app.core.db import db
 from app.core.transaction import transaction
 from tests.http import Client, data
 from tests.settings import app_for
+from tests.timing import timely
 
 
 @pytest.fixture
@@ -60,14 +61,13 @@ def test_a_pending_migration_is_not_ready(fresh: Client) -> None:
     assert response.get_json()["data"]["migrations"] == "pending"
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/nothing", "postgresql://nobody@10.255.255.1/nothing"])
 def test_without_a_database_it_is_not_ready_within_two_seconds(app: Flask, url: str) -> None:
     client = Client(app_for(database_url=url, redis_url=app.extensions["settings"].REDIS_URL).test_client())
     for _ in range(2):
         started = perf_counter()
         response = client.get("/ready")
-        assert perf_counter() - started < 2
+        timely(perf_counter() - started < 2)
         assert response.status_code == 503 and response.headers["Retry-After"] == "2"
         assert response.get_json()["data"]["database"] == "down"
     assert data(client.get("/health")) == {"ok": True}
@@ -80,9 +80,8 @@ def test_without_redis_it_is_ready_all_the_same(app: Flask) -> None:
     assert found["ready"] is True and found["redis"] == "down"
 
 
-@pytest.mark.clock
 def test_a_flood_of_probes_asks_the_database_once_a_second(fresh: Client) -> None:
     started = perf_counter()
     for _ in range(200):
         fresh.get("/ready")
-    assert perf_counter() - started < 1.5
+    timely(perf_counter() - started < 1.5)

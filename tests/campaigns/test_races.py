@@ -46,6 +46,7 @@ def test_sixteen_broadcasts_with_one_key_are_one_campaign(crowd: Crowd) -> None:
     assert all(len(mails_to(f"p{number}@example.com")) == 1 for number in range(30))
 
 
+@pytest.mark.control
 def test_without_the_guard_of_the_key_there_would_be_sixteen(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replays, "claim", lambda *_: None)
     pressed(crowd, 16)
@@ -73,6 +74,7 @@ def test_two_fan_outs_at_once_make_each_row_once(app: Flask, crowd: Crowd, monke
     assert crowd.now(campaign)["progress"]["total"] == 30
 
 
+@pytest.mark.control
 def test_without_the_index_they_would_make_rows_twice(
     app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +152,7 @@ def test_starting_and_calling_off_at_once_exactly_one_happens(app: Flask, crowd:
     assert set(ended) <= {("canceled", 0), ("sending", 30)}, ended
 
 
+@pytest.mark.control
 def test_without_the_condition_both_would_happen(app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
     careless = str(fanning.BEGIN).replace("turn = :turn AND status IN ('scheduled', 'sending')", ":turn > 0")
     monkeypatch.setattr(fanning, "BEGIN", text(careless))

@@ -18,6 +18,7 @@ from pytest_httpserver import HTTPServer
 from app.clients.identity import IdentityRejected, IdentityVerifier, KeyCache, KeysUnavailable
 from tests.clients.bad_tokens import DEEP, segment, with_header
 from tests.clients.identity_provider import Clock, IdentityProvider, public_jwk, signing_key
+from tests.timing import timely
 
 MINUTE, HOUR = 60, 3600
 
@@ -278,7 +279,6 @@ def silent_or_dripping(drip: bytes) -> Iterator[str]:
         server.join()
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("drip", [b"", b"HTTP/1.1 200 OK\r\n\r\n ", b"H"], ids=["silent", "slow body", "slow header"])
 def test_a_provider_that_never_finishes_costs_no_more_than_the_timeout(drip: bytes) -> None:
     with silent_or_dripping(drip) as url:
@@ -286,4 +286,4 @@ def test_a_provider_that_never_finishes_costs_no_more_than_the_timeout(drip: byt
         with pytest.raises(KeysUnavailable):
             KeyCache(url, timeout=0.2).find("google-1")
 
-        assert time.monotonic() - started < 1
+        timely(time.monotonic() - started < 1)

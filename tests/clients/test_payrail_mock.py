@@ -60,7 +60,6 @@ def test_0002_commits_and_is_known_as_paid_only_later(app: Flask) -> None:
     assert Pace().known_after == timedelta(seconds=30)
 
 
-@pytest.mark.clock
 def test_0003_answers_late(app: Flask) -> None:
     begun = time.monotonic()
     assert started("0003") is Outcome.CODE_SENT

@@ -13,6 +13,7 @@ from PIL import Image
 
 from app.core import images
 from app.core.errors import AppError
+from tests.timing import timely
 
 GPS = 0x8825
 
@@ -124,13 +125,12 @@ def test_other_kinds_are_refused_whatever_they_are_called(hostile: Callable[[], 
         images.rewritten(hostile())
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("size", [(8200, 5000), (10_001, 10), (30_000, 30_000), (1, 10_001)])
 def test_too_many_pixels_are_refused_by_the_header_alone(size: tuple[int, int]) -> None:
     started = time.monotonic()
     with pytest.raises(images.ImageTooManyPixels):
         images.rewritten(png_claiming(*size))
-    assert time.monotonic() - started < 2
+    timely(time.monotonic() - started < 2)
 
 
 def truncated() -> bytes:
@@ -146,13 +146,13 @@ def jpeg_of_noise() -> bytes:
     return picture()[:200] + bytes(range(256)) * 40
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("broken", [truncated, lying_png, jpeg_of_noise])
 def test_broken_pictures_are_refused_quickly(broken: Callable[[], bytes]) -> None:
     started = time.monotonic()
     with pytest.raises(AppError) as refused:
         images.rewritten(broken())
-    assert refused.value.status in (415, 422) and time.monotonic() - started < 5
+    assert refused.value.status in (415, 422)
+    timely(time.monotonic() - started < 5)
 
 
 def test_six_mebibytes_are_refused_without_a_look() -> None:

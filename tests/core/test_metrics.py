@@ -85,6 +85,7 @@ def test_a_page_is_taken_over_so_there_are_no_more_than_processes_at_once(
     assert seen(summed(store.folder), "child") == 30
 
 
+@pytest.mark.control
 def test_without_the_lock_two_processes_would_write_one_page(
     store: Store, kinds: tuple[Counter, Gauge, Histogram], monkeypatch: pytest.MonkeyPatch
 ) -> None:

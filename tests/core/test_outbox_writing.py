@@ -14,6 +14,7 @@ from app.core.outbox import EnqueueOutsideTransaction, Outbox, cancel, enqueue, 
 from app.core.outbox.bell import Bell, bell
 from app.core.transaction import held_commit, transaction
 from tests.core import outbox_jobs
+from tests.timing import timely
 
 __all__ = ["outbox_jobs"]
 
@@ -84,7 +85,6 @@ def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: F
     assert second.run_at == datetime(2040, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.clock
 def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: object) -> None:
     app.extensions["outbox_bell"] = Bell(f"unix://{tmp_path}/nobody.sock")
     try:
@@ -92,7 +92,7 @@ def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: ob
         for _ in range(20):
             with transaction():
                 enqueue("core.surely", does="x")
-        assert time.monotonic() - began < 1
+        timely(time.monotonic() - began < 1)
     finally:
         del app.extensions["outbox_bell"]
     assert len(rows()) == 20

@@ -30,6 +30,7 @@ def test_thirty_two_verifications_at_once_open_one_shift(client: Client) -> None
     assert count("SELECT count(*) FROM shift") == 1
 
 
+@pytest.mark.control
 def test_without_the_index_there_would_be_several(client: Client) -> None:
     """The statement needs the index; without the unique one, the plain way to write it opens many."""
     me, path = stall(client)
@@ -60,6 +61,7 @@ def test_of_thirty_two_wrong_codes_at_once_five_are_looked_at(client: Client) ->
     assert answers == {422: 5, 429: 27}
 
 
+@pytest.mark.control
 def test_without_the_guard_all_of_them_would_be(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "TRIES", 1000)
     me, path = stall(client)
@@ -131,6 +133,7 @@ def test_nobody_is_retired_while_he_begins_a_shift_because_the_stall_is_locked(
     assert count(f"SELECT count(*) {at_work_and_retired}") == (0 if guarded else 1)
 
 
+@pytest.mark.control
 def test_without_the_lock_all_lists_would_be_left(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     me, path = stall(client)
     start, known = Barrier(4), replace._known

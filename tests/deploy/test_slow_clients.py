@@ -7,10 +7,9 @@ import ssl
 import threading
 import time
 
-import pytest
-
 from tests.deploy.load import load
 from tests.deploy.proxy import NAME, Proxy, Secure
+from tests.timing import timely
 
 TRICKLING = int(os.environ.get("SLOW_CLIENTS") or 500)
 CUT_AFTER = 20.0
@@ -63,7 +62,6 @@ class Trickle:
             return
 
 
-@pytest.mark.clock
 def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
     with load(site, clients=20, pace=5) as alone:
         time.sleep(2)
@@ -72,10 +70,11 @@ def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
     with load(site, clients=20, pace=5) as beside:
         meanwhile.start()
         meanwhile.join(2 * CUT_AFTER)
-    assert trickle.open == [] and trickle.most <= CUT_AFTER
+    assert trickle.open == []
     assert set(alone.answers) == set(beside.answers) == {200}
-    assert beside.rate >= 0.95 * alone.rate, (beside.rate, alone.rate)
-    assert beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99))
+    timely(trickle.most <= CUT_AFTER, trickle.most)
+    timely(beside.rate >= 0.95 * alone.rate, beside.rate, alone.rate)
+    timely(beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99)))
 
 
 def begun(site: Proxy, source: str) -> Secure:
@@ -88,7 +87,6 @@ def begun(site: Proxy, source: str) -> Secure:
     return connection
 
 
-@pytest.mark.clock
 def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
     """Sixteen threads, a hundred bodies that never end: the program has not heard of them."""
     sending = [begun(site, f"127.0.2.{1 + number % 10}") for number in range(100)]
@@ -96,7 +94,8 @@ def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
         time.sleep(1.5)
     for each in sending:
         each.close()
-    assert set(met.answers) == {200} and met.percentile(0.95) < 0.5
+    assert set(met.answers) == {200}
+    timely(met.percentile(0.95) < 0.5)
 
 
 def test_one_client_has_so_many_requests_at_once_and_no_more(site: Proxy) -> None:

@@ -85,6 +85,7 @@ def test_a_quantity_that_falls_while_sixty_four_buy_never_falls_below_what_is_so
     assert_law_holds()
 
 
+@pytest.mark.control
 def test_without_the_guard_the_same_race_breaks_the_law(app: Flask, owner: Client) -> None:
     """The negative control: reading, deciding and writing sells places that are not there."""
     weekend = published(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]

@@ -38,6 +38,7 @@ def test_sixty_four_registrations_of_one_address_make_one_account(client: Client
     assert answers.count(201) >= 60 and set(answers) <= {201, 503}
 
 
+@pytest.mark.control
 def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with transaction() as session:
         session.execute(text("ALTER TABLE account DROP CONSTRAINT uq_account_email"))

@@ -17,6 +17,7 @@ from app.core.transaction import transaction
 from tests.faults import jobs
 from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
 from tests.faults.storm import Storm, continued, stopped
+from tests.timing import timely
 
 __all__ = ["jobs"]
 
@@ -84,6 +85,7 @@ def test_a_storm_of_kills_loses_nothing_and_repeats_nothing_it_must_not(cluster:
     assert noted.total() - len(noted) <= storm.bound_on_uncertain(), storm.killed
 
 
+@pytest.mark.control
 def test_without_the_fence_mails_go_out_twice(cluster: Cluster) -> None:
     """The negative control: what keeps the storm's counts at one is the fence."""
     cluster.start(Pace(lease=1.5, time_limit=1, ring=0.2, reap=0.2, max_lost=100), "--unfenced")
@@ -135,7 +137,6 @@ def test_a_worker_that_wakes_up_after_the_fence_changes_nothing(app: Flask, tmp_
         assert cluster.sink.noted() == {"held": 1}
 
 
-@pytest.mark.clock
 def test_critical_work_is_done_while_redis_is_away_and_the_rest_after_it(cluster: Cluster) -> None:
     cluster.start(FAST)
     cluster.redis.kill()
@@ -143,7 +144,7 @@ def test_critical_work_is_done_while_redis_is_away_and_the_rest_after_it(cluster
     for n in range(20):
         with transaction():
             enqueue("faults.mail_surely", key=f"mail_surely-{n}", port=cluster.sink.port)
-    assert time.monotonic() - began < 1, "a write waits for no bell"
+    timely(time.monotonic() - began < 1, "a write waits for no bell")
     enqueue_mail(cluster, "mail_once", 20)
     wait_until(lambda: len(keys("mail_surely", "done")) == 20, 10)
     assert len(keys("mail_once", "ready")) == 20

@@ -80,6 +80,7 @@ def test_an_import_that_is_killed_leaves_nothing_behind(client: Client) -> None:
     assert_adds_up()
 
 
+@pytest.mark.control
 def test_without_the_transaction_rows_would_stay(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same import in two transactions: dead between them, it leaves items without a book."""
     stock = Stock(client)

@@ -47,6 +47,7 @@ def test_of_sixty_four_who_take_one_of_ten_ten_get_it(client: Client) -> None:
     assert_adds_up()
 
 
+@pytest.mark.control
 def test_without_the_guard_more_would_get_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table has the rule as well; with both gone, all get one."""
     monkeypatch.setattr(adjusting, "GUARD", "true")
@@ -85,6 +86,7 @@ def test_of_many_who_want_a_sku_one_gets_it(client: Client) -> None:
     assert answers == {201: 1, 409: 15} and len(stock.items()) == 1
 
 
+@pytest.mark.control
 def test_without_the_index_many_would_get_it(client: Client) -> None:
     stock = Stock(client)
     look = "SELECT count(*), pg_sleep(0.05) FROM inventory_item WHERE sku_key = 'bee-1'"
@@ -114,6 +116,7 @@ def test_sixteen_reorders_at_once_order_once(client: Client) -> None:
     assert_adds_up()
 
 
+@pytest.mark.control
 def test_without_the_lock_they_would_order_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "WITH due AS MATERIALIZED (SELECT found.*, pg_sleep(0.05) FROM ("
     unlocked = str(REORDER.APPLY).replace("WITH due AS (", slow).replace("FOR NO KEY UPDATE)", ") found)")

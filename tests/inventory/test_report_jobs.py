@@ -61,6 +61,7 @@ def test_of_sixty_four_who_ask_the_same_all_get_one_job(client: Client, app: Fla
     assert number("SELECT count(*) FROM outbox WHERE kind = 'inventory.report'") == 1
 
 
+@pytest.mark.control
 def test_without_the_counted_row_there_would_be_more(
     client: Client, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

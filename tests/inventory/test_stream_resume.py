@@ -49,6 +49,7 @@ def test_nothing_is_lost_and_nothing_told_twice(service: Web, stock: Stock, seed
         assert item["onHand"] == (told or [1000])[-1]
 
 
+@pytest.mark.control
 def test_without_the_id_changes_are_lost(service: Web, stock: Stock) -> None:
     """The negative control: a client that comes again as if for the first time."""
 

@@ -19,6 +19,7 @@ from tests.faults.cluster import wait_until
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
 from tests.streams import CUT, Following, Listening, Web, web
+from tests.timing import timely
 
 EARS = "FROM pg_stat_activity WHERE application_name = 'streams' AND datname = current_database()"
 
@@ -58,7 +59,6 @@ def connections(app: Flask) -> tuple[int, int]:
         return streams, every
 
 
-@pytest.mark.clock
 def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
     item = stock.item()
     listening = listen(service, stock)
@@ -66,7 +66,7 @@ def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
     began = time.monotonic()
     data(stock.adjust(item, -1))
     found = listening.next(5)
-    assert time.monotonic() - began < 2
+    timely(time.monotonic() - began < 2)
     assert found is not None and found.name == "changes" and found.id != position
     assert found.data["items"] == [stock.read(item)]
 
@@ -106,7 +106,6 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
     assert listen(service, stock).snapshot()
 
 
-@pytest.mark.clock
 def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
     admins = [account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
     tokens = [sign_in(client, each.email) for each in admins]
@@ -119,8 +118,8 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
     assert client.post("/api/auth/logout", {"refreshToken": tokens[0]["refreshToken"]}).status_code == 200
     with transaction() as session:
         session.execute(text("UPDATE account SET admin_tier = 'analyst' WHERE email = 'demoted@example.com'"))
-    assert gone.next(15) is None and time.monotonic() - began < 15, "ended, and ended well"
-    assert demoted.next(15) is None and time.monotonic() - began < 15
+    assert gone.next(15) is None and demoted.next(15) is None, "ended, and ended well"
+    timely(time.monotonic() - began < 15)
     stays.socket.settimeout(16)
     sign = b""
     while b"\n\n" not in sign:
@@ -129,7 +128,6 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
     assert younger > position.partition("-")[0], "its position stays young"
 
 
-@pytest.mark.clock
 def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
     with kept_open() as folder, web(app, folder) as service:
         open_ones = [listen(service, stock) for _ in range(4)]
@@ -138,7 +136,7 @@ def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: St
         began = time.monotonic()
         service.process.send_signal(signal.SIGTERM)
         assert [each.next(5) for each in open_ones] == [None] * 4, "each answer ends as it should"
-        assert time.monotonic() - began < 2
+        timely(time.monotonic() - began < 2)
         service.process.wait(10)
 
 
@@ -171,7 +169,6 @@ def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
     assert listening.next(5)
 
 
-@pytest.mark.clock
 def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock) -> None:
     slow, quick = (service.listen(f"{stock.path}/stream", stock.owner.headers, window=4096) for _ in range(2))
     for each in (slow, quick):
@@ -184,7 +181,8 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
         found = quick.next(5)
         while found and found.data["items"][-1]["name"] != f"Item {turn}":
             found = quick.next(5)
-        assert found and time.monotonic() - began < 3
+        assert found
+        timely(time.monotonic() - began < 3)
     with pytest.raises(CUT):
         while slow.next(5):
             pass

@@ -58,6 +58,7 @@ def test_of_yes_and_no_at_once_one_counts(client: Client) -> None:
     assert taken == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
 
 
+@pytest.mark.control
 def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, who = organiser(client), merchant_account()
     me = signed_in(client, who)
@@ -100,6 +101,7 @@ def test_the_same_merchants_invited_by_many_at_once_are_invited_once(client: Cli
     assert all(len(mails_to(each.email)) == 1 for each in who)
 
 
+@pytest.mark.control
 def test_without_the_index_they_would_be_invited_again(client: Client) -> None:
     owner, who = organiser(client), merchant_account()
     made = event(owner)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from flask import Flask
 
 from tests.factories.payouts import earner, lawful, requested, scalar
@@ -58,6 +59,7 @@ def test_a_worker_killed_at_any_point_pays_nothing_twice(app: Flask, client: Cli
     lawful()
 
 
+@pytest.mark.control
 def test_without_asking_first_something_would_be_paid_twice(app: Flask, client: Client, tmp_path: Path) -> None:
     killed, sent, _ = played(app, client, tmp_path / "rail", 2, "--unasked")
     assert killed and max(sent.values()) > 1

@@ -84,6 +84,7 @@ def unchecked() -> Iterator[None]:
                 connection.execute(text(f"ALTER TABLE {table} ADD CONSTRAINT ck_{table}_{name} CHECK ({law})"))
 
 
+@pytest.mark.control
 def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting, "_POST", posting.POST.format(enough="true"))
     with unchecked():
@@ -117,6 +118,7 @@ def test_sixty_four_times_one_key_is_one_payout(client: Client) -> None:
     lawful()
 
 
+@pytest.mark.control
 def test_without_the_kept_answer_the_key_of_the_payout_refuses_a_second(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +131,7 @@ def test_without_the_kept_answer_the_key_of_the_payout_refuses_a_second(
     assert codes(answers)["SUCCESS"] == scalar("SELECT count(*) FROM payout") == 1
 
 
+@pytest.mark.control
 def test_without_kept_answers_and_keys_there_would_be_sixty_four(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_cancel_and_submit_never_both_win(app: Flask, client: Client) -> None:
     lawful()
 
 
+@pytest.mark.control
 def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_of_sixty_four_links_followed_at_once_one_row_stays(app: Flask) -> None:
     assert sorted(ended(), key=str) == sorted([(EMAIL, organiser), (EMAIL, None)], key=str)
 
 
+@pytest.mark.control
 def test_without_the_one_row_there_would_be_many(app: Flask) -> None:
     with transaction() as session:
         session.execute(text("ALTER TABLE unsubscribe DROP CONSTRAINT uq_unsubscribe_address_organiser_id"))
@@ -85,6 +86,7 @@ def test_an_account_never_has_more_than_twenty_devices(app: Flask) -> None:
     assert registered(app, caller()) == registering.MOST
 
 
+@pytest.mark.control
 def test_without_the_claim_it_would(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registering, "claim", lambda *_: None)
     rounds = []
@@ -139,6 +141,7 @@ def test_of_changes_to_one_state_one_is_taken(app: Flask) -> None:
     assert stale_changes(app, caller()) == 1
 
 
+@pytest.mark.control
 def test_without_the_claim_more_would_be(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.subscriptions.actions.preferences.claim", lambda *_: None)
     assert claiming.claim and max(stale_changes(app, caller()) for _ in range(5)) > 1

@@ -91,6 +91,7 @@ EVENT = {
 }  # fmt: skip
 
 
+@pytest.mark.control
 def test_with_prepared_statements_they_would_meet_each_others(
     worker: str, addresses: tuple[str, str], open_folder: Path
 ) -> None:

@@ -28,6 +28,7 @@ from tests.faults import jobs
 from tests.faults.cluster import below, kill, settled, wait_until
 from tests.faults.service import ROOT
 from tests.settings import settings_for
+from tests.timing import timely
 from tests.topology.sentinels import sentinels_in
 
 __all__ = ["jobs"]
@@ -137,9 +138,8 @@ def test_what_an_address_says_reaches_the_servers_and_the_sentinels() -> None:
     assert {(each["username"], each["password"]) for each in asked} == {("eye", "open")}
 
 
-@pytest.mark.clock
 def test_sentinels_that_do_not_answer_are_not_waited_for() -> None:
     began = time.monotonic()
     with pytest.raises(Unreachable):
         connected("sentinel://127.0.0.1:1,127.0.0.1:2/service", seconds=0.2).ping()
-    assert time.monotonic() - began < 1
+    timely(time.monotonic() - began < 1)

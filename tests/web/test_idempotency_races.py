@@ -33,6 +33,7 @@ def test_thirty_two_at_once_are_one(post: Any) -> None:
     assert sum("Idempotent-Replayed" not in each.headers for each in answers) == 1
 
 
+@pytest.mark.control
 def test_without_the_claim_they_are_many(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control."""
     monkeypatch.setattr(replays, "claim", lambda *_: None)

@@ -13,6 +13,7 @@ from app.core.transaction import transaction
 from tests.factories.accounts import customer, sign_in, signed_in
 from tests.http import Client, data, refusal
 from tests.races import at_once
+from tests.timing import timely
 from tests.web import shop
 from tests.web.conftest import Served
 from tests.web.test_envelope import checked
@@ -26,7 +27,6 @@ def unavailable(response: TestResponse) -> str:
     return str(body["shortMessage"])
 
 
-@pytest.mark.clock
 @pytest.mark.parametrize("url", AWAY)
 def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, served: Served, url: str) -> None:
     token = sign_in(client, customer().email)["accessToken"]
@@ -39,10 +39,9 @@ def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, ser
     assert unavailable(alone.get("/ready")) == "NOT_READY"
     assert data(alone.get("/health")) == {"ok": True} and alone.get("/nowhere").status_code == 404
     assert refusal(alone.post("/t/items", {})) == (422, "VALIDATION_FAILED")
-    assert perf_counter() - started < 3
+    timely(perf_counter() - started < 3)
 
 
-@pytest.mark.clock
 def test_a_full_pool_is_503_after_two_seconds(served: Served) -> None:
     narrow = served(DATABASE_POOL="1")
     taken, done = Event(), Event()
@@ -58,7 +57,7 @@ def test_a_full_pool_is_503_after_two_seconds(served: Served) -> None:
     taken.wait(5)
     started = perf_counter()
     assert unavailable(narrow.get("/t/slow")) == "BUSY"
-    assert 1.5 < perf_counter() - started < 3.5
+    timely(1.5 < perf_counter() - started < 3.5)
     done.set()
     holder.join()
     assert data(narrow.get("/t/slow")) == {"count": 0}
@@ -98,12 +97,11 @@ def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Clien
     assert shop.count() == 1
 
 
-@pytest.mark.clock
 def test_who_waits_too_long_for_a_lock_is_told_to_come_again(client: Client) -> None:
     with db.engine.connect() as other:
         other.execute(text("LOCK TABLE shop_item IN ACCESS EXCLUSIVE MODE"))
         started = perf_counter()
         assert unavailable(client.get("/t/slow")) == "BUSY"
-        assert perf_counter() - started < 4
+        timely(perf_counter() - started < 4)
         other.rollback()
     assert data(client.get("/t/slow")) == {"count": 0}
