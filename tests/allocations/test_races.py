@@ -1,12 +1,11 @@
-"""Everybody at once: the last places, the gate, and what takes back while others claim.
+"""Everybody at once: the last places and the gate.
 
 Each race has its negative control: with the guard taken away the same race goes wrong, so the test would notice.
-ALLOCATION_ROUNDS sets how often the races of two are run, ALLOCATION_SLOTS how many tickets the scanners fight for.
+ALLOCATION_SLOTS sets how many tickets the scanners fight for.
 """
 
 import os
 from collections import Counter
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -14,37 +13,18 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import books
 from app.allocations.actions import create
 from app.core.db import compiled
-from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
-from tests.factories.allocations import Block, another, block, claim
+from tests.allocations.racing import law_holds, own, without_the_lock
+from tests.factories.allocations import Block, block, claim
 from tests.http import Client, data, refusal
 from tests.races import at_once
 
-# The verbs' modules, which their package hides behind the verbs themselves.
-admit, invite, revoke = (import_module(f"app.allocations.actions.{verb}") for verb in ("admit", "invite", "revoke"))
-ROUNDS = int(os.environ.get("ALLOCATION_ROUNDS", "25"))
+# The verb's module, which its package hides behind the verb itself.
+admit = import_module("app.allocations.actions.admit")
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
-
-
-def own(app: Flask, who: Client) -> Client:
-    """A client of this thread's own."""
-    return Client(app.test_client(), who.headers)
-
-
-def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(books, "_lock", lambda statement: statement)
-
-
-def law_holds() -> bool:
-    try:
-        assert_books_agree()
-    except AssertionError:
-        return False
-    return True
 
 
 def storm(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
@@ -161,141 +141,3 @@ def test_a_party_at_several_gates_is_admitted_once_each(app: Flask, client: Clie
     assert Counter(each.status_code for each in answers) == {200: 3, 409: 13}
     assert made.now()["admitted"] == 9
     assert_books_agree()
-
-
-def rounds(app: Flask, made: Block, count: int, one: Callable[[Client, int, Any], Any], things: Answers) -> Answers:
-    """What two callers are answered, round after round."""
-    found = []
-    for number in range(count):
-        thing = things[number]
-        found.append(at_once(2, lambda who, it=thing: one(own(app, made.owner), who, it)))
-    return found
-
-
-def revoke_or_admit(made: Block) -> Callable[[Client, int, str], int]:
-    def one(client: Client, who: int, slot: str) -> int:
-        path = f"{made.path}/slots/{slot}/revoke" if who else f"{made.events}/will-call/{slot}/admit"
-        return client.post(path).status_code
-
-    return one
-
-
-def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
-    made = block(client, total=ROUNDS, quantity=ROUNDS)
-    found = rounds(app, made, ROUNDS, revoke_or_admit(made), made.claimed(ROUNDS))
-    assert {tuple(each) for each in found} <= {(200, 409), (409, 200)}
-    now = made.now()
-    assert (now["admitted"], now["revoked"]) == (found.count([200, 409]), found.count([409, 200]))
-    assert_books_agree()
-
-
-def test_without_lock_and_condition_a_ticket_is_both(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = block(client, total=100, quantity=100)
-    slots = made.claimed(100)
-    without_the_lock(monkeypatch)
-    careless = revoke.TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
-    monkeypatch.setattr(revoke, "TO_BLOCK", text(careless))
-    with transaction() as session:
-        session.execute(text("ALTER TABLE allocation_slot DROP CONSTRAINT ck_allocation_slot_admitted"))
-    try:
-        tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
-        assert any(any(each not in ([200, 409], [409, 200]) for each in found) or not law_holds() for found in tries)
-    finally:
-        restore("ck_allocation_slot_admitted", "(status = 'admitted') = (admitted_at IS NOT NULL)")
-
-
-def of_one(client: Client, count: int) -> list[tuple[Block, str]]:
-    """Blocks of one place each, and the code that opens it."""
-    first = block(client, total=count, quantity=1)
-    made = [first, *(another(first, quantity=1) for _ in range(count - 1))]
-    return [(each, each.codes(1)[0]) for each in made]
-
-
-def release_or_claim(client: Client, who: int, thing: tuple[Block, str]) -> Any:
-    made, code = thing
-    return client.post(f"{made.path}/release-unused").get_json() if who else claim(client, code).status_code
-
-
-def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
-    things = of_one(client, ROUNDS)
-    found = rounds(app, things[0][0], ROUNDS, release_or_claim, things)
-    outcomes = {(status, said["data"]["released"]) for status, said in found}
-    assert outcomes <= {(200, 0), (410, 1)}
-    assert_books_agree()
-
-
-@pytest.mark.control
-def test_without_the_lock_what_was_claimed_is_released(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    things = of_one(client, 20)
-    without_the_lock(monkeypatch)
-    found = rounds(app, things[0][0], 20, release_or_claim, things)
-    outcomes = {(status, said["data"].get("released")) for status, said in found}
-    assert not law_holds() or not outcomes <= {(200, 0), (410, 1)}
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None:
-    """Every verb on two blocks of one type at the same moment: all end, and the books agree."""
-    one = block(client, quantity=30, total=100)
-    two = another(one, quantity=30)
-    token, codes, claimed = one.open_link(), two.codes(8), two.claimed(8)
-    calls: list[Callable[[Client], Any]] = [
-        lambda it: it.post(f"{one.path}/move", {"toBlockId": two.id, "quantity": 1}),
-        lambda it: it.post(f"{two.path}/move", {"toBlockId": one.id, "quantity": 1}),
-        lambda it: claim(it, token),
-        lambda it: claim(it, codes.pop()),
-        lambda it: it.post(f"{two.path}/slots/{claimed.pop()}/revoke", {"returnTo": "public"}),
-        lambda it: it.post(f"{two.events}/will-call/{claimed.pop()}/admit"),
-        lambda it: it.post(f"{one.path}/release-unused", {"quantity": 1}),
-        lambda it: it.post(one.events, {"ticketTypeId": one.ticket_type_id, "quantity": 1}),
-    ]
-    answers = at_once(32, lambda number: calls[(number + seed) % 8](own(app, one.owner)))
-    assert {each.status_code for each in answers} <= {200, 201, 409}
-    assert_books_agree()
-
-
-@pytest.mark.control
-def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The negative control: each locks the block it takes from first."""
-    one = block(client, quantity=20)
-    two = another(one, quantity=20)
-
-    def as_named(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
-        first = books.locked(session, caller, event_id, ids[0])
-        session.execute(text("SELECT pg_sleep(0.2)"))
-        return {ids[0]: first, ids[1]: books.locked(session, caller, event_id, ids[1])}
-
-    monkeypatch.setattr(books, "locked_two", as_named)
-    pair = ((one, two), (two, one))
-
-    def move(number: int) -> int:
-        source, target = pair[number % 2]
-        path = f"{source.path}/move"
-        return own(app, one.owner).post(path, {"toBlockId": target.id, "quantity": 1}).status_code
-
-    assert max(at_once(4, move)) >= 500
-
-
-def test_what_dies_half_way_leaves_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = block(client)
-
-    def dies(*_: Any, **__: Any) -> None:
-        raise RuntimeError("killed")
-
-    monkeypatch.setattr(invite, "enqueue_many", dies)
-    body = {"recipients": [{"name": "A", "email": "a@example.com"}]}
-    assert made.owner.post(f"{made.path}/invite", body).status_code == 500
-    assert (made.now()["available"], made.now()["invited"]) == (10, 0)
-    assert_books_agree()
-
-
-def restore(name: str, condition: str) -> None:
-    with transaction() as session:
-        session.execute(text("DELETE FROM allocation_slot"))
-        session.execute(text(f"ALTER TABLE allocation_slot ADD CONSTRAINT {name} CHECK ({condition})"))

@@ -1,0 +1,33 @@
+"""What races of tickets need: a client for each thread, and guards that a control takes away."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.allocations import books
+from app.core.transaction import transaction
+from tests.allocations.law import assert_books_agree
+from tests.http import Client
+
+
+def own(app: Flask, who: Client) -> Client:
+    """A client of this thread's own."""
+    return Client(app.test_client(), who.headers)
+
+
+def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(books, "_lock", lambda statement: statement)
+
+
+def law_holds() -> bool:
+    try:
+        assert_books_agree()
+    except AssertionError:
+        return False
+    return True
+
+
+def restore(name: str, condition: str) -> None:
+    with transaction() as session:
+        session.execute(text("DELETE FROM allocation_slot"))
+        session.execute(text(f"ALTER TABLE allocation_slot ADD CONSTRAINT {name} CHECK ({condition})"))
