@@ -32,6 +32,7 @@ class Fault:
     quick: bool = False
     relays: int = 1
     manners: bool = False
+    audience: int = 40
     patience: float = 180.0
 
 
@@ -69,10 +70,11 @@ PLAN: dict[str, Fault] = {
     "F13": Fault(limits={"uploads answered otherwise": 0, "parts of files left": 0, "not alive": 0,
                          "quiet after s": PAYOUT}),
     "F14": Fault(limits={"turns taken twice": 0, "quiet after s": PAYOUT}),
-    "F15": Fault(limits={"cut after s": 20, "rate lost %": 5, "p99 beside / before": 2, "quiet after s": 30}),
+    "F15": Fault(limits={"not cut": 0, "cut after s": 20, "rate lost %": 5, "p99 beside / before": 2,
+                         "quiet after s": 30}),
     "F16": Fault(limits={"pills not dead after five": 0, "error rate %": BUSY, "quiet after s": 60}, quick=True),
     "F17": Fault(limits={"turns taken twice": 0, "hourly work begun": 1, "quiet after s": PAYOUT}, relays=2),
-    "F18": Fault(limits={"half-written files": 0, "quiet after s": 300}, quick=True, patience=400),
+    "F18": Fault(limits={"half-written files": 0, "quiet after s": 600}, quick=True, audience=10_000, patience=700),
     "F19": Fault(limits={"error rate %": 0.5, "migration failed": 0, "quiet after s": 30}),
     "F20": Fault(limits={"broken laws of the copy": 0, "paid twice": 0, "error rate %": BUSY, "quiet after s": 30}),
 }  # fmt: skip

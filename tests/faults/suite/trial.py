@@ -88,7 +88,9 @@ def tried(name: str, seed: int, folder: Path, data: Path, settings: Settings) ->
 
 def _in(it: Stack, name: str, seed: int, settings: Settings) -> Outcome:
     plan = PLAN[name]
-    world = made(it, places=round(settings.rate * settings.seconds * 0.4) + 200, manners=plan.manners)
+    world = made(
+        it, places=round(settings.rate * settings.seconds * 0.4) + 200, manners=plan.manners, audience=plan.audience
+    )
     load = Load(it, world, seed, rate=settings.rate)
     watch = Watch(it)
     scene = Scene(it, world, load, watch, seed, settings.seconds, plan.long[settings.full])

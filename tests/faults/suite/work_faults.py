@@ -98,7 +98,7 @@ def two_relays(scene: Scene) -> None:
 
 @fault("F18")
 def kill_long_work(scene: Scene) -> None:
-    """kill -9 of workers' children in the middle of imports, of a fan-out and of papers"""
+    """kill -9 of workers' children in the middle of imports, of fan-outs to 10,000 people and of papers"""
     caller = scene.load.caller("large")
     scene.load.send_campaign()
     for turn in scene.every(1.0):

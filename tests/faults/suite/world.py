@@ -17,7 +17,6 @@ from tests.http import Client, data
 
 PLENTY, SCARCE = 100_000, 10
 MERCHANTS, PEOPLE, ITEMS, BURNED = 4, 16, 12, 3
-AUDIENCE = 40
 MANNERS = ("slow", "drop", "later", "never")
 """How the mail server treats whoever's address begins so; see tests.faults.sink."""
 
@@ -64,7 +63,7 @@ class World:
         return str(self.event["id"])
 
 
-def made(stack: Stack, *, places: int, manners: bool = False, audience: int = AUDIENCE) -> World:
+def made(stack: Stack, *, places: int, audience: int, manners: bool = False) -> World:
     """A world with so many places to claim; with `manners`, some of the audience have a mail server of that sort."""
     client = Client(stack.app.test_client())
     stock = Stock(client)
