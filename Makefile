@@ -76,10 +76,10 @@ $(VENV)/bin/python:
 
 $(VENV)/run.stamp: requirements.txt | $(VENV)/bin/python
 	@echo "Installing what the service needs (once) …"
-	@$(BIN)/pip install -q --require-hashes --no-deps -r requirements.txt
+	@$(BIN)/pip install -q --no-compile --require-hashes --no-deps -r requirements.txt
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	@echo "Installing what tests and linters need (once) …"
-	@$(BIN)/pip install -q --require-hashes --no-deps -r requirements-dev.txt
+	@$(BIN)/pip install -q --no-compile --require-hashes --no-deps -r requirements-dev.txt
 	@touch $@

@@ -74,7 +74,8 @@ PLAN: dict[str, Fault] = {
                          "quiet after s": 30}),
     "F16": Fault(limits={"pills not dead after five": 0, "error rate %": BUSY, "quiet after s": 60}, quick=True),
     "F17": Fault(limits={"turns taken twice": 0, "hourly work begun": 1, "quiet after s": PAYOUT}, relays=2),
-    "F18": Fault(limits={"half-written files": 0, "quiet after s": 600}, quick=True, audience=10_000, patience=700),
+    "F18": Fault(limits={"no fan-out hit": 0, "half-written files": 0, "quiet after s": 600}, quick=True,
+                 audience=10_000, patience=700),
     "F19": Fault(limits={"error rate %": 0.5, "migration failed": 0, "quiet after s": 30}),
     "F20": Fault(limits={"broken laws of the copy": 0, "paid twice": 0, "error rate %": BUSY, "quiet after s": 30}),
 }  # fmt: skip

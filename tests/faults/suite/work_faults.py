@@ -9,7 +9,7 @@ from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.faults import jobs
-from tests.faults.cluster import find_pids
+from tests.faults.cluster import find_pids, kill
 from tests.faults.storm import continued, stopped
 from tests.faults.suite.operations import sheet
 from tests.faults.suite.plan import fault
@@ -19,8 +19,8 @@ __all__ = ["jobs"]
 HELD = """
     SELECT DISTINCT split_part(a.worker, ':', 3)::int FROM outbox o
       JOIN outbox_attempt a ON a.outbox_id = o.id AND a.n = o.attempts
-     WHERE o.state = 'leased' AND a.ended IS NULL AND a.worker LIKE 'worker:%'"""
-LARGE = 6_000
+     WHERE o.state = 'leased' AND a.ended IS NULL AND a.worker LIKE 'worker:%' AND o.kind LIKE :kind"""
+LARGE, FAN_OUT = 6_000, "campaigns.fan_out"
 
 
 @fault("F3")
@@ -46,14 +46,14 @@ def stop_a_worker(scene: Scene) -> None:
     scene.uncertain_allowed += len(asleep)
 
 
-def holders(scene: Scene) -> list[int]:
-    """Processes that hold work at this moment; asked for until there are some."""
+def holders(scene: Scene, kind: str = "%") -> list[int]:
+    """Processes that hold work of a kind at this moment; asked for until there are some."""
     found: list[int] = []
 
     def some() -> bool:
         with db.engine.connect() as connection:
             alive = find_pids()
-            found[:] = [pid for (pid,) in connection.execute(text(HELD)) if pid in alive]
+            found[:] = [pid for (pid,) in connection.execute(text(HELD), {"kind": kind}) if pid in alive]
         return bool(found)
 
     scene.seconds_until(some, 15)
@@ -101,6 +101,11 @@ def kill_long_work(scene: Scene) -> None:
     """kill -9 of workers' children in the middle of imports, of fan-outs to 10,000 people and of papers"""
     caller = scene.load.caller("large")
     scene.load.send_campaign()
+    hit = 0
+    for _ in range(3):
+        hit += sum(kill(pid) for pid in holders(scene, FAN_OUT)[:1])
+    scene.storm.killed["horse"] += hit
+    scene.note("no fan-out hit", float(not hit))
     for turn in scene.every(1.0):
         if turn % 8 == 0:
             sheet(caller, LARGE)
