@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 wsgi_app = "wsgi:app"
-bind = os.environ.get("BIND") or f"127.0.0.1:{os.environ.get('PORT') or 8000}"
+bind = (os.environ.get("BIND") or f"127.0.0.1:{os.environ.get('PORT') or 8000}").split(",")
 
 # One process per core. The threads are for requests that wait: for a password hash, for PostgreSQL.
 worker_class = "gthread"

@@ -1,4 +1,4 @@
-"""Scripts, units and container files: they parse, and they agree with the program and with each other."""
+"""Scripts and units: they parse, and they agree with the program and with each other."""
 
 import configparser
 import os
@@ -7,10 +7,8 @@ import runpy
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from app import config
 from tests.faults.service import ROOT
@@ -87,42 +85,6 @@ def test_stops_are_given_longer_than_the_program_takes() -> None:
     kept = re.search(r"keepalive_timeout (\d+)s;\n    keepalive_requests 100000", http)
     assert waited and int(waited[1]) > gunicorn["timeout"]
     assert kept and int(kept[1]) < gunicorn["keepalive"]
-
-
-def compose() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    return found
-
-
-def test_containers_run_what_the_units_run() -> None:
-    services = compose()
-    ours = {"web": "web@", "worker": "worker@", "relay": "relay"}
-    image = re.search(r"^CMD \[(.*)\]", (DEPLOY / "Containerfile").read_text(), re.M)
-    assert image
-    for name, unit_name in ours.items():
-        command = service(f"event-commerce-{unit_name}.service")["ExecStart"][0]
-        inside = services[name].get("command") or [word.strip('" ') for word in image[1].split(",")]
-        assert command.removeprefix("/opt/event-commerce/current/.venv/bin/") == " ".join(inside)
-
-
-def test_containers_may_do_nothing_they_need_not() -> None:
-    for name, found in compose().items():
-        assert found["read_only"] is True, name
-        assert found["security_opt"] == ["no-new-privileges:true"], name
-        if name not in ("postgres", "nginx"):
-            assert found["cap_drop"] == ["ALL"], name
-        assert found.get("healthcheck") or name == "web", name
-    assert re.search(r"^USER 10001$", (DEPLOY / "Containerfile").read_text(), re.M)
-
-
-def test_everything_that_the_image_takes_is_there() -> None:
-    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Containerfile").read_text(), re.M)
-    for name in " ".join(copied).split():
-        assert (ROOT / name).exists(), name
-    for found in compose().values():
-        for volume in found.get("volumes", []):
-            source = volume.partition(":")[0]
-            assert not source.startswith(".") or source == "./tls" or (DEPLOY / source).exists(), volume
 
 
 @pytest.mark.parametrize("name", ["environment.example", "compose.env.example"])

@@ -79,6 +79,7 @@ def test_the_dashboard_is_one_that_grafana_takes() -> None:
         cells |= own
     for panel in PANELS:
         assert panel["type"] in ("timeseries", "stat")
+        assert panel["title"] and panel["fieldConfig"]["defaults"]["unit"]
         assert all(each["datasource"]["uid"] == "${datasource}" for each in panel["targets"])
 
 

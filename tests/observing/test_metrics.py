@@ -45,6 +45,14 @@ def value(page: str, series: str) -> float:
     return float(found[1]) if found else 0.0
 
 
+def test_what_has_no_labels_is_told_before_anybody_counts(client: Client) -> None:
+    """Between nothing and one Prometheus sees no rise; between nought and one it does."""
+    page = read(client)
+    plain = {each.name for each in Metric.catalogue.values() if each.stored and not each.labels}
+    assert {"commerce_database_pool_timeouts_total", "commerce_log_lines_lost_total"} <= plain
+    assert not [name for name in plain if not re.search(rf"^{name} \S+$", page, re.M)]
+
+
 def test_every_line_is_one_that_prometheus_takes(client: Client) -> None:
     client.get("/health")
     answer = client.get("/metrics")

@@ -26,6 +26,15 @@ def summed(folder: Path) -> Numbers:
     return sums
 
 
+def from_nought() -> Numbers:
+    """What has no labels, before anybody has counted.
+
+    Prometheus sees a rise only between two figures: an alert would miss the first of a counter that begins with it.
+    """
+    plain = (each for each in Metric.catalogue.values() if each.stored and not each.labels)
+    return {each.name: {(): [0.0] * each.width} for each in plain}
+
+
 def _fits(metric: Metric, width: int, labels: tuple[str, ...]) -> bool:
     return metric.stored and (metric.width, len(metric.labels)) == (width, len(labels))
 

@@ -10,7 +10,7 @@ from flask import Response, current_app
 from app.clients import counted
 from app.config import Settings
 from app.core.metrics import store
-from app.core.metrics.summing import Numbers, summed
+from app.core.metrics.summing import Numbers, from_nought, summed
 from app.core.metrics.text import CONTENT_TYPE, text
 from app.web.figures import around, gate, work
 
@@ -38,7 +38,7 @@ def response() -> Response:
     """Everything, in Prometheus's format. Raises MetricsClosed."""
     gate.check()
     figures = looked(current_app.extensions["settings"])
-    return Response(text({**summed(store().folder), **figures}), content_type=CONTENT_TYPE)
+    return Response(text({**from_nought(), **summed(store().folder), **figures}), content_type=CONTENT_TYPE)
 
 
 def looked(settings: Settings) -> Numbers:
