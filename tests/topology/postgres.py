@@ -82,6 +82,12 @@ class Server:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self.child = None
 
+    def hang(self) -> None:
+        """As when its machine stands still: connections stay open, and nobody answers."""
+        assert self.child is not None
+        for pid in (self.child.process.pid, *below(self.child.process.pid)):
+            kill(pid, signal.SIGSTOP)
+
     def ask(self, statement: str, *values: Any, database: str = "app") -> list[tuple[Any, ...]]:
         words = words_of(self.url) | {"dbname": database}
         with psycopg.connect(**words, connect_timeout=3, autocommit=True) as connection:
