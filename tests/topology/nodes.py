@@ -8,15 +8,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from app.config import Settings
-from tests.deploy.proxy import Answer, Proxy, proxy
+from tests.deploy.proxy import Answer, Proxy, proxy, read
 from tests.factories.events import body
 from tests.faults.cluster import wait_until
 from tests.faults.service import OURS, ROOT, WEB, free_port, kept_open, until_ready
@@ -44,6 +45,16 @@ class Node:
     @property
     def base(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def ask(self, method: str, path: str, sent: Any = None, **headers: str) -> Answer:
+        """The answer of this node; names of headers have underscores for hyphens."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
+        named = {name.replace("_", "-"): value for name, value in headers.items()} | {
+            "Content-Type": "application/json"
+        }
+        with closing(connection):
+            connection.request(method, path, orjson.dumps(sent) if sent is not None else None, named)
+            return read(connection.getresponse())
 
     def start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in OURS} | self.variables
@@ -80,10 +91,6 @@ class Pair:
     nodes: list[Node]
     proxy: Proxy
     served: list[Node] = field(default_factory=list)
-
-    @property
-    def bases(self) -> list[str]:
-        return [each.base for each in self.nodes]
 
     def whole(self) -> None:
         """Both there again, whatever was done to them."""
