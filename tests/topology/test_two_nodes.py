@@ -42,8 +42,19 @@ def test_what_one_changes_the_other_shows_within_the_second_it_keeps(client: Cli
         one, other = other, one
 
 
-def name_at(node: Node, path: str) -> str:
-    return str(node.ask("GET", path).json["data"]["name"])
+def test_whoever_is_signed_in_reads_at_one_what_he_wrote_at_the_other(client: Client, two: Pair) -> None:
+    owner = organiser(client)
+    path = f"/api/events/public/{published(owner)['id']}"
+    one, other = two.nodes
+    for number in range(6):
+        name = f"Renamed {number}"
+        assert one.ask("PATCH", path.replace("/public", ""), {"name": name}, **owner.headers).status == 200
+        assert name_at(other, path, **owner.headers) == name
+        one, other = other, one
+
+
+def name_at(node: Node, path: str, **headers: str) -> str:
+    return str(node.ask("GET", path, **headers).json["data"]["name"])
 
 
 def test_a_version_read_at_one_counts_at_the_other(client: Client, two: Pair) -> None:
