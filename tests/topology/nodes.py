@@ -25,6 +25,7 @@ from tests.leaks.ledger import RUN
 from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY
 from tests.topology.writers import Attempt, Writers
 
+WRITERS = 2
 LINE = re.compile(r"^    server .*\n", re.M)
 
 
@@ -72,11 +73,8 @@ class Node:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
-    def die_busy(self, seconds: float = 0.4) -> None:
-        """The same, with requests in its hands."""
+    def hang(self) -> None:
         os.killpg(self.process.pid, signal.SIGSTOP)
-        time.sleep(seconds)
-        self.kill()
 
     def stop(self) -> None:
         """As `systemctl stop`: what was begun is answered."""
@@ -141,13 +139,20 @@ class Traffic(Writers):
     def __init__(self, site: Pair, token: str) -> None:
         super().__init__("", token)
         self.proxy, self.read = site.proxy, Counter[int]()
+        self.under_way: dict[str, float] = {}
 
     def write(self, key: str) -> Attempt:
-        began = time.monotonic()
+        self.under_way[key] = began = time.monotonic()
         sent = {"Content_Type": "application/json", "Authorization": f"Bearer {self.token}", "Idempotency_Key": key}
         answer = self._asked("POST", "/api/events", orjson.dumps(body(name=key)), **sent)
         made = answer.json["data"]["id"] if answer and answer.status == 201 else None
+        del self.under_way[key]
         return Attempt(key, made, began, time.monotonic())
+
+    def stuck(self, seconds: float = 0.7) -> bool:
+        """Whether both writers have been waiting for an answer for so long."""
+        since = time.monotonic() - seconds
+        return len([began for began in list(self.under_way.values()) if began < since]) == WRITERS
 
     @contextmanager
     def flowing(self, readers: int = 2) -> Iterator[None]:
@@ -162,7 +167,7 @@ class Traffic(Writers):
         for each in threads:
             each.start()
         try:
-            with self.writing(2):
+            with self.writing(WRITERS):
                 yield
         finally:
             ended.set()

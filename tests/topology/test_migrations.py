@@ -122,7 +122,7 @@ def held_up(database: str, two: Two, folder: Path, url: str = "", at: Place = GU
         with plain(database) as holder:
             holder.execute(at.hold)
             found = thread.submit(two, folder, url or database, **more)
-            wait_until(lambda: looking.execute(at.come).fetchone() == (2,), 30)
+            wait_until(lambda: looking.execute(at.come).fetchone() == (2,), 60)
         return found.result(60)
 
 

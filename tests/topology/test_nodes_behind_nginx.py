@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from tests.factories.accounts import account, sign_in
+from tests.faults.cluster import wait_until
 from tests.http import Client
 from tests.topology.conftest import needs
 from tests.topology.nodes import Pair, Traffic
@@ -48,7 +49,9 @@ def test_a_node_that_dies_costs_the_writes_in_its_hands(two: Pair, traffic: Traf
     """Nobody took it out first, and it dies busy. What it was reading is read by the other one."""
     with traffic.flowing():
         traffic.more()
-        two.nodes[0].die_busy()
+        two.nodes[0].hang()
+        wait_until(traffic.stuck, 10)
+        two.nodes[0].kill()
         traffic.more()
     log.info(f"died: {dict(traffic.read)} reads, {len(traffic.acknowledged)} writes, {len(traffic.unknown)} failed")
     assert set(traffic.read) == {200}
