@@ -230,7 +230,7 @@ def _contradictions(read: dict[str, Any]) -> Iterator[str]:
         if read[name] and not _is_database(read[name]):
             yield f"{name}: must be postgresql://…, several hosts as …/name?host=one:5432&host=two:5432."
     if read["REDIS_URL"] and not _is_redis(read["REDIS_URL"]):
-        yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0."
+        yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0?tls=1."
     if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
         yield "SMTP_URL: must start with smtp:// or smtps://."
     for name in ("SMS_URL", "PUSH_URL"):
@@ -293,4 +293,8 @@ def _is_database(url: str) -> bool:
 
 
 def _is_redis(url: str) -> bool:
-    return bool(re.match(r"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?|$)", url))
+    # A word that nobody knows is no trifle: `tls=yes` would send passwords for everybody to read.
+    word = (
+        r"((sentinel_(user|password)|ssl_(ca_certs|certfile|keyfile))=[^&]*|(tls|ssl_check_hostname)=(0|1|true|false))"
+    )
+    return bool(re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url))

@@ -1,10 +1,12 @@
 """The keys that sign access tokens: RS256, the asymmetric algorithm that verifies cheapest.
 
-Every process reads them from the database and keeps them for a minute; an unknown key id makes it look again.
+Every process reads them from the database and keeps them for a minute; an unknown key id makes it look again, at most
+ten times in five seconds: a key that another node has just made is known at once, and made-up ids cost little.
 A retired key goes on verifying until the last token it signed has expired.
 """
 
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -21,7 +23,7 @@ from app.core.transaction import transaction
 
 ALGORITHM = "RS256"
 FRESH_SECONDS = 60.0
-RETRY_SECONDS = 5.0
+LOOKS, RETRY_SECONDS = 10, 5.0
 VERIFIES_AFTER_RETIREMENT = text("interval '1 hour'")
 
 
@@ -44,7 +46,16 @@ class Ring:
     current: Key | None = None
     read_at: float = float("-inf")
     generation: int = 0
+    looked_at: deque[float] = field(default_factory=lambda: deque(maxlen=LOOKS))
     lock: Lock = field(default_factory=Lock)
+
+    def may_look(self) -> bool:
+        """Whether an unknown key id is worth a question now; counts it."""
+        now, full = time.monotonic(), len(self.looked_at) == LOOKS
+        if full and now - self.looked_at[0] < RETRY_SECONDS:
+            return False
+        self.looked_at.append(now)
+        return True
 
 
 def current() -> Key:
@@ -62,8 +73,7 @@ def current() -> Key:
 def published(kid: str) -> rsa.RSAPublicKey:
     """The public half of a key that signs or has signed lately. Raises UnknownKey."""
     ring = _ring()
-    age = time.monotonic() - ring.read_at
-    if age > FRESH_SECONDS or (kid not in ring.keys and age > RETRY_SECONDS):
+    if time.monotonic() - ring.read_at > FRESH_SECONDS or (kid not in ring.keys and ring.may_look()):
         _read(ring)
     if kid not in ring.keys:
         raise UnknownKey(kid[:24])

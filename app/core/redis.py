@@ -2,8 +2,9 @@
 
     sentinel://[[user]:password@]host[:26379][,host[:26379]…]/service[/db][?sentinel_user=…&sentinel_password=…&tls=1]
 
-User, password, db and tls are the servers'; the Sentinels have a user and password of their own. A connection asks them
-where the master is whenever it is made anew, so after a failover the next try finds the new one.
+User, password and db are the servers'; the Sentinels have a user and password of their own. A connection asks them
+where the master is whenever it is made anew, so after a failover the next try finds the new one. `tls=1` is for both,
+and so are the words of rediss:// about certificates: ssl_ca_certs, ssl_certfile, ssl_keyfile, ssl_check_hostname.
 """
 
 from typing import Any
@@ -15,6 +16,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 SENTINELS_PORT, SENTINELS_PATIENCE = 26379, 1.0
+CERTIFICATES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_check_hostname")
 
 
 def connected(url: str, *, seconds: float | None = None) -> Redis:
@@ -29,18 +31,26 @@ def _of_sentinels(url: str, options: dict[str, Any]) -> Redis:
     user, _, password = account.partition(":")
     service, _, db = parts.path.strip("/").partition("/")
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    tls = query.get("tls") in ("1", "true")
+    tls = _tls(query)
     asking = {
         **(_hasty(SENTINELS_PATIENCE) | options),
         **_given(username=query.get("sentinel_user"), password=query.get("sentinel_password")),
-        **({"ssl": True} if tls else {}),
+        **tls,
     }
-    serving = {**options, **_given(username=unquote(user), password=unquote(password)), "db": int(db or 0), "ssl": tls}
+    serving = {**options, **_given(username=unquote(user), password=unquote(password)), "db": int(db or 0), **tls}
     sentinels: Any = Sentinel
     found: Redis = sentinels([_host(each) for each in hosts.split(",")], sentinel_kwargs=asking).master_for(
         unquote(service), **serving
     )
     return found
+
+
+def _tls(query: dict[str, str]) -> dict[str, Any]:
+    """What says that both are asked over TLS; nothing where they are not. Whoever names a certificate means it."""
+    words: dict[str, Any] = {name: query[name] for name in CERTIFICATES if name in query}
+    if "ssl_check_hostname" in words:
+        words["ssl_check_hostname"] = words["ssl_check_hostname"] in ("1", "true")
+    return {"ssl": True, **words} if words or query.get("tls") in ("1", "true") else {}
 
 
 def _hasty(seconds: float) -> dict[str, Any]:

@@ -32,6 +32,16 @@ def fail(about: str, says: str, do: str) -> Finding:
     return Finding(about, FAIL, _clean(says), do)
 
 
+def distrust(why: str) -> str:
+    """What to do about a certificate that was refused; nothing about any other reason."""
+    if "certificate" not in why.lower():
+        return ""
+    return (
+        "Name who signed it, by sslrootcert= in the address of a database or ssl_ca_certs= in REDIS_URL, "
+        "and the server as its certificate does."
+    )
+
+
 def reason(error: BaseException) -> str:
     """An error in one line, after what it is about."""
     lines = [each.strip() for each in str(error).splitlines() if each.strip()]

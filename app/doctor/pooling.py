@@ -6,7 +6,7 @@ import psycopg
 
 from app.config import Settings
 from app.core.apart import words_of
-from app.doctor.findings import Finding, Findings, fail, ok, reason, warn
+from app.doctor.findings import Finding, Findings, distrust, fail, ok, reason, warn
 
 LIMITS = """
     SELECT name FROM pg_settings WHERE setting = '0'
@@ -24,7 +24,11 @@ def findings(settings: Settings) -> Findings:
         with _connected(settings.DATABASE_URL) as pooled:
             yield _limits(pooled)
     except (psycopg.Error, OSError) as error:
-        yield fail("pooler", f"It hands out no connection: {reason(error)}.", "Start it, or look at its log.")
+        yield fail(
+            "pooler",
+            f"It hands out no connection: {reason(error)}.",
+            distrust(reason(error)) or "Start it, or look at its log.",
+        )
     try:
         with _connected(settings.DATABASE_DIRECT_URL) as direct:
             direct.execute("SELECT 1")
@@ -32,7 +36,7 @@ def findings(settings: Settings) -> Findings:
         yield fail(
             "pooler",
             f"Past it, the database does not answer: {reason(error)}; no stream hears anything, nothing can migrate.",
-            "Correct DATABASE_DIRECT_URL.",
+            distrust(reason(error)) or "Correct DATABASE_DIRECT_URL.",
         )
 
 

@@ -7,14 +7,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
+from redis import Redis
 from redis.exceptions import RedisError
+from redis.sentinel import MasterNotFoundError
 from sqlalchemy import make_url
 
 from app.config import Settings
 from app.core import migrations
 from app.core.apart import apart
 from app.core.redis import connected
-from app.doctor.findings import Finding, Findings, fail, ok, reason, warn
+from app.doctor.findings import Finding, Findings, distrust, fail, ok, reason, warn
 
 OLDEST_POSTGRES, OLDEST_REDIS = 150000, (6, 2)
 SLOW_MS, SKEW_WARN, SKEW_FAIL, LAG = 10.0, 1.0, 5.0, 10.0
@@ -23,6 +25,9 @@ ABOUT = """
            current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on',
            (SELECT count(*) FROM pg_stat_activity), current_setting('max_connections')::int
 """
+WITHOUT_REDIS = (
+    "Start Redis, or correct REDIS_URL; until then only codes are sent, by the relay, and limits are looser."
+)
 LAGGING = "SELECT pg_is_in_recovery(), extract(epoch FROM now() - pg_last_xact_replay_timestamp())"
 
 
@@ -43,7 +48,7 @@ def _database(settings: Settings) -> Findings:
         yield fail(
             "database",
             f"{_place(settings.DATABASE_URL)} does not answer: {reason(error)}.",
-            "Start PostgreSQL, or correct DATABASE_URL; without it nothing works.",
+            distrust(reason(error)) or "Start PostgreSQL, or correct DATABASE_URL; without it nothing works.",
         )
 
 
@@ -133,7 +138,9 @@ def _replica(url: str) -> Finding:
             row = connection.execute(LAGGING).fetchone()
     except (psycopg.Error, OSError) as error:
         return warn(
-            "replica", f"{_place(url)} does not answer: {reason(error)}.", "Start it, or unset DATABASE_REPLICA_URL."
+            "replica",
+            f"{_place(url)} does not answer: {reason(error)}.",
+            distrust(reason(error)) or "Start it, or unset DATABASE_REPLICA_URL.",
         )
     assert row is not None
     standby, lag = row
@@ -147,20 +154,35 @@ def _replica(url: str) -> Finding:
 
 
 def _redis(settings: Settings) -> Findings:
+    redis = connected(settings.REDIS_URL, seconds=2)
     try:
-        with connected(settings.REDIS_URL, seconds=2) as redis:
+        with redis:
             started = time.perf_counter()
             redis.ping()
             took, about = (time.perf_counter() - started) * 1000, dict(redis.info())
-    except (RedisError, OSError) as error:
-        yield fail(
-            "redis",
-            f"It does not answer: {reason(error)}.",
-            "Start Redis, or correct REDIS_URL; until then only codes are sent, by the relay, and limits are looser.",
-        )
+    except (RedisError, OSError, TypeError, ValueError) as error:
+        why = _told(redis, error)
+        yield fail("redis", f"It does not answer: {why}.", distrust(why) or WITHOUT_REDIS)
         return
     yield from fitness(about)
     yield ok("redis", f"Redis {about.get('redis_version', '?')} answers in {took:.1f} ms.")
+
+
+def _told(redis: Redis, error: Exception) -> str:
+    """Why; of Sentinels what they say, which the error that nobody knows a master leaves out."""
+    if not isinstance(error, MasterNotFoundError):
+        return reason(error)
+    manager: Any = redis.connection_pool
+    said = dict.fromkeys(filter(None, map(_refusal, manager.sentinel_manager.sentinels)))
+    return f"no Sentinel knows a master; {'; '.join(said) or 'they answer, but have none of that name, or it is down'}"
+
+
+def _refusal(sentinel: Redis) -> str:
+    try:
+        sentinel.ping()
+    except (RedisError, OSError) as error:
+        return reason(error)
+    return ""
 
 
 def fitness(about: dict[str, Any]) -> Findings:

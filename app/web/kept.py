@@ -55,8 +55,11 @@ class Shelf:
         found = self.entries.get(address)
         return found if found and found.until > time.monotonic() and found.mark == mark else None
 
+    def made(self, mark: bytes, data: bytes) -> Kept:
+        return Kept(data, blake2b(data, digest_size=10).hexdigest(), mark, time.monotonic() + self.keep.seconds)
+
     def put(self, address: str, mark: bytes, data: bytes) -> Kept:
-        made = Kept(data, blake2b(data, digest_size=10).hexdigest(), mark, time.monotonic() + self.keep.seconds)
+        made = self.made(mark, data)
         if len(self.entries) >= ENTRIES:
             self.entries.clear()
         self.entries[address] = made
@@ -69,13 +72,15 @@ def kept(view: View, keep: Keep) -> tuple[View, Callable[[View], View]]:
 
     @wraps(view)
     def made(**arguments: Any) -> Response:
-        mark = freshness.mark(*keep.topics)
-        return answer(shelf.put(_address(), mark, view(**arguments)))
+        mark, address = freshness.mark(*keep.topics), _address()
+        data = view(**arguments)
+        return answer(shelf.made(mark, data) if address is None else shelf.put(address, mark, data))
 
     def shortcut(handler: View) -> View:
         @wraps(handler)
         def ready(**arguments: Any) -> Any:
-            found = shelf.find(_address(), freshness.mark(*keep.topics))
+            address = _address()
+            found = shelf.find(address, freshness.mark(*keep.topics)) if address is not None else None
             return handler(**arguments) if found is None else answer(found)
 
         return ready
@@ -94,8 +99,12 @@ def answer(found: Kept) -> Response:
     return response
 
 
-def _address() -> str:
-    """Whoever is signed in reads from the primary, so what was made for others is not for him."""
+def _address() -> str | None:
+    """What an answer is kept under; None for whoever is signed in.
+
+    He reads his writes, made on whichever node: what was kept here, for him or for others, may be from before them.
+    """
     environ = request.environ
-    signed_in = " signed in" if "HTTP_AUTHORIZATION" in environ else ""
-    return f"{environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}{signed_in}"
+    if "HTTP_AUTHORIZATION" in environ:
+        return None
+    return f"{environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}"

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from flask import Flask
 
 from app.accounts import keys
+from tests.counting import statements
 from tests.factories.accounts import customer, sign_in, signed_in
 from tests.http import Client, data, refusal
 
@@ -116,6 +117,16 @@ def test_rotated_keys_sign_new_tokens_and_old_ones_go_on(app: Flask, client: Cli
     assert jwt.get_unverified_header(before)["kid"] != jwt.get_unverified_header(after)["kid"]
     for token in (before, after):
         data(client.as_(token).get("/api/auth/me"))
+
+
+def test_keys_that_are_made_up_cost_a_few_questions(app: Flask, client: Client) -> None:
+    token = sign_in(client, customer().email)["accessToken"]
+    keys._ring().looked_at.clear()
+    with statements() as asked:
+        for number in range(3 * keys.LOOKS):
+            forged = signed(claims_of(token), kid=f"{number:024x}")
+            assert client.as_(forged).get("/api/auth/me").status_code == 401
+    assert 1 <= sum("signing_key" in each for each in asked) <= keys.LOOKS
 
 
 def test_the_stored_key_is_of_no_use_without_the_secret(app: Flask) -> None:

@@ -43,8 +43,12 @@ def site(served: tuple[Proxy, Web]) -> Proxy:
 @pytest.fixture(scope="session")
 def mirrored() -> Iterator[tuple[Proxy, Mirrors]]:
     """nginx before a server that tells what it was asked; it waits a second for an answer, not thirty-five."""
-    slower = {"proxy_read_timeout 35s": "proxy_read_timeout 1s", "worker_processes auto": "worker_processes 1"}
-    with proxy(**slower) as found, mirrors(found.socket) as server:
+    quicker = {
+        "proxy_read_timeout 35s": "proxy_read_timeout 1s",
+        "proxy_next_upstream_timeout 4s": "proxy_next_upstream_timeout 1s",
+        "worker_processes auto": "worker_processes 1",
+    }  # fmt: skip
+    with proxy(**quicker) as found, mirrors(found.socket) as server:
         yield found, server
 
 

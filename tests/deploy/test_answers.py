@@ -4,14 +4,15 @@ import re
 import socket
 import ssl
 import warnings
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
 from app.core.errors import AppError
 from app.web.edge import HEADERS
 from tests.deploy.proxy import NAME, SHIPPED, Answer, Proxy, Secure
-from tests.deploy.upstreams import Mirrors
+from tests.deploy.upstreams import Mirrors, mirrors
 
 Mirrored = tuple[Proxy, Mirrors]
 KEYS = ["status", "success", "statusCode", "message", "shortMessage", "timestamp", "requestId", "data"]
@@ -77,6 +78,38 @@ def test_too_late_is_told(mirrored: Mirrored) -> None:
     answer = site.ask("/silent/health")
     assert answer.status == 504 and b"ANSWER_TOO_LATE" in answer.body
     assert server.seen == [("GET", "/silent/health")], "what took too long is not asked again"
+
+
+@contextmanager
+def hole() -> Iterator[int]:
+    """A port where nobody takes a connection and nobody refuses one, as that of a machine that is gone."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            full = stack.enter_context(socket.socket())
+            full.setblocking(False)
+            full.connect_ex(listener.getsockname())
+        yield int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("words", ["error timeout", "error"])
+def test_a_machine_that_is_gone_is_not_waited_for(proxied: type, words: str) -> None:
+    """Even a POST is asked of another one, because the first never got it. The control: without the word, a 504."""
+    with hole() as port:
+        lost = f"upstream event_commerce {{\n    server 127.0.0.1:{port} max_fails=0;"
+        changed = {
+            "upstream event_commerce {": lost,
+            "proxy_next_upstream error timeout;": f"proxy_next_upstream {words};",
+        }
+        changed |= {
+            "proxy_connect_timeout 2s": "proxy_connect_timeout 200ms",
+            "worker_processes auto": "worker_processes 1",
+        }
+        with proxied(**changed) as site, mirrors(site.socket):
+            answer = site.ask("/api/events", "POST", b"{}")
+    assert answer.status == (200 if "timeout" in words else 504)
 
 
 def test_too_often_is_told(proxied: type) -> None:

@@ -21,6 +21,7 @@ from tests.faults.cluster import wait_until
 from tests.faults.service import kept_open
 from tests.http import Client, data
 from tests.settings import app_for
+from tests.topology.nodes import Pair, two_nodes
 from tests.topology.postgres import Server, pair
 
 STALENESS = 1.5
@@ -37,6 +38,19 @@ def needs(program: str) -> pytest.MarkDecorator:
 def open_folder() -> Iterator[Path]:
     with kept_open() as folder:
         yield folder
+
+
+@pytest.fixture(scope="package")
+def nodes_behind_nginx(application: Flask) -> Iterator[Pair]:
+    with two_nodes(application.extensions["settings"]) as found:
+        yield found
+
+
+@pytest.fixture
+def two(nodes_behind_nginx: Pair) -> Pair:
+    """Both up and served, whatever the test before has done to them."""
+    nodes_behind_nginx.whole()
+    return nodes_behind_nginx
 
 
 @dataclass

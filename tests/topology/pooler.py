@@ -21,8 +21,13 @@ SHIPPED = ROOT / "deploy" / "pgbouncer"
 
 
 @contextmanager
-def pooler(folder: Path, database_url: str, *, connections: int = 3) -> Iterator[str]:
-    """Its address, with a few connections that are handed round: what one leaves behind, the next one finds."""
+def pooler(
+    folder: Path, database_url: str, *, connections: int = 3, tls: dict[str, Path] | None = None
+) -> Iterator[str]:
+    """Its address, with a few connections that are handed round: what one leaves behind, the next one finds.
+
+    With `tls`, the files by the names that they have in the shipped one, both sides are encrypted.
+    """
     words, port = words_of(database_url), free_port()
     found = (SHIPPED / "pgbouncer.ini").read_text()
     where = " ".join(f"{name}={words[name]}" for name in ("host", "port", "user") if words.get(name))
@@ -38,8 +43,11 @@ def pooler(folder: Path, database_url: str, *, connections: int = 3) -> Iterator
     for pattern, replacement in changes.items():
         found, times = re.subn(pattern, replacement, found, flags=re.M)
         assert times, pattern
+    found = found.replace(";tls ", "") if tls else found
+    for name, file in (tls or {}).items():
+        found = found.replace(f"/etc/pgbouncer/{name}", str(file))
     (folder / "pgbouncer.ini").write_text(found)
-    address = f"postgresql://postgres@127.0.0.1:{port}/{words['dbname']}"
+    address = f"postgresql://postgres@127.0.0.1:{port}/{words['dbname']}" + ("?sslmode=require" if tls else "")
     with Path(os.devnull).open() as keep:
         child = children.spawn(
             "PgBouncer", [PROGRAM or "pgbouncer", folder / "pgbouncer.ini"], account=Account.for_state(folder),

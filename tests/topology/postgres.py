@@ -1,6 +1,7 @@
 """PostgreSQL servers of a test's own, each on a port of loopback, that may be killed, promoted and made anew."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -20,6 +21,7 @@ from app.embedded.folders import private
 from tests import stores
 from tests.faults.cluster import below, kill, wait_until
 from tests.faults.service import free_port
+from tests.topology.certificates import Authority
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "60", "jit": "off",
@@ -29,25 +31,42 @@ SETTINGS = {
 }  # fmt: skip
 
 
+def with_tls() -> Path:
+    """Debian's PostgreSQL; the bundled one was built without it."""
+    return max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name))
+
+
 class Server:
     """One server; `make` it or let it `follow` another, then `start` it."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder, self.name, self.port = folder, name, free_port()
+    def __init__(self, folder: Path, name: str, tls: Authority | None = None) -> None:
+        self.folder, self.name, self.port, self.tls = folder, name, free_port(), tls
         self.account = Account.for_state(folder)
-        self.bin = find_postgres(self.account, spare=SPARE, data_major=None).bin
+        self.bin = with_tls() if tls else find_postgres(self.account, spare=SPARE, data_major=None).bin
         self.data = private(folder / name, self.account)
         self.child: children.Child | None = None
 
     @property
     def url(self) -> str:
-        return f"postgresql://postgres@127.0.0.1:{self.port}/app"
+        checked = f"?sslmode=verify-full&sslrootcert={self.tls.file}" if self.tls else ""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/app{checked}"
 
-    def make(self) -> "Server":
+    @property
+    def settings(self) -> dict[str, str]:
+        if not self.tls:
+            return SETTINGS
+        cert, key = self.tls.signed(self.name)
+        if self.account.uid is not None:
+            shutil.chown(key, self.account.uid)
+        return SETTINGS | {"ssl": "on", "ssl_cert_file": str(cert), "ssl_key_file": str(key)}
+
+    def make(self, *, filled: bool = True) -> "Server":
         self._program("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync",
                       "--locale=C.UTF-8")  # fmt: skip
         self.start()
         self.ask("CREATE DATABASE app", database="postgres")
+        if not filled:
+            return self
         subprocess.run(
             [self.bin / "psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", self.url],
             input=schema(self.bin), check=True, stdout=subprocess.DEVNULL,
@@ -56,12 +75,13 @@ class Server:
 
     def follow(self, primary: "Server") -> "Server":
         source = f"host=127.0.0.1 port={primary.port} user=postgres application_name={self.name}"
+        source += f" sslmode=verify-full sslrootcert={self.tls.file}" if self.tls else ""
         self._program("pg_basebackup", "-d", source, "-D", self.data, "-R", "-X", "stream", "-c", "fast", "--no-sync")
         self.start()
         return self
 
     def start(self) -> None:
-        flags = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        flags = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         with Path(os.devnull).open() as keep:
             self.child = children.spawn(
                 self.name, [self.bin / "postgres", "-D", self.data, "-p", str(self.port), *flags],
@@ -81,6 +101,12 @@ class Server:
         self.child.process.wait()
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self.child = None
+
+    def hang(self) -> None:
+        """As when its machine stands still: connections stay open, and nobody answers."""
+        assert self.child is not None
+        for pid in (self.child.process.pid, *below(self.child.process.pid)):
+            kill(pid, signal.SIGSTOP)
 
     def ask(self, statement: str, *values: Any, database: str = "app") -> list[tuple[Any, ...]]:
         words = words_of(self.url) | {"dbname": database}
@@ -109,6 +135,19 @@ class Server:
         self.ask(f"SELECT pg_wal_replay_{'pause' if still else 'resume'}()")
         wanted = "paused" if still else "not paused"
         wait_until(lambda: self.ask("SELECT pg_get_wal_replay_pause_state()") == [(wanted,)], 10)
+
+    @contextmanager
+    def late_by(self, seconds: float) -> Iterator[None]:
+        """A replica that shows every commit so much later."""
+        self._delay(f"{int(seconds * 1000)}ms")
+        try:
+            yield
+        finally:
+            self._delay("0")
+
+    def _delay(self, how_long: str) -> None:
+        self.ask(f"ALTER SYSTEM SET recovery_min_apply_delay = '{how_long}'")
+        self.ask("SELECT pg_reload_conf()")
 
     def catch_up(self, primary: "Server") -> None:
         written = primary.ask("SELECT pg_current_wal_flush_lsn()::text")[0][0]

@@ -1,5 +1,6 @@
 """Redis as a master, its replica, and three Sentinels that watch them; with passwords, as it should be."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,11 +12,12 @@ from redis.exceptions import RedisError
 from app.embedded.account import Account
 from app.embedded.binaries import find_redis
 from tests.faults.cluster import wait_until
-from tests.faults.service import free_port
+from tests.faults.service import ROOT, free_port
+from tests.topology.certificates import Authority
 
 SERVICE, PASSWORD, THEIRS = "event-commerce", "canary-of-redis", "canary-of-sentinels"
+SHIPPED = ROOT / "deploy" / "sentinel" / "sentinel.conf"
 SENTINEL = """
-port {port}
 dir {folder}
 requirepass {theirs}
 sentinel sentinel-pass {theirs}
@@ -26,12 +28,27 @@ sentinel failover-timeout {service} 3000
 """
 
 
-class Sentinels:
-    """`url` is what a setting says; `fail_over` kills whichever server is the master."""
+def with_tls(folder: Path) -> str | None:
+    """A redis-server that was built with TLS, as Debian's is; the bundled one was not."""
+    link = folder / "redis-server"
+    if (same := shutil.which("redis-check-rdb")) and not link.exists():
+        # In redis-tools, without a service: the same program, which goes by the name that it is called.
+        link.symlink_to(same)
+    for program in (shutil.which("redis-server"), shutil.which("valkey-server"), link):
+        words = [program or "", "--port", "0", "--tls-port", "1", "--tls-cert-file", "/nonexistent"]
+        with suppress(OSError, subprocess.TimeoutExpired):
+            told = subprocess.run(words, capture_output=True, text=True, timeout=5)
+            if "Failed to configure TLS" in told.stdout:
+                return str(program)
+    return None
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        program = find_redis(Account(), spare=folder)
+
+class Sentinels:
+    """`url` is what a setting says; `fail_over` kills whichever server is the master. With `tls` they speak TLS."""
+
+    def __init__(self, folder: Path, tls: Authority | None = None) -> None:
+        self.folder, self.tls = folder, tls
+        program = with_tls(folder) if tls else find_redis(Account(), spare=folder)
         assert program, "these tests need a real redis-server"
         self.program = str(program)
         self.running: dict[int, subprocess.Popen[bytes]] = {}
@@ -43,8 +60,9 @@ class Sentinels:
 
     @property
     def url(self) -> str:
+        more = f"&ssl_ca_certs={self.tls.file}" if self.tls else ""
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.sentinels)
-        return f"sentinel://:{PASSWORD}@{hosts}/{SERVICE}/3?sentinel_password={THEIRS}"
+        return f"sentinel://:{PASSWORD}@{hosts}/{SERVICE}/3?sentinel_password={THEIRS}{more}"
 
     @property
     def master(self) -> int:
@@ -66,7 +84,10 @@ class Sentinels:
 
     def _server(self) -> int:
         port = free_port()
-        self._start(port, "--port", str(port), "--requirepass", PASSWORD, "--masterauth", PASSWORD, "--save", "",
+        words = [
+            f"--{word}" if not number else word for each in self._secured(port) for number, word in enumerate(each)
+        ]
+        self._start(port, *words, "--requirepass", PASSWORD, "--masterauth", PASSWORD, "--save", "",
                     "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--dir", str(self.folder))  # fmt: skip
         wait_until(lambda: self._answers(port, PASSWORD), 15)
         return port
@@ -74,8 +95,8 @@ class Sentinels:
     def _sentinel(self) -> int:
         port = free_port()
         settings = self.folder / f"sentinel-{port}.conf"
-        settings.write_text(SENTINEL.format(
-            port=port, folder=self.folder, theirs=THEIRS, service=SERVICE, master=self.servers[0], password=PASSWORD,
+        settings.write_text("\n".join(map(" ".join, self._secured(port))) + SENTINEL.format(
+            folder=self.folder, theirs=THEIRS, service=SERVICE, master=self.servers[0], password=PASSWORD,
         ))  # fmt: skip
         self._start(port, str(settings), "--sentinel")
         wait_until(lambda: self._answers(port, THEIRS), 15)
@@ -98,14 +119,30 @@ class Sentinels:
             return bool(self._client(port, password).ping())
         return False
 
-    @staticmethod
-    def _client(port: int, password: str = PASSWORD) -> Redis:
-        return Redis(port=port, password=password)
+    def _secured(self, port: int) -> list[list[str]]:
+        """Where it listens; over TLS as `deploy/` has it."""
+        if not self.tls:
+            return [["port", str(port)]]
+        cert, key = self.tls.signed("redis")
+        here = {
+            "26379": str(port),
+            "authority.pem": str(self.tls.file),
+            "server.pem": str(cert),
+            "server.key": str(key),
+        }
+        lines = [
+            line.removeprefix("#tls ").split() for line in SHIPPED.read_text().splitlines() if line.startswith("#tls ")
+        ]
+        return [[name, here.get(value.rpartition("/")[2], value)] for name, value in lines]
+
+    def _client(self, port: int, password: str = PASSWORD) -> Redis:
+        secured = {"ssl": True, "ssl_ca_certs": str(self.tls.file)} if self.tls else {}
+        return Redis(host="127.0.0.1", port=port, password=password, **secured)  # type: ignore[arg-type]
 
 
 @contextmanager
-def sentinels_in(folder: Path) -> Iterator[Sentinels]:
-    made = Sentinels(folder)
+def sentinels_in(folder: Path, tls: Authority | None = None) -> Iterator[Sentinels]:
+    made = Sentinels(folder, tls)
     try:
         yield made
     finally:

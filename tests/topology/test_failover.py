@@ -5,7 +5,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,16 +28,16 @@ NOTICED = 0.5
 
 
 @contextmanager
-def service(folder: Path, primary: Server, replica: Server, worker: str) -> Iterator[Writers]:
-    """gunicorn on both servers, whichever takes writes, and somebody who may make events."""
-    where = f"host=127.0.0.1:{primary.port}&host=127.0.0.1:{replica.port}&target_session_attrs=read-write"
-    url, redis, port = f"postgresql://postgres@/app?{where}", stores.redis_of(worker), free_port()
+def service(folder: Path, worker: str, addresses: dict[str, str]) -> Iterator[Writers]:
+    """gunicorn on these addresses of the database, and somebody who may make events."""
+    redis, port = stores.redis_of(worker), free_port()
     variables = {
-        "DATABASE_URL": url, "DATABASE_REPLICA_URL": replica.url, "REDIS_URL": redis, "SECRET_KEY": SECRET_KEY,
+        **addresses, "REDIS_URL": redis, "SECRET_KEY": SECRET_KEY,
         "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": "http://localhost:8000", "PORT": str(port),
         "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "100000", "LOG_LEVEL": "error", "WEB_WORKERS": "1",
     }  # fmt: skip
-    app = app_for(database_url=url, redis_url=redis, data_dir=folder)
+    direct = addresses.get("DATABASE_DIRECT_URL", addresses["DATABASE_URL"])
+    app = app_for(database_url=direct, redis_url=redis, data_dir=folder)
     with app.app_context():
         token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
         db.session.remove()
@@ -48,15 +48,39 @@ def service(folder: Path, primary: Server, replica: Server, worker: str) -> Iter
         yield Writers(base, token)
 
 
-def fail_over(writers: Writers, primary: Server, replica: Server) -> float:
-    """Kills the primary, promotes the replica; seconds without a write."""
-    wait_until(lambda: len(writers.acknowledged) > 50, 20)
-    primary.kill()
+def by_libpq(primary: Server, replica: Server) -> dict[str, str]:
+    """Both servers in one address: whichever takes writes."""
+    where = f"host=127.0.0.1:{primary.port}&host=127.0.0.1:{replica.port}&target_session_attrs=read-write"
+    return {"DATABASE_URL": f"postgresql://postgres@/app?{where}", "DATABASE_REPLICA_URL": replica.url}
+
+
+def fail_over(writers: Writers, end: Callable[[], None], promote: Callable[[], None]) -> float:
+    """Ends the primary and lets another follow; seconds without a write."""
+    already = len(writers.acknowledged)
+    wait_until(lambda: len(writers.acknowledged) > already + 50, 20)
+    end()
     since = time.monotonic()
     time.sleep(NOTICED)
-    replica.promote()
+    promote()
     wait_until(lambda: sum(each.began > since for each in writers.acknowledged) > 50, 20)
     return writers.outage(since)
+
+
+def check(writers: Writers, primary: Server) -> None:
+    """Nothing that was promised is lost, and what nobody knows is learnt by asking again; done once, all of it."""
+    ids, names = kept(primary)
+    lost = [each.key for each in writers.acknowledged if each.id not in ids]
+    done = [each.key for each in writers.unknown if each.key in names]
+    again = [writers.write(each.key) for each in writers.unknown]
+    ids, names = kept(primary)
+    log.info(
+        f"{len(writers.acknowledged)} acknowledged, {len(lost)} lost; "
+        f"{len(writers.unknown)} unknown, of which {len(done)} had been done"
+    )
+    assert lost == []
+    assert all(each.id in ids for each in again), "who asks again learns what became of it"
+    assert set(names.values()) == {1} and len(names) == len(writers.attempts), "and it is done once"
+    assert call(f"{writers.base}/ready")[0] == 200
 
 
 def kept(server: Server) -> tuple[set[str], Counter[str]]:
@@ -67,32 +91,27 @@ def kept(server: Server) -> tuple[set[str], Counter[str]]:
 
 @pytest.mark.parametrize("round", range(ROUNDS))
 def test_no_acknowledged_write_is_lost_when_the_primary_dies(open_folder: Path, worker: str, round: int) -> None:
-    with pair(open_folder) as (primary, replica), service(open_folder, primary, replica, worker) as writers:
+    with (
+        pair(open_folder) as (primary, replica),
+        service(open_folder, worker, by_libpq(primary, replica)) as writers,
+    ):
         primary.wait_for_its_commits("replica")
         with writers.writing():
-            outage = fail_over(writers, primary, replica)
-        ids, names = kept(replica)
-        lost = [each.key for each in writers.acknowledged if each.id not in ids]
-        done = [each.key for each in writers.unknown if each.key in names]
-        again = [writers.write(each.key) for each in writers.unknown]
-        ids, names = kept(replica)
-        log.info(
-            f"without writes for {outage:.2f} s; {len(writers.acknowledged)} acknowledged, {len(lost)} lost; "
-            f"{len(writers.unknown)} unknown, of which {len(done)} had been done"
-        )
-        assert lost == []
-        assert all(each.id in ids for each in again), "who asks again learns what became of it"
-        assert set(names.values()) == {1} and len(names) == len(writers.attempts), "and it is done once"
+            outage = fail_over(writers, primary.kill, replica.promote)
+        log.info(f"without writes for {outage:.2f} s")
+        check(writers, replica)
         assert outage < 10
-        assert call(f"{writers.base}/ready")[0] == 200
 
 
 def test_without_waiting_for_the_replica_writes_are_lost(open_folder: Path, worker: str) -> None:
     """The negative control: the same checker over a replica that has fallen behind."""
-    with pair(open_folder) as (primary, replica), service(open_folder, primary, replica, worker) as writers:
+    with (
+        pair(open_folder) as (primary, replica),
+        service(open_folder, worker, by_libpq(primary, replica)) as writers,
+    ):
         replica.hear_no_more()
         with writers.writing():
-            fail_over(writers, primary, replica)
+            fail_over(writers, primary.kill, replica.promote)
         ids, _ = kept(replica)
         lost = [each.key for each in writers.acknowledged if each.id not in ids]
         log.info(f"{len(writers.acknowledged)} acknowledged, {len(lost)} lost")

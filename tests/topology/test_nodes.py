@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from tests.factories.accounts import account, sign_in
 from tests.factories.events import body
 from tests.faults import jobs
 from tests.faults.cluster import Cluster, PrivateRedis, Sink, kill, settled, wait_until
-from tests.faults.service import WEB, free_port, started, until_ready
 from tests.http import Client
 from tests.races import at_once
-from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY
+from tests.topology.conftest import needs
+from tests.topology.nodes import Pair
 from tests.topology.writers import asked
 
 __all__ = ["jobs"]
@@ -71,36 +71,18 @@ def test_work_of_two_nodes_is_done_once(app: Flask, tmp_path: Path) -> None:
         assert len(hands) >= 2
 
 
-def test_a_key_counts_on_every_node(app: Flask, open_folder: Path) -> None:
-    settings = app.extensions["settings"]
+@needs("nginx")
+def test_a_key_counts_on_every_node(app: Flask, two: Pair) -> None:
     token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
-    with ExitStack() as stack:
-        bases = [stack.enter_context(web(settings, open_folder / name)) for name in ("one", "two")]
 
-        def go(number: int) -> tuple[int, dict[str, Any]]:
-            key = f"two-nodes-{number // 2}"
-            return asked(bases[number % 2], "/api/events", token, key, body(name=key))
+    def go(number: int) -> tuple[int, dict[str, Any]]:
+        key = f"two-nodes-{number // 2}"
+        return asked(two.nodes[number % 2].base, "/api/events", token, key, body(name=key))
 
-        answers = at_once(2 * KEYS, go)
-        again = [go(number) for number in range(2 * KEYS)]
+    answers = at_once(2 * KEYS, go)
+    again = [go(number) for number in range(2 * KEYS)]
     assert {status for status, _ in answers} <= {201, 409}
     ids = [answer["data"]["id"] for status, answer in again if status == 201]
     assert len(ids) == 2 * KEYS and len(set(ids)) == KEYS, "both nodes give the same answer"
     names = db.session.execute(text("SELECT name, count(*) FROM event GROUP BY name")).all()
     assert len(names) == KEYS and {row[1] for row in names} == {1}
-
-
-@contextmanager
-def web(settings: Any, folder: Path) -> Iterator[str]:
-    """gunicorn of one node; its address."""
-    folder.mkdir()
-    port = free_port()
-    variables = {
-        "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": SECRET_KEY,
-        "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "PORT": str(port),
-        "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "1000", "LOG_LEVEL": "error", "WEB_WORKERS": "1",
-    }  # fmt: skip
-    base = f"http://127.0.0.1:{port}"
-    with started(WEB, folder / "log", variables) as process:
-        until_ready(base, process, folder / "log")
-        yield base

@@ -42,16 +42,15 @@ PACE = '{"lease": 4, "time_limit": 3, "ring": 0.2, "reap": 0.5, "drain_after": 6
 def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
     with sentinels_in(tmp_path) as sentinels:
         url = sentinels.url
-        bell, counter, places = Bell(url), Counter(url, 1), Places(url)
-        breaker = Breaker(url, "sentinels")
+        everything = used_by(url)
         with workers(app, url, tmp_path):
             work(20)
             wait_until(settled, 20)
-            use(bell, counter, places, breaker, url)
+            everything()
             sentinels.fail_over()
             work(20)
             began = time.monotonic()
-            eventually(lambda: use(bell, counter, places, breaker, url))
+            eventually(everything)
             log.info(f"everything found it within {time.monotonic() - began:.1f} s")
             wait_until(settled, 30)
             log.info(f"work was done after {time.monotonic() - began:.1f} s")
@@ -70,6 +69,12 @@ def eventually(act: Callable[[], None], seconds: float = 10) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+def used_by(url: str) -> Callable[[], None]:
+    """Everything on that Redis, to be used as often as one likes."""
+    bell, counter, places, breaker = Bell(url), Counter(url, 1), Places(url), Breaker(url, "sentinels")
+    return lambda: use(bell, counter, places, breaker, url)
 
 
 def use(bell: Bell, counter: Counter, places: Places, breaker: Breaker, url: str) -> None:
@@ -112,7 +117,16 @@ def workers(app: Flask, redis_url: str, folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "url", ["sentinel://", "sentinel://one", "sentinel:///service", "sentinel://one/service/x", "http://one"]
+    "url",
+    [
+        "sentinel://",
+        "sentinel://one",
+        "sentinel:///service",
+        "sentinel://one/service/x",
+        "http://one",
+        "sentinel://one/service?tls=yes",
+        "sentinel://one/service?ssl=1",
+    ],
 )
 def test_an_address_that_is_none_stops_the_start(url: str) -> None:
     with pytest.raises(SettingsError, match="REDIS_URL"):
@@ -121,7 +135,11 @@ def test_an_address_that_is_none_stops_the_start(url: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["sentinel://one/service", "sentinel://u:p@one:1,two,[::1]:3/service/2?tls=1", "unix:///run/redis.sock?db=0"],
+    [
+        "sentinel://one/service",
+        "sentinel://u:p@one:1,two,[::1]:3/service/2?tls=1&ssl_ca_certs=/a.pem",
+        "unix:///run/redis.sock?db=0",
+    ],
 )
 def test_an_address_that_is_one_does_not(url: str) -> None:
     assert url == load({"REDIS_URL": url}).REDIS_URL

@@ -1,0 +1,59 @@
+"""A node is taken out, and another one dies, while people use the service through nginx."""
+
+import logging
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from tests.factories.accounts import account, sign_in
+from tests.faults.cluster import wait_until
+from tests.http import Client
+from tests.topology.conftest import needs
+from tests.topology.nodes import Pair, Traffic
+
+log = logging.getLogger(__name__)
+pytestmark = needs("nginx")
+
+
+@pytest.fixture
+def traffic(app: Flask, two: Pair) -> Traffic:
+    token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+    return Traffic(two, token)
+
+
+def done_once(traffic: Traffic) -> None:
+    """Whoever got no answer asks again by his key; then everything is there, once."""
+    again = [traffic.write(each.key) for each in traffic.unknown]
+    assert all(each.id for each in again)
+    rows = db.session.execute(text("SELECT name, count(*) FROM event GROUP BY name")).all()
+    assert len(rows) == len(traffic.attempts) and {row[1] for row in rows} == {1}
+
+
+def test_a_node_that_is_taken_out_fails_no_request(two: Pair, traffic: Traffic) -> None:
+    first, second = two.nodes
+    with traffic.flowing():
+        traffic.more()
+        two.serve(second)
+        first.stop()
+        traffic.more()
+    log.info(
+        f"taken out: {dict(traffic.read)} reads, {len(traffic.acknowledged)} writes, {len(traffic.unknown)} failed"
+    )
+    assert set(traffic.read) == {200} and not traffic.unknown
+    done_once(traffic)
+
+
+def test_a_node_that_dies_costs_the_writes_in_its_hands(two: Pair, traffic: Traffic) -> None:
+    """Nobody took it out first, and it dies busy. What it was reading is read by the other one."""
+    with traffic.flowing():
+        traffic.more()
+        two.nodes[0].hang()
+        wait_until(traffic.stuck, 10)
+        two.nodes[0].kill()
+        traffic.more()
+    log.info(f"died: {dict(traffic.read)} reads, {len(traffic.acknowledged)} writes, {len(traffic.unknown)} failed")
+    assert set(traffic.read) == {200}
+    assert traffic.unknown, "the control: this is how it looks when requests fail"
+    done_once(traffic)
