@@ -150,6 +150,7 @@ def test_a_database_that_is_behind_is_brought_forward_once_past_a_pooler(
     assert one_of_them(answers, 1), answers
 
 
+@pytest.mark.control
 def test_without_the_lock_one_of_them_would_fail(behind: str, folder: Path, two: Two) -> None:
     environment = folder / "env.py"
     text = environment.read_text()
@@ -160,6 +161,7 @@ def test_without_the_lock_one_of_them_would_fail(behind: str, folder: Path, two:
 
 
 @needs("pgbouncer")
+@pytest.mark.control
 def test_through_a_pooler_the_lock_would_be_everybodys(behind: str, open_folder: Path) -> None:
     """The negative control of DATABASE_DIRECT_URL: a lock of a session that is lent to the next one."""
     with pooler(open_folder, behind, connections=1) as pooled:

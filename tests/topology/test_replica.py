@@ -64,9 +64,8 @@ def test_a_replica_that_is_late_on_purpose_is_read_while_it_is_fresh_enough(
             site.rename_elsewhere(made, f"Renamed {number}")
             since = time.monotonic()
             assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "he reads his writes"
-            wait_until(lambda name=f"Renamed {number}": site.name_of(made) == name, STALENESS + 0.5)
-            late = time.monotonic() - since
-            assert late <= STALENESS + 0.2
+            wait_until(lambda name=f"Renamed {number}": site.name_of(made) == name, 10)
+            timely(time.monotonic() - since <= STALENESS + 0.2)
         read = site.reads()
         site.name_of(made)
         assert bool(read) is used
@@ -120,6 +119,7 @@ def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site)
     assert site.name_of(made, owner, fresh=False) == "Renamed", "not even what is kept for others"
 
 
+@pytest.mark.control
 def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: an answer of a moment ago, made on this node before he wrote on the other one."""
     owner = organiser(site.client)

@@ -16,6 +16,7 @@ from tests.factories.events import organiser, published
 from tests.factories.inventory import Stock
 from tests.http import Client
 from tests.streams import Listening
+from tests.timing import timely
 from tests.topology.conftest import needs
 from tests.topology.nodes import Node, Pair
 
@@ -38,7 +39,7 @@ def test_what_one_changes_the_other_shows_within_the_second_it_keeps(client: Cli
         while name_at(other, path) != name:
             late = time.monotonic() - since
         log.info(f"the other one showed it after {late:.2f} s")
-        assert late <= KEPT + BUSY
+        timely(late <= KEPT + BUSY, late)
         one, other = other, one
 
 
