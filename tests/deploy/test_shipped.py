@@ -144,3 +144,47 @@ def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
     assert settings.TRUSTED_HOSTS == ["festival.example", "localhost", "127.0.0.1"]
     with pytest.raises(config.SettingsError, match="SECRET_KEY"):
         config.load(values)
+
+
+def test_the_command_reads_and_writes_files_of_whoever_calls_it(tmp_path: Path) -> None:
+    """The account of the service cannot look into root's home: it gets copies, and what it makes is brought back."""
+    programs, here, stage = tmp_path / "bin", tmp_path / "home", tmp_path / "run"
+    for folder in (programs, here, stage):
+        folder.mkdir()
+    (programs / "chown").write_text("#!/bin/sh\n")
+    (programs / "systemd-run").write_text(
+        """#!/bin/bash
+for each; do case $each in --property=WorkingDirectory=*) cd "${each#*Directory=}";; esac; done
+printf '%s\\n' "$@" >> /dev/stderr; cat "${@: -2:1}" >made.pdf; exit 3
+"""
+    )
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    here.chmod(0o700)
+    (here / "takings.csv").write_text("reference")
+    (here / "settle").write_text("a file that is called like a word")
+    run = subprocess.run(
+        [DEPLOY / "event-commerce.sh", "ledger", "settle", "takings.csv", "--dry-run"], cwd=here,
+        capture_output=True, text=True,
+        env={"PATH": f"{programs}:{os.environ['PATH']}", "EVENT_COMMERCE_STAGE": str(stage)},
+    )  # fmt: skip
+    assert run.returncode == 3
+    *_, settle, file, dry = run.stderr.splitlines()
+    assert (
+        (settle, dry) == ("settle", "--dry-run") and Path(file).name == "takings.csv" and here not in Path(file).parents
+    )
+    assert (here / "made.pdf").read_text() == "reference"
+    assert not list(stage.iterdir())
+
+
+@pytest.mark.parametrize("written", ["'file:///srv/other'", "file:///srv/other", "'file:///srv/other?x=1'"])
+def test_pictures_come_from_the_folder_that_the_settings_name(tmp_path: Path, written: str) -> None:
+    script = (DEPLOY / "site.sh").read_text()
+    lines = re.findall(r"^(?:folder=|\[ -z \"\$folder).*$", script, re.M)
+    settings, etc = tmp_path / "environment", tmp_path / "etc"
+    (etc / "event-commerce").mkdir(parents=True)
+    site = shutil.copy(DEPLOY / "nginx" / "site.conf", etc / "event-commerce")
+    settings.write_text(f"DATA_DIR='/var/lib/event-commerce'\nSTORAGE_URL={written}\n")
+    code = "\n".join(lines).replace("/etc/event-commerce/environment", str(settings))
+    subprocess.run(["bash", "-euo", "pipefail", "-c", f"etc={etc}\n{code}"], check=True)
+    assert len(lines) == 2 and "root /srv/other;" in Path(site).read_text()
