@@ -78,6 +78,11 @@ def test_every_service_is_hardened_and_comes_again() -> None:
         assert found["Restart"] == ["always"] and found["TimeoutStopSec"] == ["40"]
 
 
+@pytest.mark.parametrize("name", ["nginx", "postgresql@", "pgbouncer"])
+def test_what_debian_leaves_down_is_started_again(name: str) -> None:
+    assert service(f"{name}.service.d/event-commerce.conf")["Restart"][0] in ("always", "on-failure")
+
+
 def test_stops_are_given_longer_than_the_program_takes() -> None:
     gunicorn = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
     program = (DEPLOY / "nginx/snippets/program.conf").read_text()
