@@ -185,3 +185,18 @@ def test_pictures_come_from_the_folder_that_the_settings_name(tmp_path: Path, wr
     code = "\n".join(lines).replace("/etc/event-commerce/environment", str(settings))
     subprocess.run(["bash", "-euo", "pipefail", "-c", f"etc={etc}\n{code}"], check=True)
     assert len(lines) == 2 and "root /srv/other;" in Path(site).read_text()
+
+
+@pytest.mark.parametrize(("counts", "stays"), [("0 0 0 0", True), ("0 0 1 1", False)])
+def test_workers_that_fall_at_once_are_noticed(tmp_path: Path, counts: str, stays: bool) -> None:
+    """systemd starts them again and again, and calls each start a success: an upgrade looks at how often."""
+    function = re.search(r"^stay\(\) \{$.*?^\}$", (DEPLOY / "upgrade.sh").read_text(), re.M | re.S)
+    assert function
+    (tmp_path / "counts").write_text("\n".join(counts.split() * 8))
+    code = f"""
+systemctl() {{ if [ "$1" = show ]; then head -n 1 counts; sed -i 1d counts; else echo "a.service loaded active"; fi; }}
+sleep() {{ :; }}
+{function[0]}
+stay 'event-commerce-worker@*'"""
+    run = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=tmp_path)
+    assert (run.returncode == 0) is stays
