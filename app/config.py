@@ -58,7 +58,8 @@ class Settings:
     CORS_ORIGINS: list[str] = setting("browser origins that may call the API, comma-separated", default="none")
     BOOTSTRAP_SECRET: str | None = setting("lets the first admin register, once", secret=True)
     SMTP_URL: str | None = setting(
-        "smtp://user:pass@host:port or smtps://; absent: mail stays in the mailbox", secret=True
+        "smtp://user:pass@host:port?starttls=1, or smtps://user:pass@host; absent: mail stays in the mailbox",
+        secret=True,
     )
     MAIL_FROM: str = setting("sender of all mail", default="Event Commerce <no-reply@localhost>")
     SMS_URL: str | None = setting(

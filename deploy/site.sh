@@ -22,6 +22,9 @@ install -d -m 0755 "$etc/event-commerce/snippets"
 install -m 0644 "$here"/nginx/{http,site}.conf "$etc/event-commerce/"
 install -m 0644 "$here"/nginx/snippets/*.conf "$etc/event-commerce/snippets/"
 sed -i "s/festival\.example/$site/g" "$etc/event-commerce/site.conf"
+# Pictures lie where the settings say: another folder than ours after a restore.
+folder=$(sed -n "s|^STORAGE_URL='\{0,1\}file://\([^'?]*\).*|\1|p" /etc/event-commerce/environment 2>/dev/null | tail -n 1)
+[ -z "$folder" ] || sed -i "s|^\( *root \)/var/lib/event-commerce/storage;|\1$folder;|" "$etc/event-commerce/site.conf"
 # Whoever has sites of his own keeps his nginx.conf, once it includes ours.
 grep -q event-commerce/site.conf "$etc/nginx.conf" || install -m 0644 "$here/nginx/nginx.conf" "$etc/nginx.conf"
 

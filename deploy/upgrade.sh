@@ -10,11 +10,22 @@ old=$(readlink -f "$home/current")
 
 step() { printf '\n── %s\n' "$*"; }
 point() { ln -sfn "$1" "$home/.current" && mv -T "$home/.current" "$home/current"; }
+# Whether what was just started stays up: systemd counts how often it had to start it again.
+stay() {
+  local unit units
+  units=$(systemctl list-units --plain --no-legend "$@" | cut -d ' ' -f 1)
+  for _ in {1..8}; do
+    sleep 1
+    for unit in $units; do
+      [ "$(systemctl show --property=NRestarts --value "$unit")" = 0 ] || return 1
+    done
+  done
+}
 back() {
   echo "The new version does not start; the old one goes on. journalctl -u 'event-commerce-*' says why." >&2
   point "$old"
   "$old/deploy/units.sh"
-  systemctl stop event-commerce-web@spare 2>/dev/null
+  systemctl stop event-commerce-web@spare 2>/dev/null || true
   systemctl restart 'event-commerce-worker@*' event-commerce-relay
   exit 1
 }
@@ -28,7 +39,8 @@ EVENT_COMMERCE_RELEASE=$new "$new/deploy/event-commerce.sh" db upgrade
 step "Workers and relay"
 point "$new"
 "$new/deploy/units.sh"
-systemctl restart 'event-commerce-worker@*' event-commerce-relay
+systemctl restart 'event-commerce-worker@*' event-commerce-relay || back
+stay 'event-commerce-worker@*' event-commerce-relay.service || back
 
 step "Web: a spare helps out while main is exchanged"
 systemctl start event-commerce-web@spare || back

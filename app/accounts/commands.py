@@ -1,11 +1,12 @@
 """`flask admin create` and `flask keys rotate`."""
 
 import click
-from flask import Flask
+from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.accounts import actions, keys
 from app.accounts.models import TIERS
+from app.core.addresses import is_reserved, mailbox
 
 admin = AppGroup("admin", help="Administrators.")
 signing_keys = AppGroup("keys", help="The keys that sign access tokens.")
@@ -25,8 +26,14 @@ def create(email: str, name: str, tier: str, password: str) -> None:
     """Create an admin, or give an existing account the role."""
     if not 8 <= len(password) <= 128:
         raise click.UsageError("The password must have 8 to 128 characters.")
-    account_id = actions.create_admin(email=email.strip().lower(), password=password, name=name.strip(), tier=tier)
-    click.echo(f"{account_id} {email.strip().lower()} {tier}")
+    try:
+        address = mailbox(email.strip())
+    except ValueError as error:
+        raise click.UsageError(f"{email.strip()} is no e-mail address.") from error
+    if is_reserved(address) and current_app.extensions["settings"].production:
+        raise click.UsageError(f"{address}: this domain is reserved and receives no mail.")
+    account_id = actions.create_admin(email=address, password=password, name=name.strip(), tier=tier)
+    click.echo(f"{account_id} {address} {tier}")
 
 
 @signing_keys.command("rotate")

@@ -2,6 +2,12 @@
 
 from urllib.parse import urlsplit
 
+import email_validator
+
+email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
+RESERVED = ("test", "example", "localhost", "invalid", "local")
+LONGEST = 254
+
 
 def is_address(url: str, schemes: tuple[str, ...]) -> bool:
     """Whether the text is an absolute address of one of these schemes, without a name and password in it."""
@@ -10,6 +16,21 @@ def is_address(url: str, schemes: tuple[str, ...]) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.username is None and " " not in url
     except ValueError:
         return False
+
+
+def mailbox(text: str) -> str:
+    """The address of a mailbox by its syntax, lower-case; a ValueError when it is none."""
+    if len(text) > LONGEST:
+        raise ValueError(text)
+    address = email_validator.validate_email(text, check_deliverability=False, test_environment=True).normalized.lower()
+    if len(address) > LONGEST or address != address.lower():
+        raise ValueError(text)
+    return address
+
+
+def is_reserved(address: str) -> bool:
+    """Whether its domain receives no mail, ever."""
+    return address.rpartition(".")[2].rpartition("@")[2] in RESERVED
 
 
 def masked(address: str | None) -> str | None:

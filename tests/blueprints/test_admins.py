@@ -1,5 +1,7 @@
 """Admins: the first by the bootstrap secret, the others by admins."""
 
+from dataclasses import replace
+
 import pytest
 from flask import Flask
 from sqlalchemy import text
@@ -94,3 +96,13 @@ def test_the_command_line_makes_admins_and_lifts_accounts(app: Flask, client: Cl
     assert sign_in(client, "frieda@example.com")["user"]["roles"] == ["admin", "customer"]
     assert sign_in(client, "new@example.com")["user"]["roles"] == ["admin"]
     assert "code" in mails_to("new@example.com")[0]["subject"]
+
+
+def test_the_command_line_makes_no_admin_who_could_not_sign_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address has to be one that signing in takes: no reserved domain in production, and an address at all."""
+    monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], APP_ENV="production"))
+    run = app.test_cli_runner().invoke
+    options = ["--name", "Frieda", "--password", PASSWORD]
+    for address in ("admin@festival.example", "frieda"):
+        refused = run(args=["admin", "create", "--email", address, *options])
+        assert refused.exit_code == 2 and address in refused.output

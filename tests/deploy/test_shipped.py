@@ -76,6 +76,11 @@ def test_every_service_is_hardened_and_comes_again() -> None:
         assert found["Restart"] == ["always"] and found["TimeoutStopSec"] == ["40"]
 
 
+@pytest.mark.parametrize("name", ["nginx", "postgresql@", "pgbouncer"])
+def test_what_debian_leaves_down_is_started_again(name: str) -> None:
+    assert service(f"{name}.service.d/event-commerce.conf")["Restart"][0] in ("always", "on-failure")
+
+
 def test_stops_are_given_longer_than_the_program_takes() -> None:
     gunicorn = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
     program = (DEPLOY / "nginx/snippets/program.conf").read_text()
@@ -106,3 +111,54 @@ def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
     assert settings.TRUSTED_HOSTS == ["festival.example", "localhost", "127.0.0.1"]
     with pytest.raises(config.SettingsError, match="SECRET_KEY"):
         config.load(values)
+
+
+def test_the_command_reads_files_of_whoever_calls_it(tmp_path: Path) -> None:
+    """The account of the service cannot look into root's home: it gets copies, for as long as the command runs."""
+    programs, here, stage = tmp_path / "bin", tmp_path / "home", tmp_path / "run"
+    for folder in (programs, here, stage):
+        folder.mkdir()
+    (programs / "chown").write_text("#!/bin/sh\n")
+    (programs / "systemd-run").write_text('#!/bin/bash\nprintf \'%s\\n\' "${@: -4}"; cat "${@: -2:1}"; exit 3\n')
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    (here / "takings.csv").write_text("reference")
+    (here / "settle").write_text("a file that is called like a word")
+    run = subprocess.run(
+        [DEPLOY / "event-commerce.sh", "ledger", "settle", "takings.csv", "--dry-run"], cwd=here,
+        capture_output=True, text=True,
+        env={"PATH": f"{programs}:{os.environ['PATH']}", "EVENT_COMMERCE_STAGE": str(stage)},
+    )  # fmt: skip
+    assert run.returncode == 3, run.stderr
+    ledger, settle, file, dry, inside = run.stdout.splitlines()
+    assert (ledger, settle, dry, inside) == ("ledger", "settle", "--dry-run", "reference")
+    assert Path(file).name == "takings.csv" and stage in Path(file).parents
+    assert not list(stage.iterdir())
+
+
+@pytest.mark.parametrize("written", ["'file:///srv/other'", "file:///srv/other", "'file:///srv/other?x=1'"])
+def test_pictures_come_from_the_folder_that_the_settings_name(tmp_path: Path, written: str) -> None:
+    script = (DEPLOY / "site.sh").read_text()
+    lines = re.findall(r"^(?:folder=|\[ -z \"\$folder).*$", script, re.M)
+    settings, etc = tmp_path / "environment", tmp_path / "etc"
+    (etc / "event-commerce").mkdir(parents=True)
+    site = shutil.copy(DEPLOY / "nginx" / "site.conf", etc / "event-commerce")
+    settings.write_text(f"DATA_DIR='/var/lib/event-commerce'\nSTORAGE_URL={written}\n")
+    code = "\n".join(lines).replace("/etc/event-commerce/environment", str(settings))
+    subprocess.run(["bash", "-euo", "pipefail", "-c", f"etc={etc}\n{code}"], check=True)
+    assert len(lines) == 2 and "root /srv/other;" in Path(site).read_text()
+
+
+@pytest.mark.parametrize(("counts", "stays"), [("0 0 0 0", True), ("0 0 1 1", False)])
+def test_workers_that_fall_at_once_are_noticed(tmp_path: Path, counts: str, stays: bool) -> None:
+    """systemd starts them again and again, and calls each start a success: an upgrade looks at how often."""
+    function = re.search(r"^stay\(\) \{$.*?^\}$", (DEPLOY / "upgrade.sh").read_text(), re.M | re.S)
+    assert function
+    (tmp_path / "counts").write_text("\n".join(counts.split() * 8))
+    code = f"""
+systemctl() {{ if [ "$1" = show ]; then head -n 1 counts; sed -i 1d counts; else echo "a.service loaded active"; fi; }}
+sleep() {{ :; }}
+{function[0]}
+stay 'event-commerce-worker@*'"""
+    run = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=tmp_path)
+    assert (run.returncode == 0) is stays

@@ -33,7 +33,7 @@ OUTCOMES = {
     EXPIRED: Outcome("This invitation has had its time", ASK),
     REVOKED: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
     WITHDRAWN: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
-    USED_UP: Outcome("This invitation has been used", f"It counted for so many applications, and all are in. {ASK}"),
+    USED_UP: Outcome("This invitation has been used", f"As many have applied with it as it counts for. {ASK}"),
     ACCEPTED: Outcome("You take part", "You have accepted this invitation, and the organiser knows.", good=True),
     DECLINED: Outcome(
         "You have declined", "The organiser knows. If you have thought again, write to them.", over=False
