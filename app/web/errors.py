@@ -1,8 +1,10 @@
 """Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
 
+from typing import Any
+
 import psycopg
 import structlog
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException, SecurityError
@@ -16,6 +18,8 @@ from app.web.measuring import POOL_TIMEOUTS, route_of
 from app.web.refusals import HostNotTrusted
 
 log = structlog.get_logger("errors")
+PAGE = "event_commerce.error_page"
+"""In the environment of a request whose errors are shown to people; of the application, the page for any of them."""
 BUSY_STATES = {"55P03", "57014", "40P01", "40001"}
 # Connection trouble, shutting down, no room, an idle transaction cut off, and a standby where the primary was.
 AWAY_STATES = ("08", "57P", "53", "25P03", "25006")
@@ -49,7 +53,7 @@ def handle(exception: Exception) -> ResponseReturnValue:
     if isinstance(error, errors.InternalError):
         log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
         report(exception, route=route_of(request.environ))
-    page = request.environ.get("event_commerce.error_page")
+    page = request.environ.get(PAGE) or _for_whoever_lost_his_way()
     if page is not None:
         shown: Response = page(error)
         return shown
@@ -57,6 +61,14 @@ def handle(exception: Exception) -> ResponseReturnValue:
         return error_response(error)
     except TypeError as unsayable:
         return handle(unsayable)
+
+
+def _for_whoever_lost_his_way() -> Any:
+    """The page for an address that somebody typed into a browser and that nothing stands at; programs get envelopes."""
+    browser = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
+    if request.url_rule is not None or not browser or request.path.startswith("/api/"):
+        return None
+    return current_app.extensions.get(PAGE)
 
 
 def translated(exception: Exception) -> AppError:

@@ -112,3 +112,25 @@ def test_a_body_that_is_too_large_is_refused_by_a_page(visitor: Visitor) -> None
 )
 def test_a_time_to_wait_is_told_in_the_unit_one_thinks_in(seconds: int, words: str) -> None:
     assert span(seconds) == words
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("path", ["/claimm/abc", "/reset-passwort"])
+def test_whoever_mistypes_an_address_in_a_browser_gets_a_page(client: Client, path: str) -> None:
+    page = client.flask.get(path, headers=BROWSER)
+    assert page.status_code == 404 and page.mimetype == "text/html"
+    assert "Page not found" in page.text and "Was the link copied whole?" in page.text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [("GET", "/claimm/abc", {}), ("GET", "/api/nowhere", BROWSER), ("POST", "/nowhere", BROWSER)],
+)
+def test_programs_get_the_envelope_for_an_address_that_is_none(
+    client: Client, method: str, path: str, headers: dict[str, str]
+) -> None:
+    answer = client.flask.open(path, method=method, headers=headers)
+    assert (answer.status_code, answer.get_json()["shortMessage"]) == (404, "NOT_FOUND")

@@ -21,12 +21,15 @@ from app.blueprints.console import (
     reset,
     unsubscribe,
 )
+from app.blueprints.console.page import error_page
 from app.config import Settings
+from app.web.errors import PAGE
 
 
 def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
+    app.extensions[PAGE] = error_page
     app.register_blueprint(pages.blueprint)
     for each in (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, ops):
         app.register_blueprint(each.blueprint)

@@ -10,6 +10,7 @@ from app.blueprints.console.words import for_people
 from app.core.errors import AppError
 from app.web.edge import ROUTE
 from app.web.envelope import request_id
+from app.web.errors import PAGE
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
@@ -72,7 +73,7 @@ def error_page(error: AppError) -> Response:
 
 def errors_as_pages() -> None:
     """For `before_request`: errors are shown to people, not told to programs."""
-    request.environ["event_commerce.error_page"] = error_page
+    request.environ[PAGE] = error_page
 
 
 def _named_in_logs() -> None:

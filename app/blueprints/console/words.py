@@ -3,6 +3,7 @@
 from app.core.errors import AppError
 
 SENTENCES = {
+    "NOT_FOUND": "Nothing stands at this address. Was the link copied whole?",
     "RATE_LIMITED": "Too many tries in a short time.",
     "SERVICE_UNAVAILABLE": "A part of the service is away for a moment.",
     "DATABASE_UNAVAILABLE": "A part of the service is away for a moment. What you sent may not have been kept.",
