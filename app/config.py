@@ -4,7 +4,6 @@
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
@@ -13,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+
+from app.contradictions import contradictions
 
 DEVELOPMENT_SECRET = "development-only-secret-never-use-in-production"
 APPLE_ISSUER = "https://appleid.apple.com"
@@ -106,7 +105,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     values = os.environ if environ is None else environ
     problems: list[str] = []
     read = _read(values, problems)
-    problems += _contradictions(read)
+    problems += contradictions(read)
     if problems:
         raise SettingsError("\n".join(problems))
     return Settings(**read)
@@ -223,79 +222,3 @@ def _watching(reader: _Reader, data_dir: Path) -> dict[str, Any]:
         "SENTRY_DSN": reader.take("SENTRY_DSN"),
         "OTEL_EXPORTER_OTLP_ENDPOINT": reader.take("OTEL_EXPORTER_OTLP_ENDPOINT"),
     }
-
-
-def _contradictions(read: dict[str, Any]) -> Iterator[str]:
-    production = read["APP_ENV"] == "production"
-    for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"):
-        if read[name] and not _is_database(read[name]):
-            yield f"{name}: must be postgresql://…, several hosts as …/name?host=one:5432&host=two:5432."
-    if read["REDIS_URL"] and not _is_redis(read["REDIS_URL"]):
-        yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0?tls=1."
-    if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
-        yield "SMTP_URL: must start with smtp:// or smtps://."
-    for name in ("SMS_URL", "PUSH_URL"):
-        yield from _wrong_gateway(name, read[name], production)
-    if not read["STORAGE_URL"].startswith(("file://", "s3://")):
-        yield "STORAGE_URL: must start with file:// or s3://."
-    if not is_address(read["PUBLIC_BASE_URL"]):
-        yield "PUBLIC_BASE_URL: must be an absolute http(s) address."
-    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16:
-        yield "METRICS_TOKEN: needs 16 or more characters."
-    for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
-        if read[name] and not is_address(read[name]):
-            yield f"{name}: must be an http(s) address."
-    if production and len(read["SECRET_KEY"]) < 32:
-        yield "SECRET_KEY: production needs 32 or more characters."
-    if production and not read["DATABASE_URL"]:
-        yield "DATABASE_URL: production needs a PostgreSQL server; the embedded one is for development."
-    if production and not read["REDIS_URL"]:
-        yield "REDIS_URL: production needs a Redis server; the embedded one is for development."
-    if production and read["PAYRAIL_MODE"] == "mock" and not read["PAYRAIL_ALLOW_MOCK"]:
-        yield "PAYRAIL_MODE: mock moves no money; production refuses it unless PAYRAIL_ALLOW_MOCK=1."
-    if read["PAYRAIL_MODE"] == "live":
-        for name in ("PAYRAIL_URL", "PAYRAIL_KEY", "PAYRAIL_SECRET"):
-            if not read[name]:
-                yield f"{name}: PAYRAIL_MODE=live needs it."
-        yield from _wrong_rail(read["PAYRAIL_URL"], production)
-
-
-def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
-    if not url:
-        return
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-        yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
-    elif production and parts.scheme != "https":
-        yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
-
-
-def _wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str]:
-    if not url:
-        return
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        yield f"{name}: must be an http(s) address, without a question mark."
-    elif production and parts.scheme != "https":
-        yield f"{name}: production needs https://, because it carries a secret and people's addresses."
-
-
-def is_address(url: str) -> bool:
-    """Whether that is an address of HTTP."""
-    parts = urlsplit(url)
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
-
-
-def _is_database(url: str) -> bool:
-    try:
-        return make_url(url).get_backend_name() == "postgresql"
-    except (ArgumentError, ValueError):
-        return False
-
-
-def _is_redis(url: str) -> bool:
-    # A word that nobody knows is no trifle: `tls=yes` would send passwords for everybody to read.
-    word = (
-        r"((sentinel_(user|password)|ssl_(ca_certs|certfile|keyfile))=[^&]*|(tls|ssl_check_hostname)=(0|1|true|false))"
-    )
-    return bool(re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url))
