@@ -11,7 +11,7 @@ from tests.faults.suite.report import told
 from tests.faults.suite.servers import template
 from tests.faults.suite.trial import Settings, tried
 
-SEED = int(os.environ.get("FAULTS_SEED", "1"))
+SEEDS = [int(each) for each in os.environ.get("FAULTS_SEEDS", "1,2,3").split(",")]
 FEW = Settings(seconds=6, rate=25)
 
 
@@ -23,6 +23,7 @@ def place() -> Iterator[tuple[Path, Path]]:
 
 
 @pytest.mark.timeout(240)
-def test_a_little_of_everything_breaks_no_law(place: tuple[Path, Path]) -> None:
-    outcome = tried("F0", SEED, *place, FEW)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_little_of_everything_breaks_no_law(place: tuple[Path, Path], seed: int) -> None:
+    outcome = tried("F0", seed, *place, FEW)
     assert not outcome.impossible and outcome.missed == {}, told(outcome)
