@@ -102,5 +102,5 @@ def test_the_wall_is_read_by_nft() -> None:
 
 def test_the_wall_closes_what_the_page_opens() -> None:
     wall = (DEPLOY / "nftables" / "event-commerce.nft").read_text()
-    assert "tcp dport { 5432, 6379, 8000 } drop" in wall
+    assert "tcp dport { 5432, 6379, 6432, 8000 } drop" in wall
     assert {"10.0.0.11", "10.0.0.12"} == set(re.findall(r"\d+\.\d+\.\d+\.\d+", wall))
