@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Puts the service on a bare Debian 12 machine, behind nginx with TLS. Run it as root, as often as you like:
-# what is there is kept. docs/deployment.md says what it does, and what comes after.
+# what is there is kept. docs/deployment.md says what it does, and what comes after. Where settings lie already that name
+# PostgreSQL and Redis on another machine, it installs none here: that is how a second node begins (docs/scaling.md).
 #   deploy/install.sh festival.example
 set -euo pipefail
 
@@ -11,12 +12,19 @@ site=${1:?"the name of the site, for example festival.example"}
 
 step() { printf '\n── %s\n' "$*"; }
 
+settings=/etc/event-commerce/environment
+# Whether a server is to be on this machine: without settings yet, or when they name one that is here.
+ours() { ! grep -q "^$1=" "$settings" 2>/dev/null || grep -Eq "^$1=.*([@/](localhost|127\.0\.0\.1)|host=/|unix:)" "$settings"; }
+servers=()
+! ours DATABASE_URL || servers+=(postgresql)
+! ours REDIS_URL || servers+=(redis-server)
+
 step "Packages"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends \
-  nginx postgresql redis-server python3-venv procps openssl ca-certificates curl >/dev/null
-systemctl enable --quiet --now postgresql redis-server
+  nginx "${servers[@]}" postgresql-client python3-venv procps openssl ca-certificates curl >/dev/null
+[ ${#servers[@]} = 0 ] || systemctl enable --quiet --now "${servers[@]}"
 
 step "Account and folders"
 getent passwd eventcommerce >/dev/null ||
@@ -28,15 +36,16 @@ install -d -m 2750 -o eventcommerce -g www-data /var/lib/event-commerce/storage/
 install -d -m 0700 -o eventcommerce -g eventcommerce /var/backups/event-commerce
 install -d -m 0700 -o www-data -g root /var/cache/nginx/event-commerce
 
-step "Database"
-as_postgres() { (cd / && runuser -u postgres -- "$@"); }
-as_postgres psql -qAt -c "SELECT 1 FROM pg_roles WHERE rolname = 'eventcommerce'" | grep -q 1 ||
-  as_postgres createuser eventcommerce
-as_postgres psql -qAt -c "SELECT 1 FROM pg_database WHERE datname = 'event_commerce'" | grep -q 1 ||
-  as_postgres createdb --owner=eventcommerce --encoding=UTF8 --locale=C.UTF-8 --template=template0 event_commerce
+if ours DATABASE_URL; then
+  step "Database"
+  as_postgres() { (cd / && runuser -u postgres -- "$@"); }
+  as_postgres psql -qAt -c "SELECT 1 FROM pg_roles WHERE rolname = 'eventcommerce'" | grep -q 1 ||
+    as_postgres createuser eventcommerce
+  as_postgres psql -qAt -c "SELECT 1 FROM pg_database WHERE datname = 'event_commerce'" | grep -q 1 ||
+    as_postgres createdb --owner=eventcommerce --encoding=UTF8 --locale=C.UTF-8 --template=template0 event_commerce
+fi
 
 step "Settings"
-settings=/etc/event-commerce/environment
 if [ ! -e "$settings" ]; then
   install -m 0640 -o root -g eventcommerce /dev/null "$settings"
   sed -e "s/festival\.example/$site/g" \
@@ -44,6 +53,8 @@ if [ ! -e "$settings" ]; then
     -e "s/^BOOTSTRAP_SECRET=.*/BOOTSTRAP_SECRET='$(openssl rand -hex 16)'/" \
     "$here/environment.example" >"$settings"
 fi
+# Those of another node came before the account did.
+chown root:eventcommerce "$settings" && chmod 0640 "$settings"
 install -m 0755 "$here/event-commerce.sh" /usr/local/bin/event-commerce
 
 step "Program (two minutes)"

@@ -18,7 +18,7 @@ before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
 cp -a "$etc/." "$before/"
 
-install -d -m 0755 "$etc/event-commerce/snippets"
+install -d -m 0755 "$etc/event-commerce/snippets" "$etc/event-commerce/nodes"
 install -m 0644 "$here"/nginx/{http,site}.conf "$etc/event-commerce/"
 install -m 0644 "$here"/nginx/snippets/*.conf "$etc/event-commerce/snippets/"
 sed -i "s/festival\.example/$site/g" "$etc/event-commerce/site.conf"
