@@ -18,6 +18,7 @@ from tests.settings import app_for
 
 KEPT = {"alembic_version", "signing_key"}
 WHOLE_SERVICES = {"deploy", "docs", "faults", "topology"}
+LONGEST = {"test_guides", "test_mixture", "test_outbox_faults", "test_upgrades"}
 _servers = ExitStack()
 
 
@@ -29,11 +30,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole services first: one test process then starts them one after another, while the others do the rest.
+    """Whole services first, the longest before all: one test process starts them one after another while the others do
+    the rest, and helps them in the end with what is short.
 
     A control needs its race to happen, and may try twice. A law may not.
     """
-    items.sort(key=lambda each: each.path.parent.name not in WHOLE_SERVICES)
+    items.sort(key=lambda each: (each.path.parent.name not in WHOLE_SERVICES, each.path.stem not in LONGEST))
     for each in items:
         if each.get_closest_marker("control"):
             each.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
