@@ -3,8 +3,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# More than half of the tests' time is waiting, so three more than there are processors.
-TESTERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3)
+# A third of the tests' time is waiting, so two more than there are processors.
+TESTERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Hundreds of processes start in a run of the tests: without compiled files each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE

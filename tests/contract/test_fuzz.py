@@ -31,7 +31,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 EXPECTED = {"PROVIDER_NOT_CONFIGURED"}
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
 PARTS = 6
 
 
