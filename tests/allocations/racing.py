@@ -2,10 +2,8 @@
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 
 from app.allocations import books
-from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
 from tests.http import Client
 
@@ -25,9 +23,3 @@ def law_holds() -> bool:
     except AssertionError:
         return False
     return True
-
-
-def restore(name: str, condition: str) -> None:
-    with transaction() as session:
-        session.execute(text("DELETE FROM allocation_slot"))
-        session.execute(text(f"ALTER TABLE allocation_slot ADD CONSTRAINT {name} CHECK ({condition})"))

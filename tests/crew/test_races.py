@@ -14,6 +14,7 @@ from app.crew.stall import stall as unlocked
 from tests.factories.crew import at, put, stall
 from tests.http import Client
 from tests.races import at_once
+from tests.unguarded import without
 
 
 def count(statement: str) -> int:
@@ -35,8 +36,6 @@ def test_without_the_index_there_would_be_several(client: Client) -> None:
     """The statement needs the index; without the unique one, the plain way to write it opens many."""
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
-    with transaction() as session:
-        session.execute(text("DROP INDEX uq_shift_open"))
     look = "SELECT count(*), pg_sleep(0.05) FROM shift WHERE crew_member_id = :m AND ended_at IS NULL"
     add = "INSERT INTO shift (id, crew_member_id, started_at, changed_at) VALUES (:i, :m, now(), now())"
 
@@ -45,13 +44,9 @@ def test_without_the_index_there_would_be_several(client: Client) -> None:
             if not session.execute(text(look), {"m": selma["id"]}).scalar():
                 session.execute(text(add), {"i": f"{number:024x}", "m": selma["id"]})
 
-    try:
+    with without("uq_shift_open"):
         at_once(8, plainly)
         assert count("SELECT count(*) FROM shift") > 1
-    finally:
-        with transaction() as session:
-            session.execute(text("DELETE FROM shift"))
-            session.execute(text("CREATE UNIQUE INDEX uq_shift_open ON shift (crew_member_id) WHERE ended_at IS NULL"))
 
 
 def test_of_thirty_two_wrong_codes_at_once_five_are_looked_at(client: Client) -> None:
