@@ -87,7 +87,7 @@ def list_movements(event_id: str, item_id: str) -> Any:
     body=schemas.AdjustBody,
     returns=schemas.Adjusted,
     idempotent=True,
-    errors=[errors.InsufficientStock, errors.StaleStock],
+    errors=[errors.InsufficientStock, errors.QuantityTooLarge, errors.StaleStock],
 )
 def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change how much there is: by a difference, or to what was counted.
