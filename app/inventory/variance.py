@@ -12,7 +12,6 @@ from sqlalchemy import DateTime as Timestamp
 from sqlalchemy import Integer as Whole
 
 from app.accounts.caller import Caller
-from app.core.clock import utcnow
 from app.core.staleness import as_of_now
 from app.events.times import instant
 from app.inventory import queries
@@ -73,5 +72,5 @@ def _period(event: Any, since: datetime | None, until: datetime | None) -> dict[
     return {
         "event": event.id,
         "since": instant(since or datetime.fromisoformat(LONG_AGO), event.timezone),
-        "until": instant(until or utcnow(), event.timezone),
+        "until": instant(until or event.now, event.timezone),
     }
