@@ -25,7 +25,8 @@ from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.seed_inventory import seed_items, stock_event
 from benchmarks.stage import Stage
 
-LISTENERS, EACH = 200, 5
+LISTENERS, NEWCOMERS, EACH = 200, 40, 5
+"""The last places of a server are for accounts and networks that have none."""
 ITEMS, CHANGES, NUMBER = 20, 20, 7_000
 _stock: dict[str, str] = {}
 
@@ -43,9 +44,14 @@ def stocked(stage: Stage) -> None:
 
 @contextmanager
 def listening(stage: Stage) -> Iterator[list[socket.socket]]:
-    """Two hundred streams that have read their snapshot."""
-    tokens = [_token(number) for number in range(LISTENERS // EACH)]
-    crowd = [_stream(stage, token) for token in tokens for _ in range(EACH)]
+    """Two hundred streams that have read their snapshot, each account at an address of its own."""
+    accounts = (LISTENERS - NEWCOMERS) // EACH
+    tokens = [_token(number) for number in range(accounts + NEWCOMERS)]
+    crowd = [
+        _stream(stage, token, f"127.0.1.{1 + number}")
+        for number, token in enumerate(tokens)
+        for _ in range(EACH if number < accounts else 1)
+    ]
     try:
         yield crowd
     finally:
@@ -67,9 +73,9 @@ def _token(number: int) -> str:
     return str(token_data(begun)["access_token"])
 
 
-def _stream(stage: Stage, token: str) -> socket.socket:
+def _stream(stage: Stage, token: str, address: str) -> socket.socket:
     host, _, port = stage.service.address.removeprefix("http://").partition(":")
-    made = socket.create_connection((host, int(port)), 10)
+    made = socket.create_connection((host, int(port)), 10, source_address=(address, 0))
     said = (f"GET {_stock['path']}/stream HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {token}", "", "")
     made.sendall("\r\n".join(said).encode())
     got = b""

@@ -94,7 +94,7 @@ class AccountSession(Base):
     )
 
     id: Mapped[str] = id_column()
-    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), index=True)
     counter: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     rotated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -99,7 +99,7 @@ class AllocationBlock(Base):
     open_max_per_claim: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     open_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     open_claims: Mapped[int] = _count()
-    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

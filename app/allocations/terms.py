@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from app.allocations.prices import Cost, Discount, bulk_discount, cost
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.events.models import Event, TicketType
 from app.events.prices import current_phase
@@ -34,7 +34,7 @@ def terms_of(
     problems = []
     if found is None:
         problems.append(_problem("ticketTypeId", "unknown_value", "The event has no ticket type with this id."))
-    promo = _promo(event, promo_code, ticket_type_id, utcnow()) if promo_code else None
+    promo = _promo(event, promo_code, ticket_type_id, database_now()) if promo_code else None
     if promo_code and promo is None:
         problems.append(_problem("promoCode", "unknown_value", "This code does not count for these tickets now."))
     if problems or found is None:
@@ -45,7 +45,7 @@ def terms_of(
 
 
 def _price(ticket_type: TicketType) -> int:
-    phase = current_phase(ticket_type.phases, sold=ticket_type.sold, now=utcnow())
+    phase = current_phase(ticket_type.phases, sold=ticket_type.sold, now=database_now())
     return phase.price_minor if phase else ticket_type.price_minor
 
 

@@ -86,7 +86,7 @@ class Application(Base):
     reviewer_notes: Mapped[str | None] = mapped_column(String(2000))
     risk_level: Mapped[str | None] = mapped_column(String(10))
     decided_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    decided_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    decided_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     documents_required: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list, server_default=text("'{}'"))
     documents_submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -121,7 +121,7 @@ class ApplicationLink(Base):
 
     id: Mapped[str] = id_column()
     token_hash: Mapped[str] = mapped_column(CHAR(64), unique=True)
-    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"))
+    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"), index=True)
     purpose: Mapped[str] = mapped_column(String(20))
     shown: Mapped[bool] = mapped_column(Boolean, default=False)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,14 +1,14 @@
 """What a campaign must be before it is kept: every problem of its fields, in the words of the API."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from app.campaigns import texts
 from app.campaigns.states import HOLDERS, SPECIFIC
 from app.campaigns.templates import TEMPLATES
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.events.times import instant
 
@@ -30,9 +30,9 @@ class Fault(NamedTuple):
     message: str
 
 
-def faults(fields: Mapping[str, Any], now: datetime | None = None) -> list[Fault]:
+def faults(fields: Mapping[str, Any]) -> list[Fault]:
     """What is wrong with these fields together. Those that are missing are not looked at; a naive time is not yet."""
-    return [*_texts(fields), *_template(fields), *_variants(fields), *_people(fields), *_time(fields, now or utcnow())]
+    return [*_texts(fields), *_template(fields), *_variants(fields), *_people(fields), *_time(fields)]
 
 
 def check(fields: Mapping[str, Any]) -> None:
@@ -89,14 +89,17 @@ def _people(fields: Mapping[str, Any]) -> list[Fault]:
     return []
 
 
-def _time(fields: Mapping[str, Any], now: datetime) -> list[Fault]:
+def _time(fields: Mapping[str, Any]) -> list[Fault]:
     when = fields.get("scheduled_at")
     if when is None:
         return []
     if fields.get("send_now"):
         return [Fault("scheduledAt", "conflicting", "Send it now, or at that time: not both.")]
-    if when.tzinfo is not None and when <= now:
+    if when.tzinfo is None:
+        return []
+    now = database_now()
+    if when <= now:
         return [Fault("scheduledAt", "too_small", "Must be in the future.")]
-    if when.tzinfo is not None and when - now > LONGEST_WAIT:
+    if when - now > LONGEST_WAIT:
         return [Fault("scheduledAt", "too_large", f"Must be within {LONGEST_WAIT.days} days.")]
     return []

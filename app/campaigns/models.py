@@ -86,7 +86,7 @@ class Campaign(Base):
     started_at: Mapped[datetime | None] = mapped_column(Timestamp)
     fanned_out_at: Mapped[datetime | None] = mapped_column(Timestamp)
     finished_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     copied_from: Mapped[str | None] = mapped_column(ObjectId)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 
 def utcnow() -> datetime:
-    """This process's clock. Deadlines that several processes share are compared in the database instead."""
+    """This process's clock, for what is shown and logged. Moments that are stored, or that a client sends, are compared
+    by the clock of the database: `now()` in a statement, or `app.core.db.database_now`."""
     return datetime.now(UTC)
 
 

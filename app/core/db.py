@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,17 @@ def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None =
         lambda cursor: cursor.execute(short(statement), parameters, prepare=prepare).fetchall()
     )
     return rows
+
+
+def database_now() -> datetime:
+    """The time by the clock of the database, which times what is stored; that of the transaction in which it is asked.
+
+    A moment from a client is compared with this: the clock of this process may be ahead or behind.
+    """
+    row = fetch_row("SELECT now()", ())
+    assert row is not None
+    now: datetime = row[0]
+    return now
 
 
 def write_alone(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:

@@ -47,7 +47,6 @@ def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **f
         return Found([], None)
     sort = "startsAt" if sort == "relevance" and "q" not in values else sort
     names = frozenset(values)
-    values["now"] = utcnow()
     if after is not None:
         values["after_key"], values["after_id"] = after
     rows = _rows(names, sort, limit + 1, values)
@@ -64,10 +63,10 @@ def suggestions(q: str) -> list[str]:
     rows: Any = []
     for length in (5, 4, 3):
         beginnings = " | ".join(f"'{word[:length]}':*" for word in words if len(word) >= length)
-        rows = fetch_rows(_NEAR, {"q": beginnings, "now": utcnow()}, prepare=False) if beginnings else []
+        rows = fetch_rows(_NEAR, {"q": beginnings}, prepare=False) if beginnings else []
         if rows:
             break
-    rows = rows or fetch_rows(_SOONEST, {"now": utcnow()})
+    rows = rows or fetch_rows(_SOONEST, {})
     return search.near(words, rows)
 
 
@@ -87,15 +86,15 @@ def _rows(names: frozenset[str], sort: str, most: int, values: dict[str, Any]) -
 
 def _window(sort: str, values: dict[str, Any]) -> Window:
     """Where a page starts. By start date the later of `since` and the cursor's key counts, so that the index is
-    entered at one place."""
+    entered at one place. This process's clock only chooses the index; the statement compares by the database's."""
     start, key = values.get("since"), values.get("after_key")
     if sort != "startsAt":
         return Window(since=start is not None, after=key is not None)
-    if key is not None and key >= (start or values["now"]):
+    if key is not None and key >= (start or utcnow()):
         return Window(since=False, after=True, upcoming=False)
     return Window(since=start is not None, after=key is not None and start is None)
 
 
-_CANDIDATES = f"SELECT name, search_text FROM event WHERE {IN_LISTS} AND starts_at >= %(now)s"
+_CANDIDATES = f"SELECT name, search_text FROM event WHERE {IN_LISTS} AND starts_at >= now()"
 _NEAR = f"{_CANDIDATES} AND search @@ to_tsquery('simple', %(q)s) LIMIT 200"
 _SOONEST = f"{_CANDIDATES} ORDER BY starts_at, id LIMIT 200"

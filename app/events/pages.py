@@ -71,6 +71,10 @@ class Moments:
     def __call__(self, name: str) -> ColumnElement[Any]:
         return self._hidden(bindparam(name, type_=DateTime(timezone=True)))
 
+    def now(self) -> ColumnElement[Any]:
+        """The time by the database's clock."""
+        return self._hidden(func.now())
+
     def after(self) -> Any:
         """The key of the last row of the page before."""
         return tuple_(self("after_key"), self._hidden(bindparam("after_id", type_=String)))
@@ -118,7 +122,7 @@ def _hits(base: Select[Any], window: Window, moments: Moments) -> CTE:
     if window.after:
         base = base.where(tuple_(Event.starts_at, Event.id) > moments.after())
     if window.upcoming:
-        base = base.where(Event.starts_at >= moments("since") if window.since else Event.ends_at > moments("now"))
+        base = base.where(Event.starts_at >= moments("since") if window.since else Event.ends_at > moments.now())
     return base.cte("hits").prefix_with("MATERIALIZED")
 
 
@@ -160,7 +164,7 @@ def _soonest(names: frozenset[str], window: Window, moments: Moments) -> Subquer
 
 def _running_and_coming(base: Select[Any], most: Any, moments: Moments, after: Any, *, near: int = 0) -> Subquery:
     """What is running comes from the index of periods, all of it; what is coming from that of starts."""
-    period = func.tstzrange(Event.starts_at, Event.ends_at).op("@>", return_type=Boolean())(moments("now"))
+    period = func.tstzrange(Event.starts_at, Event.ends_at).op("@>", return_type=Boolean())(moments.now())
     rows = select(Event.__table__).where(in_lists(), period) if near else base.where(period)
     running = rows.cte("running").prefix_with("MATERIALIZED")
     now = _over(base, running) if near else select(running)
@@ -168,12 +172,12 @@ def _running_and_coming(base: Select[Any], most: Any, moments: Moments, after: A
         now = now.where(tuple_(running.c.starts_at, running.c.id) > after)
     return union_all(
         now.order_by(running.c.starts_at, running.c.id).limit(most),
-        _first(base, Event.starts_at > moments("now"), most, near=near),
+        _first(base, Event.starts_at > moments.now(), most, near=near),
     ).subquery()
 
 
 def _nearest(names: frozenset[str], window: Window) -> Subquery:
     moments = Moments(opaque=False)
-    period = Event.starts_at >= moments("since") if window.since else Event.ends_at > moments("now")
+    period = Event.starts_at >= moments("since") if window.since else Event.ends_at > moments.now()
     query = select(*SUMMARY, DISTANCE_KM.label("sort_key")).where(in_lists(), *conditions(names), period)
     return query.order_by(NEARNESS).limit(CANDIDATES).subquery()

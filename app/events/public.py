@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from app.core.clock import rfc3339, utcnow
+from app.core.clock import rfc3339
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.core.staleness import may_be_stale
@@ -39,7 +39,7 @@ TYPE_KEYS = ("id", "name", "description", "priceMinor", "minPerOrder", "maxPerOr
 PHASE_KEYS = ("name", "startsAt", "endsAt", "priceMinor", "quantity")
 INVENTORY = f"""
     SELECT coalesce(e.sales_end_at, e.ends_at), t.id, t.name, t.price_minor, t.total, t.sold, t.allocated, t.public,
-           p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity
+           p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity, now()
       FROM event e
       LEFT JOIN ticket_type t ON t.event_id = e.id
       LEFT JOIN price_phase p ON p.ticket_type_id = t.id
@@ -80,14 +80,14 @@ def inventory(id: str) -> dict[str, Any]:
     rows = fetch_rows(INVENTORY, (id,))
     if not rows:
         raise NotFound()
-    now = utcnow()
+    now = rows[0][13]
     types = groupby(rows, key=lambda row: row[:8])
     return {
         "eventId": id,
         "currency": "NAD",
         "salesEndAt": _time(rows[0][0]),
         "ticketTypes": [
-            _type(head, [Phase(*each[8:]) for each in rest if each[8] is not None], now)
+            _type(head, [Phase(*each[8:13]) for each in rest if each[8] is not None], now)
             for head, rest in types
             if head[1] is not None
         ],

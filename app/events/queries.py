@@ -1,14 +1,12 @@
 """Reads of events, always through the owner; what the public reads stands in `discovery` and `public`."""
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, false, func, inspect, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.core.clock import utcnow
-from app.core.db import db
+from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events import visibility
 from app.events.filters import conditions, given
@@ -47,14 +45,20 @@ def locked(session: Session, caller: Caller, id: str) -> Event:
     return found
 
 
-def shown(found: Event, now: datetime | None = None) -> dict[str, Any]:
+def is_due(found: Event) -> bool:
+    """Whether an event is a draft whose moment to be published has come, by the database's clock."""
+    if found.visibility != visibility.DRAFT or found.publish_at is None:
+        return False
+    return visibility.is_due(found.visibility, found.publish_at, database_now())
+
+
+def shown(found: Event) -> dict[str, Any]:
     """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
-    now = now or utcnow()
-    due = visibility.is_due(found.visibility, found.publish_at, now)
+    due = is_due(found)
     return {
         **{each.key: getattr(found, each.key) for each in inspect(Event).column_attrs if each.key != "search"},
         "ticket_types": found.ticket_types,
-        "visibility": visibility.effective(found.visibility, found.publish_at, now),
+        "visibility": visibility.PUBLISHED if due else found.visibility,
         "version": found.version + due,
         "currency": "NAD",
     }

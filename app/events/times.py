@@ -8,7 +8,7 @@ writes an offset. See docs/decisions/local-times.md.
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.errors import ValidationFailed
 
 LONGEST_WAIT_DAYS = 90
@@ -30,9 +30,9 @@ def payment_time(mode: str, moment: datetime | None, zone: str) -> datetime | No
         return None
     if moment is None:
         raise ValidationFailed.of("scheduledFor", "required", "Say when, or choose the mode now.")
-    when = instant(moment, zone)
-    if when <= utcnow():
+    when, now = instant(moment, zone), database_now()
+    if when <= now:
         raise ValidationFailed.of("scheduledFor", "too_small", "Must be in the future.")
-    if (when - utcnow()).days >= LONGEST_WAIT_DAYS:
+    if (when - now).days >= LONGEST_WAIT_DAYS:
         raise ValidationFailed.of("scheduledFor", "too_large", f"Must be within {LONGEST_WAIT_DAYS} days.")
     return when

@@ -47,8 +47,3 @@ def reachable(now: str, wanted: str) -> bool:
 def is_due(visibility: str, publish_at: datetime | None, now: datetime) -> bool:
     """Whether a draft's moment has come, so that it counts as published."""
     return visibility == DRAFT and publish_at is not None and publish_at <= now
-
-
-def effective(visibility: str, publish_at: datetime | None, now: datetime) -> str:
-    """What an event's visibility amounts to at `now`."""
-    return PUBLISHED if is_due(visibility, publish_at, now) else visibility

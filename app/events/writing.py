@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
-from app.core.clock import rfc3339, utcnow
+from app.core.clock import rfc3339
+from app.core.db import database_now
 from app.core.freshness import changed
-from app.events import checks, search, ticket_types, visibility
+from app.events import checks, queries, search, ticket_types, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.times import instant
@@ -25,9 +26,9 @@ CATALOGUE = "events"
 
 def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], said: Mapping[str, str]) -> bool:
     """Makes the event what `fields` say; whether anything changed. Raises what refuses it."""
-    now = utcnow()
+    now = database_now()
     sent = resolved(fields, fields.get("timezone") or event.timezone)
-    _assign(event, sent, now)
+    _assign(event, sent)
     checks.check(event, sent, said, now)
     session.add(event)
     modified = session.is_modified(event)
@@ -56,14 +57,14 @@ def resolved(value: Any, zone: str, *, stored: bool = False) -> Any:
 _STORED = frozenset({*LISTS, "promotion"})
 
 
-def settle(event: Event, now: datetime) -> None:
+def settle(event: Event) -> None:
     """Makes a draft whose moment has come what everybody sees it as already: published, one version on."""
-    if visibility.is_due(event.visibility, event.publish_at, now):
+    if queries.is_due(event):
         event.visibility = PUBLISHED
         event.version += 1
 
 
-def _assign(event: Event, sent: Mapping[str, Any], now: datetime) -> None:
+def _assign(event: Event, sent: Mapping[str, Any]) -> None:
     for name, value in sent.items():
         if name == "visibility":
             _go(event, value)

@@ -3,18 +3,20 @@
 from functools import cache
 
 from app.inventory.book import BOOKED, CHANNEL, MOVEMENT, NEXT_MOMENT, SHOWN, TOLD, columns_of
-from app.inventory.columns import BUCKETS
+from app.inventory.columns import BUCKETS, MOST
 
 OWN = "(%(all)s OR e.organiser_id = %(caller)s)"
 COLUMNS = ("done", *SHOWN, *(f"movement_{each}" for each in MOVEMENT), "notified")
 DELTA = "coalesce(%(delta)s::numeric, %(counted)s::numeric - was.{column})"
 GUARD = """least(i.on_hand + w.on_hand_by, i.reserved + w.reserved_by, i.damaged + w.damaged_by,
                i.available + w.on_hand_by - w.reserved_by - w.damaged_by) >= 0"""
+LIMIT = f"(w.delta <= 0 OR i.{{column}} + w.delta <= {MOST})"
 
 
-def guard() -> str:
-    """What must hold of the row when it is written: that there is enough of everything."""
-    return GUARD
+def guard(column: str) -> str:
+    """What must hold of the row when it is written: that there is enough of everything, and no more than a file may
+    say. What is too much already may become less."""
+    return f"{GUARD} AND {LIMIT.format(column=column)}"
 
 
 @cache
@@ -41,7 +43,7 @@ WITH was AS (
                            THEN greatest(0, i.on_order - w.on_hand_by) ELSE i.on_order END,
            version = i.version + 1, moved_at = {NEXT_MOMENT}, updated_at = now()
       FROM wanted w
-     WHERE i.id = w.id AND {guard()} AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
+     WHERE i.id = w.id AND {guard(column)} AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
     RETURNING i.*, w.delta AS moved_by, w.was_low, w.was_on_order - i.on_order AS arrived
 ), entries AS (
     SELECT event_id, id AS item_id, '{bucket}' AS bucket, moved_by AS delta, on_hand AS on_hand_after,

@@ -13,6 +13,11 @@ class SkuTaken(Conflict):
     message = "Another item of this event has that SKU, in this case or another."
 
 
+class QuantityTooLarge(Conflict):
+    number, code = 40933, "QUANTITY_TOO_LARGE"
+    message = "An item can hold at most 999,999,999.999; data says how much there is."
+
+
 class StaleStock(StaleVersion):
     """The code of a stale version, as a conflict: it is the stock that is stale, not the item."""
 

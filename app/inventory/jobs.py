@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from app.clients.mail import send
-from app.core.db import release
+from app.core.db import database_now, release
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
 from app.core.session import ReadOrWriteSession
@@ -70,6 +70,7 @@ def remind(run: Run) -> None:
     """Sends the digests that are due, and finds when each is due again."""
     with transaction() as session:
         run.done_in(session)
+        now = database_now()
         for reminder, zone in _due(session):
             enqueue_many(
                 "inventory.mail_digest",
@@ -80,7 +81,7 @@ def remind(run: Run) -> None:
                 ],
             )  # fmt: skip
             reminder.next_at = reminders.next_at(
-                frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=zone
+                frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=zone, now=now
             )
 
 

@@ -11,20 +11,25 @@ from typing import Any
 
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.clock import rfc3339, utcnow
+from app.core.clock import rfc3339
 from app.core.db import row_within, rows_within
 from app.core.errors import ValidationFailed
 from app.events.times import instant
 from app.inventory import adjusting
 from app.inventory.adjusting import OWN
 from app.inventory.book import CHANNEL, MOVEMENT, SHOWN, columns_of
-from app.inventory.columns import BUCKETS
+from app.inventory.columns import BUCKETS, MOST
+from app.inventory.errors import QuantityTooLarge
 
 SLACK = timedelta(minutes=5)
 FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+# The time is read when the lock is held, by the clock that times everything else in the book.
 LOCK = f"""
-SELECT e.timezone FROM inventory_item i JOIN event e ON e.id = i.event_id
- WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWN} FOR NO KEY UPDATE OF i
+WITH locked AS MATERIALIZED (
+    SELECT e.timezone FROM inventory_item i JOIN event e ON e.id = i.event_id
+     WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWN} FOR NO KEY UPDATE OF i
+)
+SELECT timezone, clock_timestamp() FROM locked
 """
 # What the bucket held at that moment, and the first count from then on, which knew of what happened until then.
 BOOK_AT = """
@@ -68,22 +73,28 @@ assert len(SHOWN) + len(MOVEMENT) + 2 == len(adjusting.COLUMNS)
 
 
 def book(session: OrmSession, bucket: str, asked: Mapping[str, Any], occurred_at: datetime) -> Any:
-    """Books what happened at a time of its own; the row that `adjusting` gives. Raises ValidationFailed."""
-    zone = row_within(session, LOCK, asked)
-    if zone is None:
+    """Books what happened at a time of its own; the row that `adjusting` gives.
+
+    Raises ValidationFailed, QuantityTooLarge.
+    """
+    locked = row_within(session, LOCK, asked)
+    if locked is None:
         return None
-    at = _moment(occurred_at, zone[0])
-    told = {**asked, "bucket": bucket, "at": at, "occurred_at": at}
+    at = _moment(occurred_at, *locked)
+    told = {**asked, "at": at, "occurred_at": at}
     ((held, count_at),) = rows_within(session, BOOK_AT.format(column=BUCKETS[bucket]), told)
     if told["delta"] is None:
         told["delta"] = told["counted"] - held
+    if abs(told["delta"]) > MOST:
+        # Late movements before a count change nothing that stands beside the item, so no other rule bounds their sum.
+        raise QuantityTooLarge("The book holds too much at that time.")
     if count_at is not None:
         return row_within(session, HELD_BY_A_COUNT, {**told, "count_at": count_at})
     return row_within(session, adjusting.statement(bucket), told)
 
 
-def _moment(occurred_at: datetime, zone: str) -> datetime:
-    at, now = instant(occurred_at, zone), utcnow()
+def _moment(occurred_at: datetime, zone: str, now: datetime) -> datetime:
+    at = instant(occurred_at, zone)
     if at > now + SLACK or at < FIRST:
         raise ValidationFailed.of("occurredAt", "invalid_time", f"Must be a time until now, {rfc3339(now)}.")
     return min(at, now)

@@ -7,13 +7,13 @@ ended(session, run, job.id, result, file=File(…), failed=None)         # commi
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from flask import current_app
 from sqlalchemy import delete, func, select, update
 
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.jobs import Run
 from app.core.permits import permit
 from app.core.session import ReadOrWriteSession
@@ -52,9 +52,9 @@ def link(job: StockJob, viewer_id: str) -> str:
     return f"{base}/api/events/{job.event_id}/inventory/reports/files/{permit(PURPOSE, job.id, viewer_id)[0]}"
 
 
-def shown(job: StockJob, viewer_id: str) -> dict[str, Any]:
+def shown(job: StockJob, viewer_id: str, *, now: datetime | None = None) -> dict[str, Any]:
     """A job as it goes out to a viewer. What has not ended after two hours will not end."""
-    lost = job.status in OPEN and job.created_at < utcnow() - GIVEN_UP
+    lost = job.status in OPEN and job.created_at < (now or database_now()) - GIVEN_UP
     return {
         "job_id": job.id,
         "kind": job.kind,

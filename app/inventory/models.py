@@ -256,6 +256,7 @@ class StockJob(Base):
     __table_args__ = (
         CheckConstraint("status IN ('queued', 'running', 'done', 'failed')", name="status"),
         Index("ix_inventory_job_created", "created_at"),
+        Index("ix_inventory_job_event", "event_id"),
     )
 
     id: Mapped[str] = id_column()

@@ -24,9 +24,9 @@ MOVEMENT_SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": LEDGER.occurred_a
 
 
 def event_of(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
-    """The id, name and time zone of an event whose stock the caller may see. Raises NotFound."""
+    """The id, name and time zone of an event whose stock the caller may see, and the time. Raises NotFound."""
     row = db.session.execute(
-        select(Event.id, Event.name, Event.timezone, Event.organiser_id).where(
+        select(Event.id, Event.name, Event.timezone, Event.organiser_id, func.now().label("now")).where(
             Event.id == event_id, owned(caller, tier)
         )
     ).first()

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, func, select
 
-from app.core.clock import utcnow
-from app.core.db import db
+from app.core.db import database_now, db
 from app.events.models import Event
 from app.events.times import instant
 from app.inventory.filters import expiry
@@ -40,7 +39,7 @@ class Digest:
 
 def next_at(*, frequency: str, hour: int, weekday: str, zone: str, now: datetime | None = None) -> datetime:
     """The next time after now at which that hour begins where the event is."""
-    local = (now or utcnow()).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    local = (now or database_now()).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     due = local.replace(hour=hour, minute=0, second=0, microsecond=0)
     if due <= local:
         due += timedelta(days=1)
@@ -59,7 +58,7 @@ def digest(event_id: str) -> Digest | None:
     if row is None:
         return None
     asked = {each: getattr(row.Reminder, each) if row.Reminder else DEFAULTS[each] for each in DEFAULTS}
-    today = utcnow().astimezone(ZoneInfo(row.timezone)).date()
+    today = database_now().astimezone(ZoneInfo(row.timezone)).date()
     lows = list(db.session.execute(low(event_id))) if asked["include_low_stock"] else []
     until = today + timedelta(days=asked["expiring_within_days"])
     olds = list(db.session.execute(expiring(event_id, until))) if asked["include_expiring"] else []

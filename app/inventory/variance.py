@@ -12,11 +12,11 @@ from sqlalchemy import DateTime as Timestamp
 from sqlalchemy import Integer as Whole
 
 from app.accounts.caller import Caller
-from app.core.clock import utcnow
+from app.core.formulas import escape_sql
 from app.core.staleness import as_of_now
 from app.events.times import instant
 from app.inventory import queries
-from app.inventory.exporting import as_csv, defused
+from app.inventory.exporting import as_csv
 
 COLUMNS = ("sku", "name", "unit", "category", "storageLocation", "counts", "countedAt", "expected", "counted",
            "variance", "costPrice", "value")  # fmt: skip
@@ -36,7 +36,7 @@ COUNTED = """
       JOIN inventory_item i ON i.id = v.item_id
 """
 CSV = f"""
-    SELECT {", ".join(defused(each) for each in ("sku", "name", "unit", "category", "storage_location"))},
+    SELECT {", ".join(escape_sql(each) for each in ("sku", "name", "unit", "category", "storage_location"))},
            counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
            trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
       FROM ({COUNTED.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
@@ -73,5 +73,5 @@ def _period(event: Any, since: datetime | None, until: datetime | None) -> dict[
     return {
         "event": event.id,
         "since": instant(since or datetime.fromisoformat(LONG_AGO), event.timezone),
-        "until": instant(until or utcnow(), event.timezone),
+        "until": instant(until or event.now, event.timezone),
     }

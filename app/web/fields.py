@@ -7,6 +7,7 @@ a `Query` schema reads the same fields from text.
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import phonenumbers
@@ -58,6 +59,11 @@ class Length(validate.Length):
 
 
 class Range(validate.Range):
+    def __call__(self, value: Any) -> Any:
+        # A limit is a double, as numbers in JSON are: an exact value is compared as the double that was sent.
+        super().__call__(float(value) if isinstance(value, Decimal) else value)
+        return value
+
     def _format_error(self, value: Any, message: str) -> str:
         low = self.min is not None and value < self.min
         return Problem("too_small" if low else "too_large", f"Must be {_span(self.min, self.max)}.")

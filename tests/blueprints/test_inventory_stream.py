@@ -6,7 +6,9 @@ import orjson
 import pytest
 
 from app.inventory import feed
-from tests.factories.accounts import account, sign_in
+from app.web.streams import places
+from tests.factories.accounts import account, sign_in, signed_in
+from tests.factories.events import event
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, refusal
 from tests.streams import Event, events_of
@@ -116,6 +118,19 @@ def test_nobody_else_may_listen(stock: Stock, client: Client) -> None:
     signed_in = client.as_(str(sign_in(client, customer.email)["accessToken"]))
     assert refusal(signed_in.get(path)) == (403, "ROLE_NOT_ALLOWED")
     assert refusal(stock.owner.get(path, query_string={"onHand": "much"})) == (422, "VALIDATION_FAILED")
+
+
+def test_an_account_without_a_verified_address_may_not_listen(client: Client) -> None:
+    owner = signed_in(client, account("organiser", verified=False))
+    path = f"/api/events/{event(owner)['id']}/inventory"
+    assert owner.get(path).status_code == 200
+    assert refusal(owner.get(f"{path}/stream")) == (403, "EMAIL_NOT_VERIFIED")
+
+
+def test_a_network_with_its_share_is_told_to_wait(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "PER_NETWORK", 0)
+    answer = stock.owner.get(f"{stock.path}/stream")
+    assert refusal(answer) == (429, "TOO_MANY_STREAMS_FROM_NETWORK") and answer.headers["Retry-After"] == "5"
 
 
 def test_head_tells_the_head(stock: Stock) -> None:

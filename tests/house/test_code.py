@@ -71,3 +71,25 @@ def test_no_name_says_nothing() -> None:
     empty = re.compile(r"(?i)^(utils?|helpers?|common|misc|managers?|base|tools?)(\.py)?$")
     found = [name(path) for path in files(*FOLDERS) if any(map(empty.match, path.relative_to(ROOT).parts))]
     assert found == []
+
+
+def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
+    """Moments are compared by the clock of the database. These modules show the time, or make demo data."""
+    allowed = {
+        "app/web/envelope.py", "app/clients/mailbox.py", "app/clients/mime.py", "app/blueprints/console/ops.py",
+        "app/events/demo.py", "app/inventory/demo.py", "app/payouts/demo.py",
+        "app/events/discovery.py",  # It chooses an index; the statement compares.
+        "app/allocations/invoicing/issuing.py", "app/payouts/months.py", "app/allocations/actions/admit.py",
+    }  # fmt: skip
+    read = {path for path, tree in trees("app") for called, _ in calls(tree) if called == "utcnow"}
+    assert read - allowed == set()
+    wall_clock = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
+    named = [
+        f"{path}:{call.lineno}"
+        for path, tree in trees("app")
+        for called, call in calls(tree)
+        if path != "app/core/clock.py"
+        and isinstance(call.func, ast.Attribute)
+        and (getattr(call.func.value, "id", ""), called) in wall_clock
+    ]
+    assert named == []

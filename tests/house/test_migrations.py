@@ -82,6 +82,23 @@ def test_an_index_can_be_made_beside_the_traffic(scratch: Flask, tmp_path: Path)
     assert differences() == []
 
 
+UNINDEXED = text("""
+    SELECT k.conrelid::regclass || '.' || a.attname
+      FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+     WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND NOT EXISTS (
+        SELECT FROM pg_index i
+         WHERE i.indrelid = k.conrelid AND i.indkey[0] = k.conkey[1] AND i.indisvalid
+           AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) = '(' || a.attname || ' IS NOT NULL)'))
+     ORDER BY 1
+""")
+
+
+def test_each_key_that_follows_a_deletion_has_an_index(scratch: Flask) -> None:
+    """Without one, every deletion in the other table reads this table from end to end."""
+    with db.engine.connect() as connection:
+        assert list(connection.scalars(UNINDEXED)) == []
+
+
 def test_each_migration_says_what_it_does() -> None:
     for path in files("migrations/versions"):
         assert path.read_text().startswith('"""'), path.name

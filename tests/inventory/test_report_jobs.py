@@ -121,6 +121,7 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
 
 MEASURED = """
 import json, re
+from datetime import UTC, datetime
 from decimal import Decimal
 from app import create_app
 from app.inventory import queries
@@ -128,7 +129,8 @@ from app.inventory.reports import paper, reading
 from app.inventory.reports.asking import asked
 with create_app().app_context():
     event = queries.around("{event}")
-    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90)
+    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90,
+                     now=datetime.now(UTC))
     found = json.loads(reading.as_json(event, question, most=10_000), parse_float=Decimal)
     told = []
     data = paper.drawn(event, question, found, tick=told.append)

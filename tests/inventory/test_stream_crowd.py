@@ -3,6 +3,7 @@
 import selectors
 import time
 from collections.abc import Iterator
+from itertools import count
 from statistics import quantiles
 
 import pytest
@@ -18,14 +19,15 @@ from tests.http import Client, data
 from tests.inventory.test_streams import connections
 from tests.streams import Listening, Web, web
 
-CROWD, EACH = 200, 5
+CROWD, NEWCOMERS, EACH = 160, 40, 5
 WORKERS, POOL = 2, 2
 ASKED = 150
+_addresses = count(1)
 
 
 @pytest.fixture
 def service(app: Flask) -> Iterator[Web]:
-    with kept_open() as folder, web(app, folder, DATABASE_POOL=str(POOL)) as found:
+    with kept_open() as folder, web(app, folder, DATABASE_POOL=str(POOL), PROXY_HOPS="1") as found:
         yield found
 
 
@@ -38,6 +40,7 @@ def test_two_hundred_listen_and_nobody_notices(service: Web, stock: Stock, app: 
     item, before = stock.item(), _answers(service)
     _, held = connections(app)
     crowd = [listening for headers in _tokens(CROWD // EACH) for listening in _five(service, stock, headers)]
+    crowd += [service.listen(f"{stock.path}/stream", headers) for headers in _tokens(NEWCOMERS)]
     for each in crowd:
         each.snapshot()
     during, (ears, every) = _answers(service), connections(app)
@@ -56,12 +59,14 @@ def _five(service: Web, stock: Stock, headers: dict[str, str]) -> Iterator[Liste
         yield service.listen(f"{stock.path}/stream", headers)
 
 
-def _tokens(count: int) -> Iterator[dict[str, str]]:
-    for _ in range(count):
+def _tokens(people: int) -> Iterator[dict[str, str]]:
+    """Headers of so many admins, each at a client network of their own."""
+    for _ in range(people):
         who = account("admin")
         with transaction() as session:
             begun = sessions.begin(session, who)
-        yield {"Authorization": f"Bearer {token_data(begun)['access_token']}"}
+        address = f"203.0.113.{next(_addresses)}"
+        yield {"Authorization": f"Bearer {token_data(begun)['access_token']}", "X-Forwarded-For": address}
 
 
 def _answers(service: Web) -> float:

@@ -41,6 +41,7 @@ own stall, verified      . x e  -  + + v      - - -      - - - -
 thing of a stall         . x e  -  + 0 0      - - -      - - - -
 new event                . x e  -  - - -      + + +      - - + +
 event: read              . x e  -  - - -      + 0 0      + + + +
+event: read, verified    . x e  -  - - -      + 0 v      + + + +
 event: write             . x e  -  - - -      + 0 0      - - + +
 event: write, verified   . x e  -  - - -      + 0 v      - - + +
 event: send again        . x e  -  - - -      U 0 v      - - U U
@@ -137,7 +138,7 @@ event: write            PATCH  /api/events/{eventId}/inventory/reminder
 event: write            POST   /api/events/{eventId}/inventory/reminder/trigger
 event: write            POST   /api/events/{eventId}/inventory/reorder/apply
 event: read             GET    /api/events/{eventId}/inventory/reports
-event: read             GET    /api/events/{eventId}/inventory/stream
+event: read, verified   GET    /api/events/{eventId}/inventory/stream
 event: read             GET    /api/events/{eventId}/inventory/variance
 event: read             GET    /api/events/{eventId}/inventory/variance.csv
 event: read             POST   /api/events/{id}/notifications/audience-preview

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.accounts.caller import Caller
 from app.core.errors import AppError
-from app.web.streams import StreamsFull, TooManyStreams, frames, handover, places
+from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, frames, handover, places
 from app.web.streams.listener import BACKLOG, HEARTBEAT, LONGEST, STUCK, Gone, Listener, Ticket
 from app.web.streams.places import Places
 from app.web.streams.topics import Topics
@@ -118,16 +118,54 @@ def test_only_plain_sockets_are_taken() -> None:
 
 def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Places(app.extensions["settings"].REDIS_URL) for _ in range(2)]
-    taken = [found[n % 2].take("one") for n in range(5)]
+    taken = [found[n % 2].take("one", "network one") for n in range(5)]
     _refused(found[0], "one", TooManyStreams)
     found[0].leave(taken[0])
     found[0].leave(taken[0])
-    found[1].take("one")
+    found[1].take("one", "network one")
     monkeypatch.setattr(places, "PER_HOST", 6)
-    found[1].take("two")
+    monkeypatch.setattr(places, "KEPT_FREE", 0)
+    found[1].take("two", "network two")
     _refused(found[0], "two", StreamsFull)
     found[1].leave_all()
-    found[0].take("two")
+    found[0].take("two", "network two")
+
+
+def test_a_network_has_a_share_of_the_places(app: Flask) -> None:
+    found = Places(app.extensions["settings"].REDIS_URL)
+    for number in range(places.PER_NETWORK):
+        found.take(f"account {number // 5}", "192.0.2.1")
+    _refused(found, "another", TooManyStreamsFromNetwork, "192.0.2.1")
+    found.take("another", "192.0.2.2")
+
+
+def test_the_last_places_are_for_newcomers(app: Flask) -> None:
+    found = Places(app.extensions["settings"].REDIS_URL)
+    crowd = [(f"account {number // 5}", f"192.0.2.{number // 50}") for number in range(places.PER_HOST)]
+    for account, network in crowd[: places.PER_HOST - places.KEPT_FREE]:
+        found.take(account, network)
+    for account, _ in crowd[places.PER_HOST - places.KEPT_FREE :: 5]:
+        _refused(found, account, StreamsFull, "192.0.2.3")
+    _refused(found, "unknown", StreamsFull, "192.0.2.3")
+    for number in range(places.KEPT_FREE):
+        newcomer, network = f"newcomer {number}", f"198.51.100.{number // places.NEWCOMERS_PER_NETWORK}"
+        found.take(newcomer, network)
+        if number % places.NEWCOMERS_PER_NETWORK == places.NEWCOMERS_PER_NETWORK - 1:
+            _refused(found, "one more", StreamsFull, network)
+        _refused(found, newcomer, StreamsFull, network)
+    _refused(found, "too late", StreamsFull, "203.0.113.1")
+    found.leave_all()
+    found.take("too late", "203.0.113.1")
+
+
+@pytest.mark.control
+def test_without_the_shares_one_network_holds_every_place(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "PER_NETWORK", places.PER_HOST)
+    monkeypatch.setattr(places, "KEPT_FREE", 0)
+    found = Places(app.extensions["settings"].REDIS_URL)
+    for number in range(places.PER_HOST):
+        found.take(f"account {number // 5}", "192.0.2.1")
+    _refused(found, "newcomer", StreamsFull, "198.51.100.1")
 
 
 def test_places_of_the_dead_are_free(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,32 +173,32 @@ def test_places_of_the_dead_are_free(app: Flask, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as killed:
         killed.setattr("os.getpid", lambda: 2**22 + 1)
         for _ in range(5):
-            found.take("one")
-    found.take("one")
+            found.take("one", "network one")
+    found.take("one", "network one")
 
 
 def test_a_place_that_is_not_renewed_is_lost(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = Places(app.extensions["settings"].REDIS_URL)
     for _ in range(5):
-        found.take("one")
+        found.take("one", "network one")
     now = places.time.time()
     monkeypatch.setattr(places.time, "time", lambda: now + places.LASTS + 1)
-    found.take("one")
+    found.take("one", "network one")
 
 
 def test_without_redis_a_process_counts_its_own() -> None:
     found = Places("redis://127.0.0.1:1/0")
-    held = [found.take("one") for _ in range(5)]
+    held = [found.take("one", "network one") for _ in range(5)]
     _refused(found, "one", TooManyStreams)
     found.leave(held[0])
-    found.take("one")
+    found.take("one", "network one")
     found.renew()
 
 
-def _refused(found: Places, account: str, kind: type[AppError]) -> None:
+def _refused(found: Places, account: str, kind: type[AppError], network: str = "elsewhere") -> None:
     before = len(found.taken)
     with pytest.raises(kind):
-        found.take(account)
+        found.take(account, network)
     assert len(found.taken) == before
 
 

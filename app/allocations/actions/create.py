@@ -11,7 +11,7 @@ from app.allocations import books
 from app.allocations.errors import InsufficientTickets
 from app.allocations.models import AllocationBlock
 from app.allocations.terms import Terms, terms_of
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.core.freshness import changed
 from app.core.ids import new_id
@@ -97,7 +97,7 @@ def _release_at(event: Event, moment: datetime | None) -> datetime | None:
     if moment is None:
         return None
     found = instant(moment, event.timezone)
-    if found <= utcnow():
+    if found <= database_now():
         raise ValidationFailed.of("releaseAt", "in_the_past", "Must be in the future.")
     return found
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.allocations import books, shown
 from app.allocations.models import AllocationBlock
-from app.core.clock import utcnow
+from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.core.transaction import transaction
 from app.events.times import instant
@@ -85,7 +85,7 @@ def _until(moment: datetime, zone: str) -> datetime:
 
 
 def _is_past(moment: datetime | None) -> bool:
-    return moment is not None and moment <= utcnow()
+    return moment is not None and moment <= database_now()
 
 
 def _check(block: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ class TicketPack(Base):
     count: Mapped[int] = mapped_column(Integer)
     status: Mapped[str] = mapped_column(String(20))
     drawn: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
-    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

@@ -11,8 +11,7 @@ from app.applications.links import Opened
 from app.applications.models import Application
 from app.applications.progress import go_on, going_on, letter
 from app.clients import storage
-from app.core.clock import utcnow
-from app.core.db import release
+from app.core.db import database_now, release
 from app.core.outbox import Work, enqueue_all, errand
 from app.core.session import ReadOrWriteSession
 from app.core.tokens import opaque_token
@@ -79,5 +78,5 @@ def _stored(application_id: str, sent: Sent) -> str:
 
 def _submitted(session: ReadOrWriteSession, application: Application) -> list[Work]:
     """Closes the documents and goes on; what has to be mailed."""
-    application.documents_submitted_at = utcnow()
+    application.documents_submitted_at = database_now()
     return [*letter("application_documents", application), *going_on(application, go_on(session, application))]

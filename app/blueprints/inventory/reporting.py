@@ -1,6 +1,5 @@
 """One path for reports and for the progress of long work: what it takes, and which of its answers is meant."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
@@ -10,14 +9,13 @@ from app.blueprints.inventory.files import CSV, attachment, private
 from app.blueprints.inventory.schemas import ID
 from app.inventory import actions, long_work, queries
 from app.inventory.reports import reading
-from app.inventory.reports.asking import LAST_DAYS, asked
+from app.inventory.reports.asking import LAST_DAYS, MOST_DAYS, asked
 from app.inventory.reports.kinds import REPORTS
 from app.web.envelope import spliced_response
 from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Secret, Whole, problem
 from app.web.schema import Query, Schema
 
 FORMATS = ("json", "csv", "pdf")
-MOST_DAYS = 366
 
 
 class ReportQuery(Query):
@@ -34,14 +32,9 @@ class ReportQuery(Query):
     download = Flag(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
 
     @validates_schema
-    def asks_for_days(self, data: dict[str, Any], **_: Any) -> None:
+    def asks_for_a_file(self, data: dict[str, Any], **_: Any) -> None:
         if data["download"] and not data["job_id"]:
             raise ValidationError({"jobId": problem("required", "This field is required.").messages})
-        begins, ends = (_roughly(data[each]) for each in ("since", "until"))
-        if begins and (ends or datetime.now(UTC)) < begins:
-            raise ValidationError({"to": problem("too_small", "Must not be before from.").messages})
-        if begins and (ends or datetime.now(UTC)) - begins > timedelta(days=MOST_DAYS + 1):
-            raise ValidationError({"from": problem("too_large", f"Ask for at most {MOST_DAYS} days.").messages})
 
 
 class ReportData(Schema):
@@ -75,20 +68,15 @@ class ReportData(Schema):
 
 
 def answered(caller: Caller, event_id: str, *, job_id: str | None, download: bool, format: str, **asks: Any) -> Any:
-    """The report, its job, or the file of a job. Raises NotFound, Throttled."""
+    """The report, its job, or the file of a job. Raises NotFound, Throttled, ValidationFailed."""
     if job_id and download:
         return private(*queries.job_file(caller, event_id, job_id))
     if job_id:
         return long_work.shown(queries.job(caller, event_id, job_id), caller.id)
     event = queries.event_of(caller, event_id)
-    question = asked(event.timezone, **asks)
+    question = asked(event.timezone, now=event.now, **asks)
     if format == "pdf":
         return actions.report_on_paper(caller=caller, event=event, question=question), 202
     if format == "csv":
         return attachment(reading.as_file(event, question), f"stock-{question.type}.csv", CSV)
     return spliced_response(reading.as_json(event, question))
-
-
-def _roughly(moment: datetime | None) -> datetime | None:
-    """An instant near enough for a check of length: whose zone a naive one is in is not known yet."""
-    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment

@@ -14,7 +14,7 @@ from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
 from app.web.paging import Listing
-from app.web.streams import StreamsFull, TooManyStreams, event_stream
+from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, event_stream
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
 STOCK = "/<eventId>/inventory"
@@ -87,7 +87,7 @@ def list_movements(event_id: str, item_id: str) -> Any:
     body=schemas.AdjustBody,
     returns=schemas.Adjusted,
     idempotent=True,
-    errors=[errors.InsufficientStock, errors.StaleStock],
+    errors=[errors.InsufficientStock, errors.QuantityTooLarge, errors.StaleStock],
 )
 def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change how much there is: by a difference, or to what was counted.
@@ -156,16 +156,17 @@ def read_report_file(event_id: str, token: str) -> Any:
 
 @blp.get(
     f"{STOCK}/stream",
-    access=ORGANISER_READS,
+    access=ORGANISER_READS.with_verified_address(),
     query=schemas.Filters,
     content_type="text/event-stream",
-    errors=[TooManyStreams, StreamsFull],
+    errors=[TooManyStreams, TooManyStreamsFromNetwork, StreamsFull],
 )
 def stream_stock(event_id: str, **filters: Any) -> Any:
     """Follow the stock: its items now, then every change as it commits, as server-sent events.
 
     With `Last-Event-ID` only what was missed since. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,
-    `resync`. A connection lasts ten minutes at most; an account may have five.
+    `resync`. A connection lasts ten minutes at most; an account may have five, a
+    network fifty.
     """
     event = queries.event_of(current_caller(), event_id)
     return event_stream(telling, topic=event.id, asked=filters)

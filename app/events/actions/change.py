@@ -3,7 +3,6 @@
 from typing import Any
 
 from app.accounts.caller import Caller
-from app.core.clock import utcnow
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 from app.events import queries, writing
@@ -20,7 +19,7 @@ def change_event(
     """
     with transaction() as session:
         event = queries.locked(session, caller, id)
-        writing.settle(event, utcnow())
+        writing.settle(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
         if writing.put(session, event, caller, fields, said):

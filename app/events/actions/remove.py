@@ -5,7 +5,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.core.clock import utcnow
 from app.core.errors import StaleVersion
 from app.core.freshness import changed
 from app.core.transaction import transaction
@@ -21,7 +20,7 @@ def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> di
     """
     with transaction() as session:
         event = queries.locked(session, caller, id)
-        writing.settle(event, utcnow())
+        writing.settle(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
         changed(session, writing.CATALOGUE)

@@ -11,7 +11,8 @@ from app.core.transaction import transaction, write_row
 from app.events.queries import WRITES
 from app.inventory import adjusting, late
 from app.inventory.book import MOVEMENT
-from app.inventory.errors import InsufficientStock, StaleStock
+from app.inventory.columns import BUCKETS, MOST
+from app.inventory.errors import InsufficientStock, QuantityTooLarge, StaleStock
 from app.inventory.shown import movement_id
 
 
@@ -32,12 +33,12 @@ def adjust(
     """The item after one bucket moved by `delta`, or to what was counted, with its movement.
 
     What happened before a later count changes what that count found missing, and not what there is now. Raises
-    NotFound, InsufficientStock, StaleStock, ValidationFailed.
+    NotFound, InsufficientStock, QuantityTooLarge, StaleStock, ValidationFailed.
     """
     asked = {
         "item": item_id, "event": event_id, "caller": caller.id, "all": caller.has_tier(WRITES), "delta": delta,
         "counted": counted, "reason": reason or ("count" if counted is not None else "correction"), "note": note,
-        "reference": reference, "expected": expected_on_hand, "occurred_at": None,
+        "reference": reference, "expected": expected_on_hand, "occurred_at": None, "bucket": bucket,
     }  # fmt: skip
     if occurred_at is None:
         return _answered(write_row(adjusting.statement(bucket), asked), asked)
@@ -55,4 +56,7 @@ def _answered(row: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {**found, "movement": {**movement, "id": movement_id(movement["seq"])}}
     if asked["expected"] not in (None, found["on_hand"]):
         raise StaleStock(on_hand=found["on_hand"])
-    raise InsufficientStock(**{each: found[each] for each in ("on_hand", "reserved", "damaged", "available")})
+    quantities = {each: found[each] for each in ("on_hand", "reserved", "damaged", "available")}
+    if asked["bucket"] == "onHand" and (asked["delta"] or 0) > MOST - found[BUCKETS["onHand"]]:
+        raise QuantityTooLarge(**quantities)
+    raise InsufficientStock(**quantities)

@@ -10,6 +10,7 @@ from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
+from app.events.importing.statements import PATIENCE
 from app.inventory import long_work, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.inventory.importing.reading import NotASheet, RowError, TooManyRows, as_csv, count_rows, read
@@ -54,7 +55,7 @@ def finish(run: Run, job_id: str) -> None:
     def also(session: ReadOrWriteSession, found: Imported) -> None:
         long_work.ended(session, run, row.id, told(found), file=_file(found.errors), failed=None)
 
-    found = write(reading, order, also=also)
+    found = write(reading, order, limits=PATIENCE, also=also)
     with transaction() as session:
         if not run.ended:
             rejected = bool(found.errors) and not (order.partial or order.dry_run)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.accounts.caller import Caller
@@ -27,7 +27,7 @@ def change_reminder(*, caller: Caller, event_id: str, expected_version: int | No
     """The reminder after these changes. Raises NotFound, StaleVersion, ValidationFailed."""
     with transaction() as session:
         event = session.execute(
-            select(Event.id, Event.timezone)
+            select(Event.id, Event.timezone, func.now().label("now"))
             .where(Event.id == event_id, owned(caller, WRITES))
             .with_for_update(key_share=True)
         ).first()
@@ -40,7 +40,11 @@ def change_reminder(*, caller: Caller, event_id: str, expected_version: int | No
         if new["enabled"] and not new["recipients"]:
             raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
         due = reminders.next_at(
-            frequency=new["frequency"], hour=new["hour"], weekday=new["weekday"], zone=event.timezone
+            frequency=new["frequency"],
+            hour=new["hour"],
+            weekday=new["weekday"],
+            zone=event.timezone,
+            now=event.now,
         )
         new |= {"next_at": due if new["enabled"] else None, "version": was["version"] + 1}
         values = {each: new[each] for each in COLUMNS}

@@ -40,7 +40,7 @@ def report_on_paper(*, caller: Caller, event: Any, question: Asked) -> dict[str,
             enqueue("inventory.report", key=f"inventory-report:{job.id}", job_id=job.id)
     if job is None:
         raise Throttled(retry_after=hits.seconds)
-    return long_work.shown(job, caller.id)
+    return long_work.shown(job, caller.id, now=question.at)
 
 
 def draw(run: Run, job_id: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
+from app.core.formulas import escape
 from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, opened
 from app.inventory.columns import ATTRIBUTES, COLUMNS, TEXT, Column, sku_key
 from app.inventory.importing.values import BadCell, reader_of
@@ -80,11 +81,9 @@ def read(data: bytes, *, tick: Tick = lambda rows: None) -> Reading:
 def as_csv(errors: list[RowError]) -> bytes:
     """The errors as a file that spreadsheets open."""
     out = io.StringIO()
-    writer = csv.writer(out)
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL)
     writer.writerow(("row", "column", "code", "message", "value"))
-    # What was wrong may be a formula; it is shown, not run.
-    writer.writerows((*each[:4], f"'{each.value}" if each.value[:1] in tuple("=+-@\t\r＝＋－＠") else each.value)
-                     for each in errors)  # fmt: skip
+    writer.writerows((*each[:4], escape(each.value)) for each in errors)
     return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 

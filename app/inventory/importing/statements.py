@@ -87,9 +87,8 @@ TELL = text(f"""
     )
     SELECT pg_notify('{CHANNEL}', :event)
 """)
-ONCE = text("""
-    INSERT INTO inventory_import (event_id, digest) VALUES (:event, :digest)
-    ON CONFLICT DO NOTHING RETURNING at
+KEEP_DIGEST = text("""
+    INSERT INTO inventory_import (event_id, digest) VALUES (:event, :digest) ON CONFLICT DO NOTHING
 """)
-"""Nothing comes back when these bytes have changed this stock before."""
 SEEN = text("SELECT at FROM inventory_import WHERE event_id = :event AND digest = :digest")
+"""When these bytes changed this stock as a whole, if they have."""

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from app.core.addresses import is_address
+from app.core.formulas import unescape
 from app.core.texts import CONTROL, tidy
 from app.inventory.columns import DATE, LINK, PLACES, Column
 
@@ -15,8 +16,6 @@ GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+")
 SPACES = re.compile(r"[\s\u00a0\u202f']")
 ISO = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]00:00(?::00)?)?")
 DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})")
-# A leading quote that an export put there, so that no spreadsheet takes a text for a formula.
-DEFUSED = re.compile(r"'+[=+\-@\t\r＝＋－＠]")
 Reader = Callable[[str], str]
 
 
@@ -40,12 +39,10 @@ def reader_of(column: Column, *, decimal_comma: bool) -> Reader:
 
 
 def text(cell: str, column: Column) -> str:
-    """Trimmed text in NFC, as everywhere; the quote that defuses a formula is taken off."""
+    """Trimmed text in NFC, as everywhere; the quotes that an export puts before formulas are taken off."""
     if CONTROL.search(cell):
         raise BadCell("invalid_characters", "Control characters are not allowed.")
-    said = tidy(cell)
-    if said[:1] == "'" and DEFUSED.match(said):
-        said = said[1:]
+    said = unescape(tidy(cell))
     if len(said) > column.longest:
         raise BadCell("too_long", f"Must have at most {column.longest} characters.")
     return said

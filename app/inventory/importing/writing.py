@@ -10,7 +10,6 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
-from app.events.importing.statements import PATIENCE
 from app.inventory.importing import statements as sql
 from app.inventory.importing.reading import Reading, RowError
 
@@ -60,16 +59,20 @@ class _Undone(Exception):
         self.found = found
 
 
-def write(reading: Reading, order: Order, *, also: Also | None = None) -> Imported:
+def write(reading: Reading, order: Order, *, limits: Sequence[str] = (), also: Also | None = None) -> Imported:
     """Writes the rows that were read; `also` joins the transaction that keeps them.
 
-    With an error nothing is written, unless it is a partial import. The same bytes change stock once.
+    With an error nothing is written, unless it is a partial import. Bytes that were imported as a whole change stock
+    once. `limits` are the statements that set the time limits of the transaction; without them it has those of a web
+    request.
     """
     if reading.fatal or (reading.errors and not order.partial):
         return Imported(0, 0, 0, reading.errors)
     for attempt in range(TRIES):
         try:
             with transaction() as session:
+                for setting in limits:
+                    session.execute(text(setting))
                 found = _written(session, reading, order)
                 if also is not None:
                     also(session, found)
@@ -84,10 +87,11 @@ def write(reading: Reading, order: Order, *, also: Also | None = None) -> Import
 
 
 def _written(session: ReadOrWriteSession, reading: Reading, order: Order) -> Imported:
-    for setting in PATIENCE:
-        session.execute(text(setting))
     asked = {"event": order.event_id, "caller": order.caller_id}
     session.execute(sql.ALONE, asked)
+    before = None if order.again else session.scalar(sql.SEEN, {**asked, "digest": order.digest})
+    if before is not None:
+        raise _Undone(Imported(0, 0, reading.good, reading.errors, before=before))
     _stage(session, reading)
     session.execute(sql.PLAN, asked)
     wrong = [
@@ -109,14 +113,13 @@ def _written(session: ReadOrWriteSession, reading: Reading, order: Order) -> Imp
 
 
 def _apply(session: ReadOrWriteSession, order: Order, asked: dict[str, Any], found: Imported) -> None:
-    digest = {**asked, "digest": order.digest}
-    if session.execute(sql.ONCE, digest).first() is None and not order.again:
-        total = found.created + found.updated + found.unchanged
-        raise _Undone(Imported(0, 0, total, found.errors, before=session.scalar(sql.SEEN, digest)))
     session.execute(sql.INSERT, asked)
     session.execute(sql.OPENING, asked)
     session.execute(sql.UPDATE, asked)
     session.execute(sql.TELL, {**asked, "many": found.created + found.updated > sql.EACH_TOLD})
+    # A row that was left out may be right the next time: such bytes have more to change than they have changed.
+    if not found.errors:
+        session.execute(sql.KEEP_DIGEST, {**asked, "digest": order.digest})
 
 
 def _stage(session: ReadOrWriteSession, reading: Reading) -> None:

@@ -5,10 +5,11 @@ from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from app.core.clock import rfc3339, utcnow
+from app.core.clock import rfc3339
+from app.core.errors import ValidationFailed
 from app.events.times import instant
 
-LAST_DAYS = 30
+LAST_DAYS, MOST_DAYS = 30, 366
 WEEKLY_UP_TO = 120
 
 
@@ -53,14 +54,20 @@ def asked(
     since: datetime | None,
     until: datetime | None,
     within_days: int,
-    now: datetime | None = None,
+    now: datetime,
 ) -> Asked:
-    """The question with its days: without a beginning, the thirty days up to the end; without an end, until now."""
-    at = now or utcnow()
-    ends = instant(until, zone) if until else at
+    """The question with its days: without a beginning, the thirty days up to the end; without an end, until now.
+
+    Raises ValidationFailed when it begins after its end, or holds too many days.
+    """
+    ends = instant(until, zone) if until else now
     first = ends.astimezone(ZoneInfo(zone)).date() - timedelta(days=LAST_DAYS - 1)
     begins = instant(since or datetime.combine(first, time()), zone)
-    return Asked(type, at, begins, ends, within_days)
+    if begins > ends:
+        raise ValidationFailed.of("to", "too_small", "Must not be before from.")
+    if ends - begins > timedelta(days=MOST_DAYS + 1):
+        raise ValidationFailed.of("from", "too_large", f"Ask for at most {MOST_DAYS} days.")
+    return Asked(type, now, begins, ends, within_days)
 
 
 def parameters(event: Any, asked: Asked) -> dict[str, Any]:

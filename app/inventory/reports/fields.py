@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.inventory.exporting import defused
+from app.core.formulas import escape_sql
 
 TEXT, QUANTITY, PRICE, MINOR, DAY, COUNT = "text", "quantity", "price", "minor", "day", "count"
 FIGURES = (QUANTITY, PRICE, MINOR, COUNT)
@@ -29,7 +29,7 @@ class Field:
     @property
     def filed(self) -> str:
         """The value in a file that spreadsheets open."""
-        return defused(f'"{self.name}"') if self.kind == TEXT else f'"{self.name}"'
+        return escape_sql(f'"{self.name}"') if self.kind == TEXT else f'"{self.name}"'
 
 
 def cost(quantity: str, price: str = "i.cost_price") -> str:

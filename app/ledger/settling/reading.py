@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from app.core import cells
 from app.core.cells import BadCell
-from app.core.clock import utcnow
 from app.core.dates import HOME
+from app.core.db import database_now
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
 
@@ -40,8 +40,9 @@ def read(sheet: Sheet, rows: Iterable[Row] | None = None) -> Reading:
     named = _columns(sheet.header)
     reading = Reading([], [])
     seen: dict[str, int] = {}
+    now = database_now()
     for row in sheet.rows if rows is None else rows:
-        credit = _Cells(named, row, reading.errors).credit()
+        credit = _Cells(named, row, reading.errors, now).credit()
         if credit is None:
             continue
         if again := repeated(seen, credit.reference, row.number):
@@ -63,8 +64,8 @@ def _columns(header: list[str]) -> dict[str, str]:
 class _Cells:
     """One row while it is read; problems go to the list it was given."""
 
-    def __init__(self, named: dict[str, str], row: Row, errors: list[RowError]) -> None:
-        self.named, self.row, self.errors = named, row, errors
+    def __init__(self, named: dict[str, str], row: Row, errors: list[RowError], now: datetime) -> None:
+        self.named, self.row, self.errors, self.now = named, row, errors, now
 
     def credit(self) -> Credit | None:
         before = len(self.errors)
@@ -75,7 +76,7 @@ class _Cells:
             self._read("reference", lambda cell: cells.text(cell, longest=120)),
             self._read("merchant", _merchant),
             self._read("amountMinor", _positive),
-            self._read("occurredAt", _moment),
+            self._read("occurredAt", lambda cell: _moment(cell, self.now)),
             self._read("description", lambda cell: cells.text(cell, longest=200)),
         )
         return made if len(self.errors) == before else None
@@ -105,10 +106,10 @@ def _positive(cell: str) -> int:
     return amount
 
 
-def _moment(cell: str) -> datetime:
+def _moment(cell: str, now: datetime) -> datetime:
     """A naive time is in Windhoek; nothing is earned in the future."""
     moment = cells.moment(cell)
     known = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(HOME))
-    if known > utcnow():
+    if known > now:
         raise BadCell("too_large", "Must not be in the future.")
     return known.astimezone(UTC)

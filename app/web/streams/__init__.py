@@ -17,6 +17,6 @@ neither a thread nor a database connection.
 
 from app.web.streams.answer import event_stream
 from app.web.streams.hall import end_when
-from app.web.streams.places import StreamsFull, TooManyStreams
+from app.web.streams.places import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork
 
-__all__ = ["StreamsFull", "TooManyStreams", "end_when", "event_stream"]
+__all__ = ["StreamsFull", "TooManyStreams", "TooManyStreamsFromNetwork", "end_when", "event_stream"]

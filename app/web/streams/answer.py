@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from flask import Flask, Response, current_app, request
 
 from app.web.auth import current_caller
+from app.web.limits import client_network
 from app.web.streams import frames, handover
 from app.web.streams.hall import Hall
 from app.web.streams.listener import Listener, Ticket
@@ -23,7 +24,8 @@ def event_stream(source: Source, *, topic: str, asked: Mapping[str, Any]) -> Res
     """The state of a topic, then its changes as they commit; from `Last-Event-ID` on, only what was missed.
 
     Where the connection cannot be handed over (a test client, TLS in gunicorn itself) the answer holds the same
-    events up to now and ends: the client comes again, and polls. Raises TooManyStreams, StreamsFull.
+    events up to now and ends: the client comes again, and polls. Raises TooManyStreams,
+    TooManyStreamsFromNetwork, StreamsFull.
     """
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
     if request.method == "HEAD":
@@ -31,7 +33,7 @@ def event_stream(source: Source, *, topic: str, asked: Mapping[str, Any]) -> Res
     hall, caller = hall_of(app, source), current_caller()
     filters = tuple(sorted((name, value) for name, value in asked.items() if value is not None))
     position = request.headers.get("Last-Event-ID") or None
-    ticket = Ticket(topic, filters, position, caller, hall.places.take(caller.id))
+    ticket = Ticket(topic, filters, position, caller, hall.places.take(caller.id, client_network()))
     environ = request.environ
     content = _handed(hall, environ, ticket) if handover.can_be_taken(environ) else _until_now(app, source, ticket)
     response = Response(content, content_type=CONTENT_TYPE, headers=HEADERS)

@@ -1,6 +1,8 @@
-"""How many streams there may be: five for an account, two hundred for a host; whichever process serves them.
+"""How many streams there may be: five for an account, fifty for a client network, two hundred for a host; whichever
+process serves them. The last forty of a host go to newcomers: the first stream of an account, and at most five of a
+network that has so few. So a crowd from a few networks leaves room for everybody else.
 
-A place is a member of two sorted sets in Redis, with the time until which it counts; the process that serves the
+A place is a member of three sorted sets in Redis, with the time until which it counts; the process that serves the
 stream renews it. With Redis away a process counts its own.
 """
 
@@ -8,9 +10,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 from redis.exceptions import RedisError
@@ -18,7 +19,8 @@ from redis.exceptions import RedisError
 from app.core.errors import Throttled, Unavailable
 from app.core.redis import connected
 
-PER_ACCOUNT, PER_HOST = 5, 200
+PER_ACCOUNT, PER_NETWORK, PER_HOST = 5, 50, 200
+KEPT_FREE, NEWCOMERS_PER_NETWORK = 40, 5
 LASTS = 45.0
 HOST = socket.gethostname()
 ON_HOST = f"streams:host:{HOST}"
@@ -28,6 +30,11 @@ log = structlog.get_logger(__name__)
 class TooManyStreams(Throttled):
     number, code = 42987, "TOO_MANY_STREAMS"
     message = f"An account may have {PER_ACCOUNT} streams open; close one, or wait for the seconds in Retry-After."
+
+
+class TooManyStreamsFromNetwork(Throttled):
+    number, code = 42933, "TOO_MANY_STREAMS_FROM_NETWORK"
+    message = f"One network may have {PER_NETWORK} streams open; close one, or wait for the seconds in Retry-After."
 
 
 class StreamsFull(Unavailable):
@@ -41,10 +48,30 @@ class Place:
 
     name: str
     account: str
+    network: str
 
     @property
-    def key(self) -> str:
-        return f"streams:account:{self.account}"
+    def keys(self) -> tuple[str, str, str]:
+        """The sets that count it: those of its account, of its network on this host, and of the host."""
+        return f"streams:account:{self.account}", f"streams:network:{HOST}:{self.network}", ON_HOST
+
+
+class Counts(NamedTuple):
+    """How many places are taken by an account, by a network and on the host, the one that is asked for included."""
+
+    account: int
+    network: int
+    host: int
+
+    def check(self) -> None:
+        """Raises TooManyStreams, TooManyStreamsFromNetwork, StreamsFull when they are too many."""
+        if self.account > PER_ACCOUNT:
+            raise TooManyStreams(retry_after=5)
+        if self.network > PER_NETWORK:
+            raise TooManyStreamsFromNetwork(retry_after=5)
+        newcomer = self.account == 1 and self.network <= NEWCOMERS_PER_NETWORK
+        if self.host > (PER_HOST if newcomer else PER_HOST - KEPT_FREE):
+            raise StreamsFull(retry_after=10)
 
 
 class Places:
@@ -54,12 +81,15 @@ class Places:
         self.redis = connected(redis_url, seconds=0.2)
         self.taken: dict[str, Place] = {}
 
-    def take(self, account: str) -> str:
-        """A place for one more stream of the account. Raises TooManyStreams, StreamsFull."""
-        place = Place(f"{HOST}:{os.getpid()}:{secrets.token_hex(8)}", account)
+    def take(self, account: str, network: str) -> str:
+        """A place for one more stream of the account, which comes from that client network.
+
+        Raises TooManyStreams, TooManyStreamsFromNetwork, StreamsFull.
+        """
+        place = Place(f"{HOST}:{os.getpid()}:{secrets.token_hex(8)}", account, network)
         self.taken[place.name] = place
         try:
-            self._admit(*(self._counted(place) or self._counted_here(place)))
+            self._check(place)
         except BaseException:
             self.leave(place.name)
             raise
@@ -69,13 +99,13 @@ class Places:
         """Gives a place back. Twice is once."""
         place = self.taken.pop(name, None)
         if place is not None:
-            self._tried(lambda pipe: self._removed(pipe, place.key, [name]))
+            self._tried(lambda pipe: self._removed(pipe, place))
 
     def leave_all(self) -> None:
         """Gives back what this process holds."""
         held, self.taken = list(self.taken.values()), {}
         if held:
-            self._tried(lambda pipe: [self._removed(pipe, place.key, [place.name]) for place in held])
+            self._tried(lambda pipe: [self._removed(pipe, place) for place in held])
 
     def renew(self) -> None:
         """Says that all places are still in use."""
@@ -83,40 +113,41 @@ class Places:
         if held:
             self._tried(lambda pipe: [self._added(pipe, place) for place in held])
 
-    def _counted(self, place: Place) -> tuple[int, int] | None:
-        """How many the account and the host have with this one; None when nobody can tell."""
-        found = self._ask(place)
-        if found and (found[0] > PER_ACCOUNT or found[1] > PER_HOST) and self._forget_the_dead(place):
-            found = self._ask(place)
-        return found
+    def _check(self, place: Place) -> None:
+        counts = self._ask(place)
+        try:
+            (counts or self._counted_here(place)).check()
+        except (TooManyStreams, TooManyStreamsFromNetwork, StreamsFull):
+            if counts is None or not self._forget_the_dead(place):
+                raise
+            (self._ask(place) or self._counted_here(place)).check()
 
-    def _ask(self, place: Place) -> tuple[int, int] | None:
+    def _ask(self, place: Place) -> Counts | None:
+        """The counts in Redis with this one; None when nobody can tell."""
         now = time.time()
 
         def asked(pipe: Any) -> None:
-            for key in (place.key, ON_HOST):
+            for key in place.keys:
                 pipe.zremrangebyscore(key, 0, now)
             self._added(pipe, place)
-            pipe.zcard(place.key)
-            pipe.zcard(ON_HOST)
+            for key in place.keys:
+                pipe.zcard(key)
 
         found = self._tried(asked)
-        return (found[-2], found[-1]) if found else None
+        return Counts(*found[-3:]) if found else None
 
-    def _counted_here(self, place: Place) -> tuple[int, int]:
-        return sum(each.account == place.account for each in list(self.taken.values())), len(self.taken)
-
-    @staticmethod
-    def _admit(account: int, host: int) -> None:
-        if account > PER_ACCOUNT:
-            raise TooManyStreams(retry_after=5)
-        if host > PER_HOST:
-            raise StreamsFull(retry_after=10)
+    def _counted_here(self, place: Place) -> Counts:
+        here = list(self.taken.values())
+        return Counts(
+            sum(each.account == place.account for each in here),
+            sum(each.network == place.network for each in here),
+            len(here),
+        )
 
     def _forget_the_dead(self, place: Place) -> bool:
         """Removes places of processes of this host that were killed."""
         gone = False
-        for key in (place.key, ON_HOST):
+        for key in place.keys:
             found = self._tried(lambda pipe, key=key: pipe.zrange(key, 0, -1)) or [[]]
             dead = [name for name in (each.decode() for each in found[0]) if _dead(name)]
             if dead:
@@ -125,14 +156,14 @@ class Places:
 
     @staticmethod
     def _added(pipe: Any, place: Place) -> None:
-        for key in (place.key, ON_HOST):
+        for key in place.keys:
             pipe.zadd(key, {place.name: time.time() + LASTS})
             pipe.expire(key, int(LASTS) + 5)
 
     @staticmethod
-    def _removed(pipe: Any, key: str, names: Iterable[str]) -> None:
-        for each in (key, ON_HOST):
-            pipe.zrem(each, *names)
+    def _removed(pipe: Any, place: Place) -> None:
+        for key in place.keys:
+            pipe.zrem(key, place.name)
 
     def _tried(self, say: Any) -> list[Any] | None:
         try:

@@ -1,0 +1,79 @@
+"""A small import is part of a web request: it waits for a lock as long as any other request, and no longer."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Timer
+
+import pytest
+from sqlalchemy import text
+
+from app.core.db import db
+from app.core.outbox.running import work_through
+from app.events.importing.statements import PATIENCE
+from app.inventory.importing.statements import ALONE
+from tests.factories.inventory import Stock, rows
+from tests.http import Client, data, refusal
+from tests.timing import timely
+
+IMPORTING = import_module("app.inventory.actions.importing")
+CANCEL = text("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+SHEET = rows("A,Lager,1,1,1,5,0,0")
+
+
+@contextmanager
+def importing(stock: Stock) -> Iterator[None]:
+    """Another import into the same event takes its time."""
+    db.session.remove()
+    with db.engine.connect() as other:
+        other.execute(ALONE, {"event": stock.event["id"]})
+        yield
+        other.rollback()
+
+
+def test_a_small_import_waits_three_seconds_for_another(client: Client) -> None:
+    stock = Stock(client)
+    for query in ({}, {"dryRun": "true"}):
+        with importing(stock):
+            started = time.monotonic()
+            answer = stock.sheet(SHEET, **query)
+            took = time.monotonic() - started
+        assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
+        assert refusal(answer)[1] == "BUSY"
+        timely(2.5 < took < 6)
+    assert data(stock.sheet(SHEET))["created"] == 1
+
+
+def test_a_small_import_changes_no_limit_of_its_connection(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, str] = {}
+    writing = import_module("app.inventory.importing.writing")
+    written = writing._written
+
+    def look(session, reading, order):  # type: ignore[no-untyped-def]
+        for name in ("lock_timeout", "statement_timeout"):
+            seen[name] = session.scalar(text(f"SHOW {name}"))
+        return written(session, reading, order)
+
+    monkeypatch.setattr(writing, "_written", look)
+    stock = Stock(client)
+    data(stock.sheet(SHEET))
+    assert seen == {"lock_timeout": "3s", "statement_timeout": "10s"}
+    monkeypatch.setattr(IMPORTING, "AT_ONCE_ROWS", 0)
+    data(stock.sheet(SHEET), 202)
+    work_through(worker="test")
+    assert seen == {"lock_timeout": "1min", "statement_timeout": "10min"}
+
+
+@pytest.mark.control
+def test_with_the_limits_of_a_job_a_request_would_wait_longer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = IMPORTING.write
+    monkeypatch.setattr(IMPORTING, "write", lambda *given, **options: write(*given, **{**options, "limits": PATIENCE}))
+    stock = Stock(client)
+    cancelled: list[int] = []
+    with importing(stock), db.engine.connect() as watcher:
+        timer = Timer(4.5, lambda: cancelled.extend(watcher.scalars(CANCEL)))
+        timer.start()
+        assert stock.sheet(SHEET).status_code == 503
+        timer.join()
+    assert cancelled == [True], "it was still waiting"
