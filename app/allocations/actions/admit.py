@@ -63,7 +63,8 @@ def admit(
 ) -> dict[str, Any]:
     """Admits a claimed slot, or `count` of its party. The same nonce again is answered as the first time.
 
-    `occurred_at` is for scanners that were offline: up to 72 hours back, a naive time in the event's time zone.
+    The slot that was scanned decides first: one that is revoked or not claimed admits nobody, whoever else is in its
+    party. `occurred_at` is for scanners that were offline: up to 72 hours back, a naive time in the event's time zone.
     Raises NotFound, ValidationFailed, SlotRevoked, NotClaimed, AlreadyAdmitted, PartyTooSmall.
     """
     given = {
@@ -83,12 +84,15 @@ def _admit_party(caller: Caller, given: Mapping[str, Any], count: int) -> dict[s
     with transaction() as session:
         slot = standing(caller, given["event_id"], given["slot_id"], tier=WRITES)
         party = _party(session, slot)
+        scanned = party[0]
+        if scanned["status"] not in (states.CLAIMED, states.ADMITTED):
+            return _refused(scanned, given["nonce"])
         earlier = [each for each in party if given["nonce"] is not None and each["nonce"] == given["nonce"]]
         if earlier:
             return _told(earlier, earlier[0]["admitted_by_name"])
         left = [each["id"] for each in party if each["status"] == states.CLAIMED]
         if not left:
-            return _refused(next(each for each in party if each["id"] == slot["id"]), given["nonce"])
+            return _refused(scanned, given["nonce"])
         if len(left) < count:
             raise PartyTooSmall(remaining=len(left), requested=count)
         rows = session.execute(SEVERAL_IN_SESSION, {**given, "ids": left[:count]}).mappings()
@@ -107,13 +111,18 @@ def standing(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) 
 
 
 def _party(session: Session, slot: Any) -> list[RowMapping]:
-    """Those who were given their places together, the one that was scanned first."""
-    together = AllocationSlot.id == slot["id"]
+    """The scanned place, and then the places of its party, as they are under the lock.
+
+    A rename may have taken the scanned place out of its party since it was read, so its present row decides which
+    party is meant.
+    """
+    wanted = AllocationSlot.id == slot["id"]
     if slot["party_size"] > 1:
-        together = (AllocationSlot.party_id == slot["party_id"]) & (AllocationSlot.party_size > 1)
-    statement = _slots().where(together).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
-    rows = session.execute(statement).mappings()
-    return sorted(rows, key=lambda row: row["id"] != slot["id"])
+        wanted |= (AllocationSlot.party_id == slot["party_id"]) & (AllocationSlot.party_size > 1)
+    statement = _slots().where(wanted).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
+    rows = session.execute(statement).mappings().all()
+    scanned = next(row for row in rows if row["id"] == slot["id"])
+    return [scanned, *(row for row in rows if row["party_id"] == scanned["party_id"] and row is not scanned)]
 
 
 def _slots() -> Any:
