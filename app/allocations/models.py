@@ -109,7 +109,8 @@ class AllocationSlot(Base):
     """One place of a block. Event and ticket type are the block's, written here for the gate.
 
     `generation` is part of its claim link: a slot that changes hands gets the next one, and a new `code`. Slots that
-    were claimed together share `party_id`, the id of the first of them. `given_at` is when it stopped being free,
+    were claimed together share `party_id`, the id of the first of them; one that is renamed gets a `party_id` that no
+    other slot has, and a `party_size` of 1. `given_at` is when it stopped being free,
     `ended_at` when it was revoked or released. `admitted_by` is an account's id.
     """
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import RowMapping, or_, select
+from sqlalchemy import RowMapping, and_, or_, select
 
 from app.allocations import books, links, states, visits
 from app.allocations.models import AllocationBlock, AllocationSlot
@@ -33,10 +33,12 @@ class HandedOut:
     after: str | None
 
 
-def party(slot_id: str) -> list[Ticket]:
-    """The tickets that were claimed together, the first one first; those that were ended are left out."""
-    found = selected(db.session(), or_(AllocationSlot.id == slot_id, AllocationSlot.party_id == slot_id))
-    return [each for each in found if each.status in ALIVE]
+def party(slot_id: str, generation: int | None = None) -> list[Ticket]:
+    """The tickets that were claimed together and are alive, the first one first. `slot_id` is the first place, which
+    may have ended. With the `generation` of the claim, only places that nobody else has been given since."""
+    together = and_(AllocationSlot.party_id == slot_id, AllocationSlot.party_size > 1)
+    found = selected(db.session(), or_(AllocationSlot.id == slot_id, together))
+    return [each for each in found if each.status in ALIVE and generation in (None, each.generation)]
 
 
 def party_pdf(slot_id: str) -> bytes | None:
