@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import RowMapping, and_, or_, select
 
 from app.allocations import books, links, states, visits
+from app.allocations.finding import has_code
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.tickets.drawing import ticket_pdf
 from app.allocations.tickets.facts import Ticket, selected
@@ -56,7 +57,7 @@ def around(token: str) -> Around | None:
     if link is not None and link.purpose != "claim":
         wanted: Any = AllocationBlock.id == link.id
     else:
-        same = AllocationSlot.id == link.id if link is not None else AllocationSlot.code == code
+        same = AllocationSlot.id == link.id if link is not None else has_code(str(code))
         wanted = AllocationBlock.id == select(AllocationSlot.block_id).where(same).scalar_subquery()
     row = db.session.execute(books.joined().where(wanted)).mappings().first()
     return Around(row["event_name"], row["organiser_name"], row["contact_email"]) if row else None
