@@ -17,7 +17,7 @@ from app.core.jobs import Delivery, Run, job
 
 @job("allocations.invite", Delivery.AT_LEAST_ONCE)
 def mail_invite(run: Run, *, slot_id: str, generation: int) -> None:
-    """Sends a claim link, if the place still is for whom it was."""
+    """Sends a claim link, if it would still open the place."""
     _mail_link(run, slot_id, generation, reminded=False)
 
 
@@ -59,7 +59,7 @@ def _mail_link(run: Run, slot_id: str, generation: int, *, reminded: bool) -> No
     found = tickets(db.session(), [slot_id])
     release()
     invited = [each for each in found if each.status == states.INVITED and each.generation == generation]
-    if invited and invited[0].email is not None:
+    if invited and invited[0].email is not None and not invited[0].closed:
         send(letters.invitation(invited[0], key=run.key, reminded=reminded), fence=run.fence)
 
 
