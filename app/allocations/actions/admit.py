@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import RowMapping, select, text
+from sqlalchemy import RowMapping, func, select, text
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -18,7 +18,6 @@ from app.accounts.models import Account
 from app.allocations import books, states
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
-from app.core.clock import utcnow
 from app.core.db import compiled, db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
@@ -32,7 +31,7 @@ TOLD = ("id", "status", "name", "email", "phone", "code", "ticket_type_id", "blo
         "version", "admitted_at", "gate")  # fmt: skip
 ADMITTED = """
     UPDATE allocation_slot s
-       SET status = 'admitted', admitted_at = coalesce(CAST(:occurred_at AS timestamptz), now()),
+       SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
            admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1"""
 RETURNED = "RETURNING s.*, 'claimed' AS was, s.status AS became"
 ANSWER = f"SELECT {', '.join(TOLD)} FROM touched"
@@ -158,11 +157,12 @@ def _told(rows: list[Any], by: str | None) -> dict[str, Any]:
 
 
 def _moment(event_id: str, moment: datetime | None) -> datetime | None:
+    """When it happened, as a moment of the database's clock."""
     if moment is None:
         return None
-    if moment.tzinfo is None:
-        zone = db.session.scalar(select(Event.timezone).where(Event.id == event_id))
-        moment = instant(moment, zone or "UTC")
-    if not utcnow() - EARLIEST <= moment <= utcnow() + FAST_CLOCK:
+    zone = select(Event.timezone).where(Event.id == event_id).scalar_subquery()
+    now, timezone = db.session.execute(select(func.now(), zone)).one()
+    found = instant(moment, timezone or "UTC")
+    if not now - EARLIEST <= found <= now + FAST_CLOCK:
         raise ValidationFailed.of("occurredAt", "out_of_range", "Must be within the last 72 hours.")
-    return moment
+    return found
