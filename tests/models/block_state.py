@@ -61,7 +61,7 @@ class BlockState:
     places: dict[str, Place] = field(default_factory=dict)
     invitations: list[Invitation] = field(default_factory=list)
     claims: dict[tuple[str, int], Claim] = field(default_factory=dict)
-    codes: set[str] = field(default_factory=set)
+    codes: list[str] = field(default_factory=list)
     closed: bool = False
     guests: int = 0
 
@@ -74,7 +74,7 @@ class BlockState:
         slots = answer["slots"]
         for each in slots:
             assert each["code"] not in self.codes, "no code is ever given out twice"
-            self.codes.add(each["code"])
+            self.codes.append(each["code"])
             place = Place(block, each["slotId"], each["code"], answer["email"], number, via)
             self.places[place.slot_id] = place
         ids = [each["slotId"] for each in slots]
@@ -82,7 +82,7 @@ class BlockState:
 
     def record_rename(self, place: Place, answer: dict[str, Any]) -> None:
         assert answer["code"] not in self.codes
-        self.codes.add(answer["code"])
+        self.codes.append(answer["code"])
         number = len(self.claims)
         place.code, place.email, place.claim = answer["code"], answer["email"], number
         place.generation, place.mailed = place.generation + 1, False
