@@ -42,6 +42,12 @@ ADMITTED = (
     .scalar_subquery()
 )
 SHOWN_APART = ("claimed", "admitted", "version")
+# Each of them ends every link of the block.
+ENDS = (
+    Event.visibility.in_((ARCHIVED, CANCELLED)).label("called_off"),
+    (Event.ends_at <= func.now()).label("event_over"),
+    (AllocationBlock.release_at <= func.now()).label("over"),
+)
 BLOCK = (
     *(each for each in AllocationBlock.__table__.columns if each.name not in SHOWN_APART),
     (AllocationBlock.claimed - ADMITTED).label("claimed"),
@@ -56,8 +62,7 @@ BLOCK = (
     Event.city,
     func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
     Account.email.label("contact_email"),
-    Event.visibility.in_((ARCHIVED, CANCELLED)).label("called_off"),
-    (AllocationBlock.release_at <= func.now()).label("over"),
+    *ENDS,
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
 )
 

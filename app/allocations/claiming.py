@@ -6,11 +6,14 @@ from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
 from app.allocations import states
+from app.allocations.errors import ReleaseTimePassed
 from app.allocations.finding import Key
 from app.allocations.models import AllocationSlot
 from app.core.errors import AppError, LinkExpired, LinkUsed
+from app.invitations.errors import EventClosed
 
 CALLED_OFF = "The event has been called off, and its links with it."
+EVENT_OVER = "The event is over."
 OVER = "The places that were not claimed in time went back to the public; ask who gave you this link."
 REPLACED = "This link has ended, or a newer one has replaced it; ask who gave it to you for the present one."
 SLOT = (AllocationSlot.id, AllocationSlot.block_id, AllocationSlot.status, AllocationSlot.generation,
@@ -30,8 +33,25 @@ def check_block(block: Any, key: Key) -> None:
 
 def check_event(block: Any) -> None:
     """Whether anything can still be claimed in the block. Raises LinkExpired."""
-    if block["called_off"] or block["over"]:
-        raise LinkExpired(CALLED_OFF if block["called_off"] else OVER)
+    for ended, reason in (("called_off", CALLED_OFF), ("event_over", EVENT_OVER), ("over", OVER)):
+        if block[ended]:
+            raise LinkExpired(reason)
+
+
+def check_giving(block: Any) -> None:
+    """Whether links and codes of the block would still open something, for verbs that give them out.
+
+    Raises EventClosed, ReleaseTimePassed.
+    """
+    check_event_open(block)
+    if block["over"]:
+        raise ReleaseTimePassed(releaseAt=block["release_at"])
+
+
+def check_event_open(block: Any) -> None:
+    """Whether the block's event is still to come or under way. Raises EventClosed."""
+    if block["called_off"] or block["event_over"]:
+        raise EventClosed("The event is over, archived or cancelled; nobody can be given a place any more.")
 
 
 def slot(session: Session, id: str) -> RowMapping:

@@ -9,7 +9,7 @@ from app.allocations.invoicing.letters import invoice_letter
 from app.allocations.invoicing.models import Invoice
 from app.allocations.invoicing.paper import read
 from app.allocations.tickets import letters, packs, queries
-from app.allocations.tickets.facts import Ticket, tickets
+from app.allocations.tickets.facts import tickets
 from app.clients.mail import send
 from app.core.db import db, release
 from app.core.jobs import Delivery, Run, job
@@ -17,7 +17,7 @@ from app.core.jobs import Delivery, Run, job
 
 @job("allocations.invite", Delivery.AT_LEAST_ONCE)
 def mail_invite(run: Run, *, slot_id: str, generation: int) -> None:
-    """Sends a claim link, if the place still is for whom it was."""
+    """Sends a claim link, if it would still open the place."""
     _mail_link(run, slot_id, generation, reminded=False)
 
 
@@ -29,14 +29,15 @@ def mail_reminder(run: Run, *, slot_id: str, generation: int) -> None:
 
 @job("allocations.ticket", Delivery.AT_LEAST_ONCE)
 def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
-    """Sends the ticket of a place that was claimed, or those of its party; or the confirmation for will call."""
-    first = _still(slot_id, generation, queries.ALIVE)
-    if first is None:
-        return
-    tickets = queries.party(slot_id) if slots > 1 else [first]
+    """Sends the tickets of one claim, or the confirmation for will call: those that are still the same guest's.
+
+    `slot_id` is the first place of the claim, and `generation` that of all its places. The other places are sent when
+    the first has ended or has been renamed. `slots` is how many places were claimed.
+    """
+    found = queries.party(slot_id, generation)
     release()
-    if tickets:
-        send(letters.confirmation(tickets, key=run.key), fence=run.fence)
+    if found and found[0].email is not None:
+        send(letters.confirmation(found, key=run.key), fence=run.fence)
 
 
 @job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE)
@@ -55,19 +56,11 @@ def credit(run: Run, *, block_id: str) -> None:
 
 
 def _mail_link(run: Run, slot_id: str, generation: int, *, reminded: bool) -> None:
-    ticket = _still(slot_id, generation, (states.INVITED,))
-    if ticket is not None:
-        send(letters.invitation(ticket, key=run.key, reminded=reminded), fence=run.fence)
-
-
-def _still(slot_id: str, generation: int, wanted: tuple[str, ...]) -> Ticket | None:
-    """The ticket, if the slot has not changed hands, and there is an address to write to."""
     found = tickets(db.session(), [slot_id])
     release()
-    if not found or found[0].email is None:
-        return None
-    (ticket,) = found
-    return ticket if ticket.generation == generation and ticket.status in wanted else None
+    invited = [each for each in found if each.status == states.INVITED and each.generation == generation]
+    if invited and invited[0].email is not None and not invited[0].closed:
+        send(letters.invitation(invited[0], key=run.key, reminded=reminded), fence=run.fence)
 
 
 @job("allocations.print_pack", Delivery.AT_LEAST_ONCE, time_limit=timedelta(minutes=4))

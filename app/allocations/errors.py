@@ -48,6 +48,11 @@ class BlockMismatch(Conflict):
     message = "Places move only between blocks of one ticket type; make the other block with the same ticketTypeId."
 
 
+class ReleaseTimePassed(Conflict):
+    number, code = 40917, "RELEASE_TIME_PASSED"
+    message = "The release time of this block has passed, so its links and codes open nothing; use another block."
+
+
 class PartyTooSmall(Conflict):
     number, code = 40964, "PARTY_TOO_SMALL"
     message = "Fewer of this party are still outside than that; data.remaining says how many."

@@ -7,7 +7,7 @@ network may get twenty wrong in a minute; then it waits, also with right ones.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 
 from app.allocations import links
 from app.allocations.links import Purpose
@@ -39,11 +39,16 @@ def found(token: str, network: str, *purposes: Purpose) -> Key:
         return Key(link.purpose, link.id, link.generation)
     _check(network)
     code = links.code_in(token) if "claim" in purposes else None
-    slot_id = code and db.session.scalar(select(AllocationSlot.id).where(AllocationSlot.code == code))
+    slot_id = code and db.session.scalar(select(AllocationSlot.id).where(has_code(code)))
     if not slot_id:
         missed(network)
         raise NotFound(UNKNOWN)
     return Key("claim", slot_id, None)
+
+
+def has_code(code: str) -> ColumnElement[bool]:
+    """SQL: the slot that this code opens or has opened."""
+    return or_(AllocationSlot.code == code, AllocationSlot.claim_code == code)
 
 
 def missed(network: str) -> None:

@@ -70,7 +70,7 @@ def read(token: str) -> Link | None:
 
 
 def new_code() -> str:
-    """A claim code: ten characters that cannot be mistaken for one another, 50 random bits; never one that a
+    """A code: ten characters that cannot be mistaken for one another, 50 random bits; never one that a
     spreadsheet takes for a number (all digits, or with one E among them)."""
     while True:
         number = secrets.randbits(5 * CODE_LENGTH)

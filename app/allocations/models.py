@@ -108,8 +108,11 @@ class AllocationBlock(Base):
 class AllocationSlot(Base):
     """One place of a block. Event and ticket type are the block's, written here for the gate.
 
-    `generation` is part of its claim link: a slot that changes hands gets the next one, and a new `code`. Slots that
-    were claimed together share `party_id`, the id of the first of them. `given_at` is when it stopped being free,
+    `generation` is part of its claim link: a slot that changes hands gets the next one, and a new `code`. Once it is
+    claimed, `code` is the ticket's, which the gate finds; before, it is the claim code, if one was made. A claim code
+    that was used stands in `claim_code`; places claimed before there was this column have one code for both. Slots that
+    were claimed together share `party_id`, the id of the first of them; one that is renamed gets a `party_id` that no
+    other slot has, and a `party_size` of 1. `given_at` is when it stopped being free,
     `ended_at` when it was revoked or released. `admitted_by` is an account's id.
     """
 
@@ -131,6 +134,8 @@ class AllocationSlot(Base):
         Index("ix_allocation_slot_block", "block_id", "id"),
         Index("ix_allocation_slot_free", "block_id", "id", postgresql_where=text(FREE)),
         Index("ix_allocation_slot_email", "block_id", "email", postgresql_where=text("ended_at IS NULL")),
+        Index("uq_allocation_slot_claim_code", "claim_code", unique=True,
+              postgresql_where=text("claim_code IS NOT NULL")),
         Index("uq_allocation_slot_open_link", "block_id", "email", unique=True,
               postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL")),
         Index("ix_allocation_slot_party", "party_id", postgresql_where=text("party_size > 1")),
@@ -150,6 +155,7 @@ class AllocationSlot(Base):
     via: Mapped[str | None] = mapped_column(String(20))
     generation: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     code: Mapped[str | None] = mapped_column(String(10, collation="C"), unique=True)
+    claim_code: Mapped[str | None] = mapped_column(String(10, collation="C"))
     name: Mapped[str | None] = mapped_column(String(200))
     email: Mapped[str | None] = mapped_column(String(254, collation="C"))
     phone: Mapped[str | None] = mapped_column(String(20))

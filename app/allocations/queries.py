@@ -24,6 +24,8 @@ SLOT = (
     AllocationSlot.party_size, AllocationSlot.version, AllocationSlot.given_at, AllocationSlot.reminded_at,
     AllocationSlot.claimed_at, AllocationSlot.admitted_at, AllocationSlot.gate, AllocationSlot.ended_at,
 )  # fmt: skip
+CLAIM_CODE = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
+WHOSE_CODE = (AllocationSlot.id.label("slot_id"), AllocationSlot.status, AllocationSlot.name, AllocationSlot.email)
 
 
 def quote(
@@ -98,7 +100,7 @@ def slots(block_id: str, *, status: str | None = None, handed_out: bool = False)
 def codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
     """The claim codes of a block that have not been ended, with who has used them. Raises NotFound."""
     block_row(caller, event_id, block_id)
-    statement = select(*SLOT[:7], AllocationSlot.id.label("slot_id")).where(
+    statement = select(CLAIM_CODE, *WHOSE_CODE).where(
         AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
     )
     return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()

@@ -38,7 +38,7 @@ def allocator_link(row: Mapping[Any, Any]) -> dict[str, Any]:
     if not row["allocator_live"]:
         return _no_link(row["allocator_generation"])
     url = links.url_of("allocator", row["id"], row["allocator_generation"])
-    return {"url": url, "status": "active", "remaining": row["available"]}
+    return {"url": url, "status": "expired" if _ended(row) else "active", "remaining": row["available"]}
 
 
 def open_link(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def open_link(row: Mapping[Any, Any]) -> dict[str, Any]:
         return _no_link(row["open_generation"])
     return {
         "url": links.url_of("open", row["id"], row["open_generation"]),
-        "status": "expired" if row["open_expired"] else "active" if remaining(row) else "used_up",
+        "status": "expired" if row["open_expired"] or _ended(row) else "active" if remaining(row) else "used_up",
         "remaining": remaining(row),
         "expires_at": row["open_expires_at"],
         "max_claims": row["open_max_claims"],
@@ -61,6 +61,11 @@ def remaining(row: Mapping[Any, Any]) -> int:
     most = row["open_max_claims"]
     left: int = row["available"] if most is None else min(row["available"], most - row["open_claims"])
     return left
+
+
+def _ended(row: Mapping[Any, Any]) -> bool:
+    """Whether all links of a block have ended, with their event or at the block's release time."""
+    return bool(row["called_off"] or row["event_over"] or row["over"])
 
 
 def _no_link(generation: int) -> dict[str, Any]:

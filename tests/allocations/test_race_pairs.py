@@ -13,15 +13,16 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.allocations import books
+from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
 from tests.factories.allocations import Block, another, block, claim
-from tests.http import Client
+from tests.http import Client, data
 from tests.races import at_once
 from tests.unguarded import without
 
 # The verbs' modules, which their package hides behind the verbs themselves.
-invite, revoke = (import_module(f"app.allocations.actions.{verb}") for verb in ("invite", "revoke"))
+admit, invite, revoke = (import_module(f"app.allocations.actions.{verb}") for verb in ("admit", "invite", "revoke"))
 ROUNDS = int(os.environ.get("ALLOCATION_ROUNDS", "25"))
 Answers = list[Any]
 
@@ -64,6 +65,55 @@ def test_without_lock_and_condition_a_ticket_is_both(
     with without("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
         assert any(any(each not in ([200, 409], [409, 200]) for each in found) or not law_holds() for found in tries)
+
+
+def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
+    """A party of two is scanned while the holder gives its second place to somebody else: what both are answered."""
+    token = made.allocator()
+    party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
+    first, second = data(made.owner.post(f"/api/allocations/allocator/{token}", party))["slots"]
+    calls = (
+        (f"/api/allocations/allocator/{token}", {"slotId": second["slotId"], "name": "Maria"}),
+        (f"{made.events}/will-call/{first['slotId']}/admit", {"count": 2}),
+    )
+    return at_once(2, lambda who: own(app, made.owner).post(*calls[who]).status_code)
+
+
+def test_party_is_admitted_or_its_place_renamed(app: Flask, client: Client) -> None:
+    made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
+    assert {tuple(rename_or_admit_both(app, made)) for _ in range(ROUNDS)} <= {(200, 409), (409, 200)}
+    assert_books_agree()
+
+
+@pytest.mark.control
+def test_without_lock_the_first_guest_enters_on_the_renamed_place(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlocked(session: Any, slot: Any) -> Answers:
+        rows = session.execute(admit._slots().where(AllocationSlot.party_id == slot["party_id"])).mappings().all()
+        session.execute(text("SELECT pg_sleep(0.05)"))
+        return sorted(rows, key=lambda row: bool(row["id"] != slot["id"]))
+
+    made = block(client, total=20, quantity=20)
+    monkeypatch.setattr(admit, "_party", unlocked)
+    assert any(rename_or_admit_both(app, made) == [200, 200] for _ in range(10))
+
+
+def test_renamed_place_is_scanned_while_it_leaves_its_party(app: Flask, client: Client) -> None:
+    """Whether before the rename or after it: the place that was scanned is the one that is admitted."""
+    made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
+    token = made.allocator()
+    party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
+    for _ in range(ROUNDS):
+        slot = data(made.owner.post(f"/api/allocations/allocator/{token}", party))["slots"][0]["slotId"]
+        calls = (
+            (f"/api/allocations/allocator/{token}", {"slotId": slot, "name": "Maria"}),
+            (f"{made.events}/will-call/{slot}/admit", {"count": 1}),
+        )
+        renamed, admitted = at_once(2, lambda who, it=calls: own(app, made.owner).post(*it[who]))
+        assert data(admitted)["slotIds"] == [slot]
+        assert renamed.status_code == (200 if data(admitted)["name"] == "Maria" else 409)
+    assert_books_agree()
 
 
 def of_one(client: Client, count: int) -> list[tuple[Block, str]]:

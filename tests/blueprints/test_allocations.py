@@ -67,7 +67,7 @@ def test_codes_open_places_once(client: Client) -> None:
     assert offer["eventName"] == made.event["name"] and offer["status"] == "invited"
     typed = f"{codes[0][:5].lower()}-{codes[0][5:]}"
     mine = data(claim(client, typed, name="Tuli"))
-    assert (mine["status"], mine["code"]) == ("claimed", codes[0])
+    assert mine["status"] == "claimed" and mine["code"] not in codes
     assert refusal(claim(client, codes[0])) == (410, "LINK_USED")
     assert len(made.codes()) == 1 and made.codes() == []
     rows = data(made.owner.get(f"{made.path}/codes"))["codes"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import RowMapping, select, text
+from sqlalchemy import RowMapping, func, select, text
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -18,7 +18,6 @@ from app.accounts.models import Account
 from app.allocations import books, states
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
-from app.core.clock import utcnow
 from app.core.db import compiled, db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
@@ -32,7 +31,7 @@ TOLD = ("id", "status", "name", "email", "phone", "code", "ticket_type_id", "blo
         "version", "admitted_at", "gate")  # fmt: skip
 ADMITTED = """
     UPDATE allocation_slot s
-       SET status = 'admitted', admitted_at = coalesce(CAST(:occurred_at AS timestamptz), now()),
+       SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
            admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1"""
 RETURNED = "RETURNING s.*, 'claimed' AS was, s.status AS became"
 ANSWER = f"SELECT {', '.join(TOLD)} FROM touched"
@@ -63,7 +62,8 @@ def admit(
 ) -> dict[str, Any]:
     """Admits a claimed slot, or `count` of its party. The same nonce again is answered as the first time.
 
-    `occurred_at` is for scanners that were offline: up to 72 hours back, a naive time in the event's time zone.
+    The slot that was scanned decides first: one that is revoked or not claimed admits nobody, whoever else is in its
+    party. `occurred_at` is for scanners that were offline: up to 72 hours back, a naive time in the event's time zone.
     Raises NotFound, ValidationFailed, SlotRevoked, NotClaimed, AlreadyAdmitted, PartyTooSmall.
     """
     given = {
@@ -83,12 +83,15 @@ def _admit_party(caller: Caller, given: Mapping[str, Any], count: int) -> dict[s
     with transaction() as session:
         slot = standing(caller, given["event_id"], given["slot_id"], tier=WRITES)
         party = _party(session, slot)
+        scanned = party[0]
+        if scanned["status"] not in (states.CLAIMED, states.ADMITTED):
+            return _refused(scanned, given["nonce"])
         earlier = [each for each in party if given["nonce"] is not None and each["nonce"] == given["nonce"]]
         if earlier:
             return _told(earlier, earlier[0]["admitted_by_name"])
         left = [each["id"] for each in party if each["status"] == states.CLAIMED]
         if not left:
-            return _refused(next(each for each in party if each["id"] == slot["id"]), given["nonce"])
+            return _refused(scanned, given["nonce"])
         if len(left) < count:
             raise PartyTooSmall(remaining=len(left), requested=count)
         rows = session.execute(SEVERAL_IN_SESSION, {**given, "ids": left[:count]}).mappings()
@@ -107,13 +110,18 @@ def standing(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) 
 
 
 def _party(session: Session, slot: Any) -> list[RowMapping]:
-    """Those who were given their places together, the one that was scanned first."""
-    together = AllocationSlot.id == slot["id"]
+    """The scanned place, and then the places of its party, as they are under the lock.
+
+    A rename may have taken the scanned place out of its party since it was read, so its present row decides which
+    party is meant.
+    """
+    wanted = AllocationSlot.id == slot["id"]
     if slot["party_size"] > 1:
-        together = (AllocationSlot.party_id == slot["party_id"]) & (AllocationSlot.party_size > 1)
-    statement = _slots().where(together).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
-    rows = session.execute(statement).mappings()
-    return sorted(rows, key=lambda row: row["id"] != slot["id"])
+        wanted |= (AllocationSlot.party_id == slot["party_id"]) & (AllocationSlot.party_size > 1)
+    statement = _slots().where(wanted).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
+    rows = session.execute(statement).mappings().all()
+    scanned = next(row for row in rows if row["id"] == slot["id"])
+    return [scanned, *(row for row in rows if row["party_id"] == scanned["party_id"] and row is not scanned)]
 
 
 def _slots() -> Any:
@@ -149,11 +157,12 @@ def _told(rows: list[Any], by: str | None) -> dict[str, Any]:
 
 
 def _moment(event_id: str, moment: datetime | None) -> datetime | None:
+    """When it happened, as a moment of the database's clock."""
     if moment is None:
         return None
-    if moment.tzinfo is None:
-        zone = db.session.scalar(select(Event.timezone).where(Event.id == event_id))
-        moment = instant(moment, zone or "UTC")
-    if not utcnow() - EARLIEST <= moment <= utcnow() + FAST_CLOCK:
+    zone = select(Event.timezone).where(Event.id == event_id).scalar_subquery()
+    now, timezone = db.session.execute(select(func.now(), zone)).one()
+    found = instant(moment, timezone or "UTC")
+    if not now - EARLIEST <= found <= now + FAST_CLOCK:
         raise ValidationFailed.of("occurredAt", "out_of_range", "Must be within the last 72 hours.")
-    return moment
+    return found

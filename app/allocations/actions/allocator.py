@@ -12,6 +12,7 @@ from app.allocations.finding import Key, found
 from app.allocations.giving import Person
 from app.allocations.models import AllocationSlot
 from app.core.errors import LinkExpired, NotFound
+from app.core.ids import new_id
 from app.core.transaction import transaction
 
 TOLD = (AllocationSlot.id, AllocationSlot.status, AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone,
@@ -21,7 +22,7 @@ RENAME = books.sql(
         f"""touched AS (
             UPDATE allocation_slot s
                SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
-                   generation = s.generation + 1, version = s.version + 1
+                   party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
              WHERE s.id = :slot_id AND s.status = 'claimed'
             RETURNING {books.SLOT}, s.status AS was, s.status AS became, NULL::text AS gate, s.generation),
         counted AS (UPDATE allocation_block b SET version = b.version + 1, updated_at = now()
@@ -63,6 +64,7 @@ def hand_out(token: str, network: str, *, allow_duplicates: bool = False, **sent
 def rename(token: str, network: str, *, slot_id: str, **sent: Any) -> dict[str, Any]:
     """Gives a handed-out place to somebody else: the old ticket dies, a new one goes out. What is not sent stays.
 
+    The place leaves the party that it was handed out with: the guest before cannot enter on it any more.
     Raises NotFound, Throttled, LinkExpired, AlreadyAdmitted.
     """
     key = found(token, network, "allocator")
@@ -75,7 +77,8 @@ def rename(token: str, network: str, *, slot_id: str, **sent: Any) -> dict[str, 
             raise LinkExpired("This place is not with anybody any more; hand out another.")
         wanted = {name: sent.get(name) or slot[name] for name in ("name", "email", "phone", "delivery")}
         if any(wanted[name] != slot[name] for name in wanted):
-            given = {**wanted, "slot_id": slot_id, "code": links.new_code(), **books.acting(books.HOLDER, "rename")}
+            secrets = {"code": links.new_code(), "party_id": new_id()}
+            given = {**wanted, **secrets, "slot_id": slot_id, **books.acting(books.HOLDER, "rename")}
             generation = session.scalar(RENAME, given)
             if generation is None:
                 raise AlreadyAdmitted()

@@ -15,8 +15,8 @@ CLAIM = books.sql(
     books.changing(
         f"""touched AS (
             UPDATE allocation_slot s
-               SET status = 'claimed', code = coalesce(s.code, :code), name = :name, email = :email, phone = :phone,
-                   delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
+               SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
+                   phone = :phone, delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
              WHERE s.id = :slot_id AND s.status = 'invited'
                AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
             RETURNING {books.SLOT}, 'invited' AS was, s.status AS became, NULL::text AS gate,

@@ -6,7 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import books, links
+from app.allocations import books, claiming, links
 from app.allocations.errors import InsufficientSlots
 from app.core.transaction import transaction
 
@@ -30,7 +30,8 @@ GIVE = books.sql(
 def make_codes(caller: Caller, event_id: str, block_id: str, *, count: int | None = None) -> list[dict[str, str]]:
     """Gives a code to so many free places of a block, or to all of them: `slot_id` and `code` of each.
 
-    A code that somebody has already (one in a million calls) is made again. Raises NotFound, InsufficientSlots.
+    A code that somebody has already (one in a million calls) is made again. Raises NotFound, EventClosed,
+    ReleaseTimePassed, InsufficientSlots.
     """
     for _ in range(TRIES - 1):
         try:
@@ -44,6 +45,7 @@ def make_codes(caller: Caller, event_id: str, block_id: str, *, count: int | Non
 def _made(caller: Caller, event_id: str, block_id: str, count: int | None) -> list[dict[str, str]]:
     with transaction() as session:
         block = books.locked(session, caller, event_id, block_id)
+        claiming.check_giving(block)
         check_free(block, 0 if count is None else count)
         wanted = block["available"] if count is None else count
         return _given(session, block_id, wanted, books.organiser(caller)) if wanted else []

@@ -6,12 +6,11 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import books, links
+from app.allocations import books, claiming, links
 from app.allocations.actions.codes import check_free
 from app.allocations.queries import taken_addresses
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
-from app.invitations.errors import EventClosed
 
 Recipient = Mapping[str, Any]
 INVITE = books.sql(
@@ -46,12 +45,12 @@ def invite(
     """Invites everybody who has no place in the block yet, or nobody when there are too few places.
 
     An address that occurs twice, or has a living slot in the block, is reported, unless `allow_duplicates`. With
-    `dry_run` nothing is written, and the answer is what it would be. Raises NotFound, EventClosed, InsufficientSlots.
+    `dry_run` nothing is written, and the answer is what it would be. Raises NotFound, EventClosed,
+    ReleaseTimePassed, InsufficientSlots.
     """
     with transaction() as session:
         block = books.locked(session, caller, event_id, block_id)
-        if block["called_off"]:
-            raise EventClosed()
+        claiming.check_giving(block)
         taken = (
             set() if allow_duplicates else taken_addresses(session, block_id, [each["email"] for each in recipients])
         )

@@ -7,19 +7,21 @@ from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import books, shown
+from app.allocations import books, claiming, shown
 from app.allocations.models import AllocationBlock
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.core.transaction import transaction
 from app.events.times import instant
-from app.invitations.errors import EventClosed
 
 
 def change_allocator_link(
     caller: Caller, event_id: str, block_id: str, *, rotate: bool = False, revoke: bool = False
 ) -> dict[str, Any]:
-    """The holder's link; `rotate` puts a new one in its place, `revoke` ends it. Raises NotFound, EventClosed."""
+    """The holder's link; `rotate` puts a new one in its place, `revoke` ends it.
+
+    Raises NotFound, EventClosed, ReleaseTimePassed.
+    """
     with transaction() as session:
         block = dict(books.locked(session, caller, event_id, block_id))
         _set(session, block, _turned(block, "allocator", rotate=rotate, revoke=revoke))
@@ -38,7 +40,7 @@ def change_open_link(
 ) -> dict[str, Any]:
     """The link for anybody, with how many places it gives out in all and to one; what is not given stays as it is.
 
-    A new link counts from nought. Raises NotFound, ValidationFailed, EventClosed.
+    A new link counts from nought. Raises NotFound, ValidationFailed, EventClosed, ReleaseTimePassed.
     """
     with transaction() as session:
         block = dict(books.locked(session, caller, event_id, block_id))
@@ -57,10 +59,9 @@ def _turned(block: dict[str, Any], kind: str, *, rotate: bool, revoke: bool) -> 
     live, generation = block[f"{kind}_live"], block[f"{kind}_generation"]
     if revoke:
         return {f"{kind}_live": False} if live else {}
+    claiming.check_giving(block)
     if live and not rotate:
         return {}
-    if block["called_off"]:
-        raise EventClosed("The event is archived or cancelled; nobody can be given a place any more.")
     return {f"{kind}_live": True, f"{kind}_generation": generation + 1}
 
 

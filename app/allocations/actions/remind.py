@@ -7,11 +7,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import books, states
+from app.allocations import books, claiming, states
 from app.allocations.models import AllocationSlot
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
-from app.invitations.errors import EventClosed
 
 REMIND = books.sql(
     books.noting(
@@ -32,13 +31,12 @@ def remind(
 ) -> dict[str, list[dict[str, Any]]]:
     """Mails everybody (or those named) who is invited by mail and has not claimed; the others with the reason why not.
 
-    Raises NotFound, EventClosed.
+    Raises NotFound, EventClosed, ReleaseTimePassed.
     """
     wanted = None if slot_ids is None else list(slot_ids)
     with transaction() as session:
         block = books.locked(session, caller, event_id, block_id)
-        if block["called_off"]:
-            raise EventClosed("The event is archived or cancelled; nobody is reminded of it.")
+        claiming.check_giving(block)
         given = {"block_id": block_id, "slot_ids": wanted, **books.acting(books.organiser(caller), "remind")}
         rows = session.execute(REMIND, given).all()
         enqueue_many(

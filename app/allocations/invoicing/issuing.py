@@ -1,6 +1,6 @@
 """Writing an invoice or a credit note, inside the caller's transaction and under the block's lock."""
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.allocations import prices
@@ -9,7 +9,6 @@ from app.allocations.invoicing.errors import NothingToInvoice
 from app.allocations.invoicing.models import Invoice
 from app.allocations.invoicing.paper import CREDIT_NOTE, INVOICE, Line, Paper
 from app.allocations.invoicing.subject import Subject, subject
-from app.core.clock import utcnow
 from app.core.dates import HOME, day
 from app.core.ids import new_id
 
@@ -75,17 +74,20 @@ def _issued(
     session: Session, about: Subject, kind: str, quantity: int, *, lines: list[Line], vat_percent: float,
     vat_minor: int, total_minor: int, facts: list[tuple[str, str]], notes: list[str],
 ) -> Invoice:  # fmt: skip
-    """The paper under the next number. The number comes last: until the commit everybody else waits for it."""
-    number = numbering.take(session, about.organiser_id, kind)
+    """The paper under the next number. The number comes last: until the commit everybody else waits for it.
+
+    One moment decides the year of the number and the date that is printed, both by the calendar of Windhoek.
+    """
+    number = numbering.take(session, about.organiser_id, kind, about.moment)
     paper = Paper(
-        kind=kind, number=str(number), issued=day(utcnow(), HOME), seller=about.seller, buyer=about.buyer,
+        kind=kind, number=str(number), issued=day(about.moment, HOME), seller=about.seller, buyer=about.buyer,
         facts=facts, lines=lines, vat_percent=vat_percent, vat_minor=vat_minor, total_minor=total_minor,
         notes=notes, contact=about.contact,
     )  # fmt: skip
     made = Invoice(
         id=new_id(), block_id=about.block.id, organiser_id=about.organiser_id, kind=kind, year=number.year,
         sequence=number.sequence, number=paper.number, quantity=quantity, total_minor=total_minor,
-        paper=paper.as_json(), issued_at=func.clock_timestamp(),
+        paper=paper.as_json(), issued_at=about.moment,
     )  # fmt: skip
     session.add(made)
     session.flush()

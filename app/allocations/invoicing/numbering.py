@@ -5,6 +5,7 @@ next paper waits for it; what rolls back gives its number back.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -15,7 +16,7 @@ from app.core.dates import HOME
 PREFIXES = {CREDIT_NOTE: "CN-"}
 TAKE = text("""
     INSERT INTO invoice_counter (organiser_id, series, year, last)
-    VALUES (:organiser_id, :series, extract(year FROM now() AT TIME ZONE :home), 1)
+    VALUES (:organiser_id, :series, extract(year FROM CAST(:moment AS timestamptz) AT TIME ZONE :home), 1)
         ON CONFLICT (organiser_id, series, year) DO UPDATE SET last = invoice_counter.last + 1
     RETURNING year, last
 """)
@@ -33,7 +34,8 @@ class Number:
         return f"{PREFIXES.get(self.series, '')}{self.year}-{self.sequence:06d}"
 
 
-def take(session: Session, organiser_id: str, series: str) -> Number:
-    """The organiser's next number of a series in this year, by the calendar of Windhoek."""
-    row = session.execute(TAKE, {"organiser_id": organiser_id, "series": series, "home": HOME}).one()
+def take(session: Session, organiser_id: str, series: str, moment: datetime) -> Number:
+    """The organiser's next number of a series in the year of `moment`, by the calendar of Windhoek."""
+    given = {"organiser_id": organiser_id, "series": series, "moment": moment, "home": HOME}
+    row = session.execute(TAKE, given).one()
     return Number(series, *row)

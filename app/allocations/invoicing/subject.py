@@ -1,9 +1,10 @@
 """What an invoice is about: the block, its event, who sells and who buys."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -15,7 +16,7 @@ from app.events.models import Event, TicketType
 
 SUBJECT = (
     select(AllocationBlock, Event.name, Event.venue, Event.city, Event.starts_at, Event.timezone, TicketType.name,
-           Account, OrganiserProfile.org_name)
+           Account, OrganiserProfile.org_name, func.now())
     .join(Event, Event.id == AllocationBlock.event_id)
     .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
     .join(Account, Account.id == Event.organiser_id)
@@ -25,7 +26,11 @@ SUBJECT = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A block with everything that its papers say beside the money."""
+    """A block with everything that its papers say beside the money.
+
+    `moment` is the database's time at the start of the transaction: it decides the year of the number, the date that is
+    printed, and when the paper was issued.
+    """
 
     block: AllocationBlock
     organiser_id: str
@@ -34,6 +39,7 @@ class Subject:
     buyer: list[str]
     facts: list[tuple[str, str]]
     contact: str
+    moment: datetime
 
 
 def locked(
@@ -58,7 +64,7 @@ def subject(session: Session, block_id: str) -> Subject:
 
 
 def _read(row: Any) -> Subject:
-    block, event, venue, city, starts_at, zone, ticket_type, organiser, org_name = row
+    block, event, venue, city, starts_at, zone, ticket_type, organiser, org_name, now = row
     where = ", ".join(each for each in (venue, city) if each)
     facts = [
         ("Event", event),
@@ -75,6 +81,7 @@ def _read(row: Any) -> Subject:
         buyer=_named(*holder) or [block.name or "The holder of this block"],
         facts=facts,
         contact=organiser.email,
+        moment=now,
     )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from app.accounts.models import Account, OrganiserProfile
+from app.allocations import books
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.core.dates import moment
 from app.events.models import Event, TicketType
@@ -20,13 +21,16 @@ FACTS = (
     AllocationBlock.holder_name, AllocationBlock.holder_organisation, AllocationBlock.release_at,
     TicketType.name.label("kind"),
     Event.name.label("event"), Event.venue, Event.city, Event.starts_at, Event.timezone,
-    OrganiserProfile.org_name, Account.name.label("organiser_name"), Account.email.label("contact"),
+    OrganiserProfile.org_name, Account.name.label("organiser_name"), Account.email.label("contact"), *books.ENDS,
 )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ticket:
-    """One place. `code` is what the gate scans, or types in; `party` how many places were claimed together."""
+    """One place. `code` is what the gate scans, or types in; `party` how many places were claimed together.
+
+    `closed` says that a claim link would open nothing, because the event or the block has ended.
+    """
 
     slot_id: str
     code: str
@@ -46,6 +50,7 @@ class Ticket:
     organiser: str
     contact: str
     until: str = ""
+    closed: bool = False
 
     @property
     def reference(self) -> str:
@@ -93,4 +98,5 @@ def _ticket(row: Any) -> Ticket:
         organiser=row.org_name or row.organiser_name,
         contact=row.contact,
         until=moment(row.release_at, row.timezone) if row.release_at else "",
+        closed=bool(row.called_off or row.event_over or row.over),
     )

@@ -12,7 +12,7 @@ from sqlalchemy import RowMapping, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import books, links
+from app.allocations import books, claiming, links
 from app.allocations.actions.codes import check_free
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.tickets.drawing import pack_pdf
@@ -28,7 +28,6 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.queries import READS, owned
-from app.invitations.errors import EventClosed
 
 READ_AT_ONCE = 400
 CLAIM = books.sql(
@@ -63,8 +62,7 @@ def make_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> di
     """
     with transaction() as session:
         block = books.locked(session, caller, event_id, block_id)
-        if block["called_off"]:
-            raise EventClosed()
+        claiming.check_event_open(block)
         check_free(block, count)
         pack_id = new_id()
         codes = [links.new_code() for _ in range(count)]

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import RowMapping, or_, select
+from sqlalchemy import RowMapping, and_, or_, select
 
 from app.allocations import books, links, states, visits
+from app.allocations.finding import has_code
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.tickets.drawing import ticket_pdf
 from app.allocations.tickets.facts import Ticket, selected
@@ -33,10 +34,12 @@ class HandedOut:
     after: str | None
 
 
-def party(slot_id: str) -> list[Ticket]:
-    """The tickets that were claimed together, the first one first; those that were ended are left out."""
-    found = selected(db.session(), or_(AllocationSlot.id == slot_id, AllocationSlot.party_id == slot_id))
-    return [each for each in found if each.status in ALIVE]
+def party(slot_id: str, generation: int | None = None) -> list[Ticket]:
+    """The tickets that were claimed together and are alive, the first one first. `slot_id` is the first place, which
+    may have ended. With the `generation` of the claim, only places that nobody else has been given since."""
+    together = and_(AllocationSlot.party_id == slot_id, AllocationSlot.party_size > 1)
+    found = selected(db.session(), or_(AllocationSlot.id == slot_id, together))
+    return [each for each in found if each.status in ALIVE and generation in (None, each.generation)]
 
 
 def party_pdf(slot_id: str) -> bytes | None:
@@ -54,7 +57,7 @@ def around(token: str) -> Around | None:
     if link is not None and link.purpose != "claim":
         wanted: Any = AllocationBlock.id == link.id
     else:
-        same = AllocationSlot.id == link.id if link is not None else AllocationSlot.code == code
+        same = AllocationSlot.id == link.id if link is not None else has_code(str(code))
         wanted = AllocationBlock.id == select(AllocationSlot.block_id).where(same).scalar_subquery()
     row = db.session.execute(books.joined().where(wanted)).mappings().first()
     return Around(row["event_name"], row["organiser_name"], row["contact_email"]) if row else None

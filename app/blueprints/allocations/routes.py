@@ -20,6 +20,7 @@ blp = Blueprint(
 )  # fmt: skip
 BLOCKS = Listing("allocations", answers.AllocationRow, queries.BLOCK_SORTS, "createdAt")
 MAILING = Limit(60)
+NOTHING_TO_GIVE = [EventClosed, errors.ReleaseTimePassed]
 
 
 @blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=answers.QuoteData)
@@ -72,7 +73,7 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
     returns=answers.CodesData,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientSlots],
+    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE],
 )
 def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
     """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
@@ -93,7 +94,7 @@ def list_codes(event_id: str, block_id: str) -> Any:
     status=201,
     idempotent=True,
     limit=MAILING,
-    errors=[errors.InsufficientSlots, EventClosed],
+    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE],
 )
 def invite(event_id: str, block_id: str, **body: Any) -> Any:
     """Invite people: each gets a claim link by mail.
@@ -108,7 +109,7 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
     access=ORGANISER,
     body=schemas.LinkBody,
     returns=answers.AllocationLinkData,
-    errors=[EventClosed],
+    errors=NOTHING_TO_GIVE,
 )
 def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which the holder hands out places himself. The same call gives the same link."""
@@ -120,7 +121,7 @@ def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     access=ORGANISER,
     body=schemas.OpenLinkBody,
     returns=answers.AllocationLinkData,
-    errors=[EventClosed],
+    errors=NOTHING_TO_GIVE,
 )
 def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
@@ -134,7 +135,7 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     returns=answers.RemindData,
     idempotent=True,
     limit=MAILING,
-    errors=[EventClosed],
+    errors=NOTHING_TO_GIVE,
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
     """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""

@@ -1,0 +1,131 @@
+"""Parties over HTTP: several places claimed at once, one of which is revoked, renamed or admitted later."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.allocations.law import assert_books_agree
+from tests.factories.accounts import mails_to
+from tests.factories.allocations import Block, block, claim
+from tests.http import Client, data, refusal
+
+FRIEDA = {"name": "Frieda", "email": "frieda@example.com"}
+
+
+def party_of(made: Block, quantity: int = 3) -> list[dict[str, Any]]:
+    """A party that came by the open link: the slot id and the code of each place."""
+    token = made.open_link(maxPerClaim=quantity)
+    slots: list[dict[str, Any]] = data(claim(made.owner, token, quantity=quantity))["slots"]
+    return slots
+
+
+def handed_out(made: Block, quantity: int = 3, **person: Any) -> list[dict[str, Any]]:
+    """The same from the holder's link."""
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    slots: list[dict[str, Any]] = data(made.owner.post(path, {**FRIEDA, "quantity": quantity, **person}))["slots"]
+    return slots
+
+
+def rename(made: Block, slot: dict[str, Any], **person: Any) -> dict[str, Any]:
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    sent = {"slotId": slot["slotId"], "name": "Maria", "email": "maria@example.com", **person}
+    return data(made.owner.post(path, sent))
+
+
+def take_back(made: Block, slot: dict[str, Any]) -> None:
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    data(made.owner.post(path, {"slotId": slot["slotId"], "action": "take_back"}))
+
+
+def codes_mailed_to(address: str) -> set[str]:
+    """The codes in the one mail to an address."""
+    (mail,) = mails_to(address)
+    return set(re.findall(r"\b[0-9A-HJKMNP-TV-Z]{10}\b", mail["text"]))
+
+
+def states(made: Block) -> dict[str, str]:
+    return {each["id"]: each["status"] for each in made.now()["slots"]}
+
+
+def test_revoked_place_of_party_admits_nobody_whatever_count_says(client: Client) -> None:
+    made = block(client)
+    first, second, third = (each["slotId"] for each in party_of(made))
+    data(made.revoke(first))
+    for count in (None, 1, 2, 3):
+        assert refusal(made.admit(first, count=count, nonce=f"scan-{count}")) == (409, "SLOT_REVOKED")
+    assert [states(made)[each] for each in (second, third)] == ["claimed", "claimed"]
+    assert data(made.admit(second, count=2))["slotIds"] == [second, third]
+    assert refusal(made.admit(first, count=1)) == (409, "SLOT_REVOKED")
+    assert_books_agree()
+
+
+def test_revoked_place_is_named_before_repeated_nonce(client: Client) -> None:
+    made = block(client)
+    first, second, _ = (each["slotId"] for each in party_of(made))
+    data(made.admit(second, count=1, nonce="scan-1"))
+    data(made.revoke(first))
+    assert refusal(made.admit(first, count=1, nonce="scan-1")) == (409, "SLOT_REVOKED")
+
+
+def test_place_that_is_not_claimed_is_refused_with_count(client: Client) -> None:
+    made = block(client)
+    invited = made.invite("anna@example.com")[0]["slotId"]
+    assert refusal(made.admit(invited, count=1)) == (409, "NOT_CLAIMED")
+    data(made.post("release-unused"))
+    assert refusal(made.admit(invited, count=1)) == (409, "NOT_CLAIMED")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_renamed_place_leaves_the_party(client: Client, which: int) -> None:
+    made = block(client)
+    slots = handed_out(made, delivery="will_call")
+    renamed = slots.pop(which)
+    rename(made, renamed)
+    refused = made.admit(slots[0]["slotId"], count=3, nonce="scan-1")
+    assert refusal(refused) == (409, "PARTY_TOO_SMALL") and refused.get_json()["data"]["remaining"] == 2
+    own = data(made.admit(renamed["slotId"], count=1, nonce="scan-2"))
+    assert (own["name"], own["partySize"], own["slotIds"]) == ("Maria", 1, [renamed["slotId"]])
+    rest = data(made.admit(slots[0]["slotId"], count=2, nonce="scan-3"))
+    assert rest["slotIds"] == [each["slotId"] for each in slots] and rest["partyId"] != own["partyId"]
+    assert refusal(made.admit(slots[1]["slotId"], count=1, nonce="scan-4")) == (409, "ALREADY_ADMITTED")
+    assert_books_agree()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_mail_that_leaves_after_a_rename_holds_only_what_is_still_theirs(client: Client, which: int) -> None:
+    made = block(client)
+    slots = handed_out(made)
+    renamed = slots.pop(which)
+    new_code = rename(made, renamed)["code"]
+    assert codes_mailed_to("frieda@example.com") == {each["code"] for each in slots}
+    assert codes_mailed_to("maria@example.com") == {new_code}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("by", ["organiser", "holder"])
+def test_party_is_mailed_although_a_place_ended_before_the_mail_left(client: Client, by: str, which: int) -> None:
+    made = block(client)
+    slots = handed_out(made)
+    ended = slots.pop(which)
+    if by == "organiser":
+        data(made.revoke(ended["slotId"]))
+    else:
+        take_back(made, ended)
+    assert codes_mailed_to("frieda@example.com") == {each["code"] for each in slots}
+
+
+def test_party_that_ended_as_a_whole_is_not_mailed(client: Client) -> None:
+    made = block(client)
+    for each in handed_out(made):
+        take_back(made, each)
+    assert mails_to("frieda@example.com") == []
+
+
+def test_place_renamed_twice_is_mailed_to_the_last_guest_only(client: Client) -> None:
+    made = block(client)
+    first = handed_out(made, 1)[0]
+    rename(made, first)
+    code = rename(made, first, name="Tuli", email="tuli@example.com")["code"]
+    assert (mails_to("frieda@example.com"), mails_to("maria@example.com")) == ([], [])
+    assert codes_mailed_to("tuli@example.com") == {code}

@@ -1,0 +1,98 @@
+"""Blocks of events that are over or called off: no verb gives out a link or code that answers 410."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core.transaction import transaction
+from tests.allocations.law import assert_books_agree
+from tests.factories.accounts import deliver, mails_to
+from tests.factories.allocations import Block, another, block, claim, token_in
+from tests.http import Client, data, refusal
+
+GIVING: dict[str, Callable[[Block], Any]] = {
+    "codes": lambda made: made.post("codes", count=1),
+    "codes for all places": lambda made: made.post("codes"),
+    "invite": lambda made: made.post("invite", name="Anna", email="anna@example.com"),
+    "invite, dry run": lambda made: made.post("invite", name="Anna", email="anna@example.com", dryRun=True),
+    "remind": lambda made: made.post("remind"),
+    "allocator-link": lambda made: made.post("allocator-link"),
+    "allocator-link, rotated": lambda made: made.post("allocator-link", rotate=True),
+    "open-link": lambda made: made.post("open-link"),
+    "open-link, rotated": lambda made: made.post("open-link", rotate=True),
+}
+ENDED = {"cancelled": "EVENT_CLOSED", "archived": "EVENT_CLOSED", "over": "EVENT_CLOSED",
+         "released": "RELEASE_TIME_PASSED"}  # fmt: skip
+
+
+def end(made: Block, how: str) -> None:
+    if how in ("cancelled", "archived"):
+        data(made.owner.patch(f"/api/events/{made.event['id']}", {"visibility": how}))
+        return
+    statements = {
+        "over": "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 second'"
+        " WHERE id = :event",
+        "released": "UPDATE allocation_block SET release_at = now() - interval '1 second' WHERE id = :block",
+    }
+    with transaction() as session:
+        session.execute(text(statements[how]), {"event": made.event["id"], "block": made.id})
+
+
+@pytest.mark.parametrize("how", ENDED)
+@pytest.mark.parametrize("verb", GIVING)
+def test_nothing_is_given_out_that_would_answer_410(client: Client, verb: str, how: str) -> None:
+    made = block(client)
+    made.open_link()
+    made.allocator()
+    made.invite("waits@example.com")
+    deliver()
+    end(made, how)
+    before = made.now()
+    assert refusal(GIVING[verb](made)) == (409, ENDED[how])
+    assert made.now() == before
+    assert_books_agree()
+
+
+@pytest.mark.parametrize("how", ENDED)
+def test_links_of_an_ended_block_answer_410_and_are_shown_as_expired(client: Client, how: str) -> None:
+    made = block(client)
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    handed = data(client.post(path, {"name": "Frieda", "email": "frieda@example.com"}))
+    tokens = [made.open_link(), *made.codes(1), token_in(made.invite("anna@example.com")[0])]
+    end(made, how)
+    for token in tokens:
+        assert refusal(client.get(f"/api/allocations/claim/{token}")) == (410, "LINK_EXPIRED")
+        assert refusal(claim(client, token)) == (410, "LINK_EXPIRED")
+    for body in ({"name": "A", "email": "a@example.com"}, {"slotId": handed["slotId"], "name": "B"}):
+        assert refusal(client.post(path, body)) == (410, "LINK_EXPIRED")
+    now = made.now()
+    assert [now[each]["status"] for each in ("allocatorLink", "openLink")] == ["expired", "expired"]
+    ended = [data(made.post(each, revoke=True))["status"] for each in ("allocator-link", "open-link")]
+    assert ended == ["revoked", "revoked"], "a link can be ended at any time"
+    assert len(data(made.owner.get(f"{made.path}/codes"))["codes"]) == 1, "a list gives nothing out"
+
+
+@pytest.mark.parametrize("how", ENDED)
+def test_mail_with_a_link_that_answers_410_does_not_leave(client: Client, how: str) -> None:
+    made = block(client)
+    made.invite("anna@example.com")
+    data(made.post("remind"))
+    end(made, how)
+    assert mails_to("anna@example.com") == []
+
+
+@pytest.mark.parametrize("how", ["cancelled", "archived", "over"])
+def test_pack_is_not_printed_for_an_event_that_is_closed(client: Client, how: str) -> None:
+    made = block(client)
+    end(made, how)
+    assert refusal(made.post("packs", count=1)) == (409, "EVENT_CLOSED")
+
+
+def test_blocks_of_other_release_times_go_on(client: Client) -> None:
+    made = block(client)
+    other = another(made)
+    end(made, "released")
+    (code,) = other.codes(1)
+    data(claim(client, code))

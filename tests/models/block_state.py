@@ -1,0 +1,148 @@
+"""What the model of an allocation block remembers: who has which place, which codes are good, and which mails wait."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import text
+
+from app.clients import mailbox
+from app.core.db import db, release
+from app.core.outbox.running import work_through
+from tests.factories.allocations import Block
+
+WAITING_MAILS = text("""
+    SELECT id, kind, payload FROM outbox
+     WHERE state = 'ready' AND kind IN ('allocations.invite', 'allocations.remind', 'allocations.ticket') ORDER BY id
+""")
+CODE = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{10}\b")
+
+
+@dataclass
+class Place:
+    """A claimed place. Places with the same `claim` came to one guest at once and were not renamed since."""
+
+    block: Block
+    slot_id: str
+    code: str
+    email: str
+    claim: int
+    via: str
+    status: str = "claimed"
+    generation: int = 1
+    mailed: bool = False
+
+
+@dataclass
+class Invitation:
+    """A claim code or link that has been given out. `state` is `open`, `used` or `ended`."""
+
+    block: Block
+    slot_id: str
+    token: str
+    email: str | None = None
+    state: str = "open"
+
+
+@dataclass
+class Claim:
+    """The mail that one claim or rename caused: to whom, and for which places."""
+
+    number: int
+    email: str
+    slot_ids: list[str]
+    delivery: str
+
+
+@dataclass
+class BlockState:
+    """Everything that was given out, and what has become of it."""
+
+    places: dict[str, Place] = field(default_factory=dict)
+    invitations: list[Invitation] = field(default_factory=list)
+    claims: dict[tuple[str, int], Claim] = field(default_factory=dict)
+    codes: list[str] = field(default_factory=list)
+    closed: bool = False
+    guests: int = 0
+
+    def new_email(self) -> str:
+        self.guests += 1
+        return f"guest{self.guests}@example.com"
+
+    def record_claim(self, block: Block, answer: dict[str, Any], via: str) -> None:
+        number = len(self.claims)
+        slots = answer["slots"]
+        for each in slots:
+            assert each["code"] not in self.codes, "no code is ever given out twice"
+            self.codes.append(each["code"])
+            place = Place(block, each["slotId"], each["code"], answer["email"], number, via)
+            self.places[place.slot_id] = place
+        ids = [each["slotId"] for each in slots]
+        self.claims[ids[0], 1] = Claim(number, answer["email"], ids, answer["delivery"])
+
+    def record_rename(self, place: Place, answer: dict[str, Any]) -> None:
+        assert answer["code"] not in self.codes
+        self.codes.append(answer["code"])
+        number = len(self.claims)
+        place.code, place.email, place.claim = answer["code"], answer["email"], number
+        place.generation, place.mailed = place.generation + 1, False
+        self.claims[place.slot_id, place.generation] = Claim(
+            number, answer["email"], [place.slot_id], answer["delivery"]
+        )
+
+    def end_slot(self, slot_id: str) -> None:
+        if slot_id in self.places:
+            self.places[slot_id].status = "ended"
+        for each in self.invitations:
+            if each.slot_id == slot_id:
+                each.state = "ended"
+
+    def alive(self, via: str | None = None) -> list[Place]:
+        return [each for each in self.places.values() if each.status != "ended" and via in (None, each.via)]
+
+    def party_of(self, place: Place) -> list[Place]:
+        """Those who are still outside of the places that came with this one."""
+        return [each for each in self.alive() if each.claim == place.claim and each.status == "claimed"]
+
+    def deliver(self, row: Any) -> None:
+        """Lets one mail leave, and holds it against what is its guest's at this moment."""
+        slot_id, generation = row.payload["slot_id"], row.payload["generation"]
+        if row.kind == "allocations.ticket":
+            claim = self.claims[slot_id, generation]
+            self._deliver_tickets(row.id, claim, [self.places[each] for each in claim.slot_ids])
+            return
+        invitation = next(each for each in self.invitations if each.slot_id == slot_id)
+        assert invitation.email is not None
+        mail = _leave(row.id, invitation.email)
+        assert (mail is not None) == (invitation.state == "open" and not self.closed)
+        assert mail is None or invitation.token in mail["text"]
+
+    def _deliver_tickets(self, row_id: int, claim: Claim, places: list[Place]) -> None:
+        own = [each for each in places if each.status != "ended" and each.claim == claim.number]
+        mail = _leave(row_id, claim.email)
+        assert (mail is not None) == bool(own), f"{len(own)} places are still the guest's"
+        if mail is None:
+            return
+        shown = {each for each in CODE.findall(mail["text"] + mail["html"]) if each in self.codes}
+        codes = [each.code for each in own]
+        assert shown == set(codes if claim.delivery == "e_ticket" else codes[:1])
+        for each in own:
+            each.mailed = True
+
+
+def waiting_mails() -> list[Any]:
+    """Mails that were held back, the oldest first."""
+    rows = list(db.session.execute(WAITING_MAILS))
+    release()
+    return rows
+
+
+def _leave(row_id: int, address: str) -> dict[str, Any] | None:
+    """Does one piece of work; the mail to that address that it sent."""
+    before = len(mailbox.messages(address))
+    others = len(mailbox.messages())
+    once = iter((True, False))
+    work_through(row_id, worker="model", go_on=lambda: next(once))
+    found = mailbox.messages(address)
+    assert len(mailbox.messages()) - others == len(found) - before <= 1
+    return found[0] if len(found) > before else None

@@ -1,0 +1,261 @@
+"""A block with parties, over HTTP and the database: everything that can happen to it, in any order.
+
+Each guest enters on their own places only, a code that ended admits nobody, and every mail holds exactly the codes that
+admit its guest when it leaves. MODEL_EXAMPLES and MODEL_STEPS say how long it runs.
+"""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import text
+
+from app.core.db import db, release
+from app.core.transaction import transaction
+from tests.allocations.law import assert_books_agree
+from tests.conftest import empty
+from tests.factories.allocations import Block, another, block, claim, token_in
+from tests.factories.events import organiser
+from tests.http import Client, data, refusal
+from tests.models.block_state import BlockState, Invitation, Place, waiting_mails
+from tests.models.profile import model_settings
+
+few, which = st.integers(1, 3), st.integers(0, 10**6)
+deliveries = st.sampled_from(["e_ticket", "will_call"])
+OVER = "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 second' WHERE id = :id"
+CLAIMED = text("SELECT id, status, code, email FROM allocation_slot WHERE status IN ('claimed', 'admitted')")
+CLOSED = (409, "EVENT_CLOSED")
+NOT_ALIVE = {"revoked": "SLOT_REVOKED", "released": "NOT_CLAIMED", "available": "NOT_CLAIMED", "invited": "NOT_CLAIMED"}
+
+
+class AllocationBlocks(RuleBasedStateMachine):
+    """Two blocks of eight places of one ticket type."""
+
+    client: Client
+
+    @initialize()
+    def begin(self) -> None:
+        empty(self.client.flask.application)
+        first = block(self.client, owner=organiser(self.client), quantity=8, total=40)
+        self.blocks = [first, another(first, quantity=8)]
+        self.state = BlockState()
+        self.allocators = [each.allocator() for each in self.blocks]
+        self.scans = 0
+
+    def given(self, response: Any, status: int = 200) -> dict[str, Any] | None:
+        """What a verb gave out; None when it was refused, which it must be once the event is closed."""
+        if self.state.closed:
+            assert refusal(response) == CLOSED
+        elif response.status_code == 409:
+            assert refusal(response)[1] in ("INSUFFICIENT_SLOTS", "NO_SLOTS_LEFT")
+        else:
+            return data(response, status)
+        return None
+
+    @rule(chosen=which, count=few)
+    def make_codes(self, chosen: int, count: int) -> None:
+        made = self.blocks[chosen % 2]
+        answer = self.given(made.post("codes", count=count), 201)
+        for each in answer["codes"] if answer else ():
+            assert each["code"] not in self.state.codes
+            self.state.codes.append(each["code"])
+            self.state.invitations.append(Invitation(made, each["slotId"], each["code"]))
+
+    @rule(chosen=which)
+    def invite(self, chosen: int) -> None:
+        made, email = self.blocks[chosen % 2], self.state.new_email()
+        answer = self.given(made.post("invite", name="Anna", email=email), 201)
+        for each in answer["invited"] if answer else ():
+            self.state.invitations.append(Invitation(made, each["slotId"], token_in(each), email))
+
+    @rule(chosen=which)
+    def remind(self, chosen: int) -> None:
+        self.given(self.blocks[chosen % 2].post("remind"))
+
+    @precondition(lambda self: self.state.invitations)
+    @rule(chosen=which, delivery=deliveries)
+    def claim(self, chosen: int, delivery: str) -> None:
+        invitation = self.state.invitations[chosen % len(self.state.invitations)]
+        answer = claim(self.client, invitation.token, email=self.state.new_email(), delivery=delivery)
+        if invitation.state == "used":
+            assert refusal(answer) == (410, "LINK_USED")
+        elif invitation.state == "ended" or self.state.closed:
+            assert refusal(answer) == (410, "LINK_EXPIRED")
+        else:
+            invitation.state = "used"
+            self.state.record_claim(invitation.block, data(answer), "claim")
+
+    @rule(chosen=which, count=few, delivery=deliveries)
+    def claim_by_open_link(self, chosen: int, count: int, delivery: str) -> None:
+        made = self.blocks[chosen % 2]
+        link = self.given(made.post("open-link", maxPerClaim=3))
+        if link is not None:
+            sent = {"email": self.state.new_email(), "quantity": count, "delivery": delivery}
+            answer = self.given(claim(self.client, token_in(link), **sent))
+            if answer is not None:
+                self.state.record_claim(made, answer, "open")
+
+    def allocate(self, number: int, **body: Any) -> Any:
+        """What the holder's link answers; None once the event is closed."""
+        answer = self.client.post(f"/api/allocations/allocator/{self.allocators[number % 2]}", body)
+        if self.state.closed:
+            assert refusal(answer) == (410, "LINK_EXPIRED")
+            return None
+        return answer
+
+    @rule(chosen=which, count=few, delivery=deliveries)
+    def hand_out(self, chosen: int, count: int, delivery: str) -> None:
+        person = {"name": "Helvi", "email": self.state.new_email(), "quantity": count, "delivery": delivery}
+        response = self.allocate(chosen, **person)
+        answer = response and self.given(response)
+        if answer:
+            self.state.record_claim(self.blocks[chosen % 2], answer, "allocator")
+
+    @precondition(lambda self: self.state.alive("allocator"))
+    @rule(chosen=which, action=st.sampled_from(["rename", "rename", "take_back"]))
+    def change_what_was_handed_out(self, chosen: int, action: str) -> None:
+        places = self.state.alive("allocator")
+        place = places[chosen % len(places)]
+        number = self.blocks.index(place.block)
+        person = {"name": "Maria", "email": self.state.new_email()} if action == "rename" else {}
+        answer = self.allocate(number, slotId=place.slot_id, action=action, **person)
+        if answer is None:
+            return
+        if place.status == "admitted":
+            assert refusal(answer) == (409, "ALREADY_ADMITTED")
+        elif action == "rename":
+            self.state.record_rename(place, data(answer))
+        else:
+            assert data(answer)["status"] == "revoked"
+            self.state.end_slot(place.slot_id)
+
+    def slot(self, chosen: int, *statuses: str) -> tuple[Block, dict[str, Any]] | None:
+        for made in (self.blocks[chosen % 2], self.blocks[(chosen + 1) % 2]):
+            found = [each for each in made.now()["slots"] if each["status"] in statuses]
+            if found:
+                return made, found[chosen % len(found)]
+        return None
+
+    @precondition(lambda self: self.state.invitations or self.state.places)
+    @rule(chosen=which, to=st.sampled_from(["block", "public"]))
+    def revoke(self, chosen: int, to: str) -> None:
+        found = self.slot(chosen, "invited", "claimed", "admitted")
+        if found is not None:
+            answer = found[0].revoke(found[1]["id"], returnTo=to)
+            if found[1]["status"] == "admitted":
+                assert refusal(answer) == (409, "ALREADY_ADMITTED")
+            else:
+                data(answer)
+                self.state.end_slot(found[1]["id"])
+
+    @rule(chosen=which, count=few)
+    def release(self, chosen: int, count: int) -> None:
+        made = self.blocks[chosen % 2]
+        data(made.post("release-unused", quantity=count))
+        for each in made.now(status="released")["slots"]:
+            self.state.end_slot(each["id"])
+
+    @rule(chosen=which, count=few)
+    def move(self, chosen: int, count: int) -> None:
+        answer = self.blocks[chosen % 2].post("move", toBlockId=self.blocks[(chosen + 1) % 2].id, quantity=count)
+        assert answer.status_code == 200 or refusal(answer) == (409, "INSUFFICIENT_SLOTS")
+
+    @precondition(lambda self: not self.state.closed)
+    @rule(how=st.sampled_from(["cancelled", "archived", "over"]), really=st.integers(0, 6))
+    def close_event(self, how: str, really: int) -> None:
+        if really < 6:
+            return
+        event = self.blocks[0].event["id"]
+        if how == "over":
+            with transaction() as session:
+                session.execute(text(OVER), {"id": event})
+        else:
+            data(self.blocks[0].owner.patch(f"/api/events/{event}", {"visibility": how}))
+        self.state.closed = True
+
+    @precondition(lambda self: self.state.guests)
+    @rule(chosen=which)
+    def deliver_a_mail(self, chosen: int) -> None:
+        rows = waiting_mails()
+        if rows:
+            self.state.deliver(rows[chosen % len(rows)])
+
+    @precondition(lambda self: self.state.codes)
+    @rule(chosen=which, count=st.one_of(st.none(), few), again=st.booleans())
+    def scan_code(self, chosen: int, count: int | None, again: bool) -> None:
+        self._scan(self.state.codes[chosen % len(self.state.codes)], count, again)
+
+    def _scan(self, code: str, count: int | None, again: bool = False) -> None:
+        made = self.blocks[0]
+        rows = data(made.owner.get(f"{made.events}/will-call", query_string={"q": code}))["slots"]
+        place = next((each for each in self.state.alive() if each.code == code), None)
+        if place is None:
+            assert rows == [], "a code that ended, or that only claims, admits nobody"
+            return
+        assert [(each["slotId"], each["email"]) for each in rows] == [(place.slot_id, place.email)]
+        self.scans += 1
+        sent = {"nonce": f"scan-{self.scans}", "count": count}
+        answer = made.admit(place.slot_id, **sent)
+        self._check_admission(place, count, answer)
+        if again and answer.status_code == 200:
+            assert data(made.admit(place.slot_id, **sent)) == data(answer)
+
+    def _check_admission(self, place: Place, count: int | None, answer: Any) -> None:
+        outside = self.state.party_of(place)
+        if count is None:
+            outside = [each for each in outside if each is place]
+        wanted = count or 1
+        if not outside:
+            assert refusal(answer) == (409, "ALREADY_ADMITTED")
+        elif len(outside) < wanted:
+            assert refusal(answer) == (409, "PARTY_TOO_SMALL")
+        else:
+            admitted = set(data(answer)["slotIds"])
+            assert len(admitted) == wanted and admitted <= {each.slot_id for each in outside}
+            assert place.status == "admitted" or place.slot_id in admitted
+            for each in outside:
+                each.status = "admitted" if each.slot_id in admitted else each.status
+
+    @rule(chosen=which, count=st.one_of(st.none(), few))
+    def scan_place_that_is_not_claimed(self, chosen: int, count: int | None) -> None:
+        found = self.slot(chosen, "revoked") or self.slot(chosen, *NOT_ALIVE)
+        if found is not None:
+            answer = found[0].admit(found[1]["id"], count=count)
+            assert refusal(answer) == (409, NOT_ALIVE[found[1]["status"]])
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        assert_books_agree()
+
+    @invariant()
+    def places_are_as_they_should_be(self) -> None:
+        inside = {row.id: row[1:] for row in db.session.execute(CLAIMED)}
+        release()
+        assert inside == {each.slot_id: (each.status, each.code, each.email) for each in self.state.alive()}
+        assert len(inside) <= 16
+
+    def teardown(self) -> None:
+        """Every mail leaves in the end, and each guest enters with the code in the newest of theirs."""
+        if not hasattr(self, "state"):
+            return
+        for row in waiting_mails():
+            self.state.deliver(row)
+        for place in self.state.alive():
+            assert place.mailed, "the code of each place has been mailed to its guest"
+            self._scan(place.code, None)
+        assert_books_agree()
+
+
+@pytest.mark.timeout(7200)
+def test_each_guest_enters_on_their_own_places_whatever_happens_to_the_block(app: Flask, client: Client) -> None:
+    AllocationBlocks.client = client
+    run_state_machine_as_test(AllocationBlocks, settings=model_settings())  # type: ignore[no-untyped-call]
