@@ -10,7 +10,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 from app.core.clock import rfc3339, utcnow
 from app.core.freshness import changed
-from app.events import checks, search, ticket_types, visibility
+from app.events import capacity, checks, search, ticket_types, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.times import instant
@@ -25,7 +25,7 @@ CATALOGUE = "events"
 
 def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], said: Mapping[str, str]) -> bool:
     """Makes the event what `fields` say; whether anything changed. Raises what refuses it."""
-    now = utcnow()
+    now, capacity_before = utcnow(), event.capacity
     sent = resolved(fields, fields.get("timezone") or event.timezone)
     _assign(event, sent, now)
     checks.check(event, sent, said, now)
@@ -34,6 +34,8 @@ def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any
     if "ticket_types" in sent:
         session.flush()
         modified = ticket_types.put(session, event, sent["ticket_types"] or []) or modified
+    if "capacity" in sent:
+        capacity.check_change(event, capacity_before)
     checks.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
         _check_publishable(event, caller, asked={"visibility", "publish_at"} & set(sent))

@@ -18,6 +18,7 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
+from app.events.capacity import check_booking
 from app.events.models import Event, TicketType
 from app.events.times import instant
 from app.events.visibility import ARCHIVED, CANCELLED
@@ -49,10 +50,10 @@ def create_block(
 ) -> str:
     """Takes places from the public for a holder; the block's id. The terms of the moment are its terms for ever.
 
-    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets.
+    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded.
     """
     with transaction() as session:
-        event = events.event(caller, event_id)
+        event = events.lock_for_booking(session, caller, event_id)
         terms = terms_of(
             event,
             ticket_type_id=ticket_type_id,
@@ -90,6 +91,7 @@ def _check(event: Event, terms: Terms) -> None:
         raise EventClosed("The event is archived or cancelled; it takes no allocations any more.")
     if terms.ticket_type.public < terms.quantity:
         raise _too_few(terms.ticket_type, terms.quantity)
+    check_booking(event, terms.quantity)
 
 
 def _release_at(event: Event, moment: datetime | None) -> datetime | None:

@@ -42,7 +42,7 @@ class QuoteData(Schema):
     vat_minor = Whole(required=True, metadata={"description": "inside the total"})
     vat_percent = fields.Float(required=True)
     total_minor = Whole(required=True)
-    available = Whole(required=True, metadata={"description": "free for the public now"})
+    available = Whole(required=True, metadata={"description": "free for the public now, within the event's capacity"})
     fits = Flag(required=True)
 
 

@@ -7,6 +7,7 @@ from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
 from app.blueprints.allocations.code_lists import code_list
 from app.blueprints.allocations.slot_pages import with_slots
+from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_READS
 from app.web.auth import current_caller
@@ -35,7 +36,7 @@ def quote(event_id: str, **body: Any) -> Any:
     returns=answers.AllocationRow,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientTickets, EventClosed],
+    errors=[errors.InsufficientTickets, CapacityExceeded, EventClosed],
 )
 def create_block(event_id: str, **body: Any) -> Any:
     """Keep places for a holder.
