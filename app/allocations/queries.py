@@ -55,6 +55,7 @@ def quote(
         **asdict(terms.cost),
         "available": free,
         "fits": quantity <= free,
+        "promo_code": terms.promo_code,
     }
 
 

@@ -50,7 +50,7 @@ def create_block(
 ) -> str:
     """Takes places from the public for a holder; the block's id. The terms of the moment are its terms for ever.
 
-    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded.
+    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded, PromoCodeExhausted.
     """
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id)
@@ -92,6 +92,8 @@ def _check(event: Event, terms: Terms) -> None:
     if terms.ticket_type.public < terms.quantity:
         raise _too_few(terms.ticket_type, terms.quantity)
     check_booking(event, terms.quantity)
+    if terms.promo_code is not None:
+        terms.promo_code.check()
 
 
 def _release_at(event: Event, moment: datetime | None) -> datetime | None:

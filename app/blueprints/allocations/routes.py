@@ -6,6 +6,7 @@ from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
 from app.blueprints.allocations.code_lists import code_list
+from app.blueprints.allocations.quote_schemas import QuoteData
 from app.blueprints.allocations.slot_pages import with_slots
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
@@ -23,7 +24,7 @@ BLOCKS = Listing("allocations", answers.AllocationRow, queries.BLOCK_SORTS, "cre
 MAILING = Limit(60)
 
 
-@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=answers.QuoteData)
+@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=QuoteData)
 def quote(event_id: str, **body: Any) -> Any:
     """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
     return queries.quote(current_caller(), event_id, **body)
@@ -36,7 +37,7 @@ def quote(event_id: str, **body: Any) -> Any:
     returns=answers.AllocationRow,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientTickets, CapacityExceeded, EventClosed],
+    errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed],
 )
 def create_block(event_id: str, **body: Any) -> Any:
     """Keep places for a holder.
