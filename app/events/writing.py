@@ -14,6 +14,7 @@ from app.events import capacity, checks, search, ticket_types, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.times import instant
+from app.events.timezones import notify_timezone_change
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 
 LISTS = (
@@ -25,7 +26,7 @@ CATALOGUE = "events"
 
 def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], said: Mapping[str, str]) -> bool:
     """Makes the event what `fields` say; whether anything changed. Raises what refuses it."""
-    now, capacity_before = utcnow(), event.capacity
+    now, capacity_before, zone_before = utcnow(), event.capacity, event.timezone
     sent = resolved(fields, fields.get("timezone") or event.timezone)
     _assign(event, sent, now)
     checks.check(event, sent, said, now)
@@ -39,6 +40,9 @@ def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any
     checks.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
         _check_publishable(event, caller, asked={"visibility", "publish_at"} & set(sent))
+    if event.timezone != zone_before:
+        session.flush()
+        notify_timezone_change(session, event.id, event.timezone)
     changed(session, CATALOGUE)
     return modified
 
