@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.quotas import PLACES, count_unverified
 from app.allocations import books
 from app.allocations.errors import InsufficientTickets
 from app.allocations.models import AllocationBlock
@@ -50,17 +51,16 @@ def create_block(
 ) -> str:
     """Takes places from the public for a holder; the block's id. The terms of the moment are its terms for ever.
 
-    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded, PromoCodeExhausted.
+    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded, PromoCodeExhausted,
+    EmailNotVerified.
     """
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id)
+        count_unverified(session, caller, PLACES, quantity)
         terms = terms_of(
-            event,
-            ticket_type_id=ticket_type_id,
-            quantity=quantity,
-            unit_price_minor=unit_price_minor,
+            event, ticket_type_id=ticket_type_id, quantity=quantity, unit_price_minor=unit_price_minor,
             promo_code=promo_code,
-        )
+        )  # fmt: skip
         moment = _release_at(event, release_at)
         _check(event, terms)
         block = AllocationBlock(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.accounts.errors import EmailNotVerified
 from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
@@ -37,7 +38,7 @@ def quote(event_id: str, **body: Any) -> Any:
     returns=answers.AllocationRow,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed],
+    errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed, EmailNotVerified],
 )
 def create_block(event_id: str, **body: Any) -> Any:
     """Keep places for a holder.
