@@ -144,6 +144,16 @@ class ExternalIdentity(Base):
     linked_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
+class UnverifiedUse(Base):
+    """How much of a quota an account used while its address was not verified. Never lowered."""
+
+    __tablename__ = "unverified_use"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
+    quota: Mapped[str] = mapped_column(String(20), primary_key=True)
+    used: Mapped[int] = mapped_column(Integer)
+
+
 class SpentIdentityToken(Base):
     """An identity token that has been used, kept until it would expire anyway."""
 

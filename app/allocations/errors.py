@@ -13,6 +13,11 @@ class InsufficientSlots(Conflict):
     message = "Fewer places of the block are free than that; data.available says how many there are."
 
 
+class PromoCodeExhausted(Conflict):
+    number, code = 40926, "PROMO_CODE_EXHAUSTED"
+    message = "This promo code has been used as often as it may; data says how often that is."
+
+
 class NoSlotsLeft(Conflict):
     number, code = 40938, "NO_SLOTS_LEFT"
     message = "All places of this link have been given out."

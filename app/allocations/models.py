@@ -65,8 +65,10 @@ class AllocationBlock(Base):
         UniqueConstraint("id", "event_id", "ticket_type_id"),
         Index("ix_allocation_block_event", "event_id", "created_at", "id"),
         Index("ix_allocation_block_ticket_type", "ticket_type_id"),
+        Index("ix_allocation_block_promo_code", "event_id", "promo_code",
+              postgresql_where=text("promo_code IS NOT NULL")),
         Index("ix_allocation_block_release", "release_at", postgresql_where=text("release_at IS NOT NULL")),
-    )
+    )  # fmt: skip
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))

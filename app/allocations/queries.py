@@ -13,6 +13,7 @@ from app.allocations.terms import terms_of
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events import queries as events
+from app.events.capacity import capacity_use
 from app.events.models import Event
 from app.events.queries import READS, owned
 
@@ -39,14 +40,15 @@ def quote(
     **_: Any,
 ) -> dict[str, Any]:
     """What a block would cost, and whether that many are free. Raises NotFound, ValidationFailed."""
+    event = events.event(caller, event_id)
     terms = terms_of(
-        events.event(caller, event_id),
+        event,
         ticket_type_id=ticket_type_id,
         quantity=quantity,
         unit_price_minor=unit_price_minor,
         promo_code=promo_code,
     )
-    free = terms.ticket_type.public
+    free = capacity_use(event).available(terms.ticket_type.public)
     return {
         "ticket_type_id": ticket_type_id,
         "quantity": quantity,
@@ -55,6 +57,7 @@ def quote(
         **asdict(terms.cost),
         "available": free,
         "fits": quantity <= free,
+        "promo_code": terms.promo_code,
     }
 
 

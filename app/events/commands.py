@@ -52,6 +52,8 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
     except NotFound:
         _refuse(f"There is no event {event_id}.")
     else:
+        for warning in found.warnings:
+            click.echo(f"Warning: {warning}", err=True)
         click.echo(_told(found, reading, dry_run))
 
 

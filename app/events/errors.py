@@ -3,6 +3,16 @@
 from app.core.errors import Conflict
 
 
+class CapacityExceeded(Conflict):
+    number, code = 40924, "CAPACITY_EXCEEDED"
+    message = "The event has fewer free places than that; data says its capacity and how many are sold and allocated."
+
+
+class CapacityCommitted(Conflict):
+    number, code = 40925, "CAPACITY_COMMITTED"
+    message = "More places are sold or allocated than this capacity; data.committed says how many."
+
+
 class VisibilityNotReachable(Conflict):
     number, code = 40930, "VISIBILITY_NOT_REACHABLE"
     message = "An event cannot go from its present visibility to that one."

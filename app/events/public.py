@@ -12,6 +12,7 @@ from app.core.clock import rfc3339
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.core.staleness import may_be_stale
+from app.events.capacity import CapacityUse
 from app.events.prices import current_phase, sale_status
 from app.events.visibility import BY_ID
 
@@ -39,7 +40,7 @@ TYPE_KEYS = ("id", "name", "description", "priceMinor", "minPerOrder", "maxPerOr
 PHASE_KEYS = ("name", "startsAt", "endsAt", "priceMinor", "quantity")
 INVENTORY = f"""
     SELECT coalesce(e.sales_end_at, e.ends_at), t.id, t.name, t.price_minor, t.total, t.sold, t.allocated, t.public,
-           p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity, now()
+           e.capacity, p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity, now()
       FROM event e
       LEFT JOIN ticket_type t ON t.event_id = e.id
       LEFT JOIN price_phase p ON p.ticket_type_id = t.id
@@ -80,22 +81,23 @@ def inventory(id: str) -> dict[str, Any]:
     rows = fetch_rows(INVENTORY, (id,))
     if not rows:
         raise NotFound()
-    now = rows[0][13]
-    types = groupby(rows, key=lambda row: row[:8])
+    now = rows[0][14]
+    types = [(head, list(rest)) for head, rest in groupby(rows, key=lambda row: row[:9]) if head[1] is not None]
+    use = CapacityUse(rows[0][8], sum(head[5] for head, _ in types), sum(head[6] for head, _ in types))
     return {
         "eventId": id,
         "currency": "NAD",
         "salesEndAt": _time(rows[0][0]),
         "ticketTypes": [
-            _type(head, [Phase(*each[8:13]) for each in rest if each[8] is not None], now)
-            for head, rest in types
-            if head[1] is not None
+            _type(head, [Phase(*each[9:14]) for each in rest if each[9] is not None], use, now) for head, rest in types
         ],
     }
 
 
-def _type(row: tuple[Any, ...], phases: Sequence[Phase], now: datetime) -> dict[str, Any]:
-    sales_end_at, id, name, price_minor, total, sold, allocated, public = row
+def _type(row: tuple[Any, ...], phases: Sequence[Phase], use: CapacityUse, now: datetime) -> dict[str, Any]:
+    sales_end_at, id, name, price_minor, total, sold, allocated, public, capacity = row
+    available = use.available(public)
+    places = total if capacity is None else min(total, capacity)
     phase = current_phase(phases, sold=sold, now=now)
     return {
         "id": id,
@@ -106,8 +108,8 @@ def _type(row: tuple[Any, ...], phases: Sequence[Phase], now: datetime) -> dict[
         "total": total,
         "sold": sold,
         "allocated": allocated,
-        "available": public,
-        "status": sale_status(phases, public=public, total=total, sales_end_at=sales_end_at, now=now),
+        "available": available,
+        "status": sale_status(phases, public=available, total=places, sales_end_at=sales_end_at, now=now),
     }
 
 

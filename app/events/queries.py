@@ -52,6 +52,23 @@ def is_due(found: Event) -> bool:
     return visibility.is_due(found.visibility, found.publish_at, database_now())
 
 
+def lock_for_booking(session: Session, caller: Caller, id: str) -> Event:
+    """An event inside a transaction that takes places of it: one such transaction at a time (see `capacity`).
+
+    Its ticket types are read after the lock is held. Raises NotFound, also for somebody else's.
+    """
+    statement = select(Event).where(Event.id == id, owned(caller, WRITES))
+    found: Event | None = session.scalar(lock_event(statement))
+    if found is None:
+        raise NotFound()
+    return found
+
+
+def lock_event(statement: Select[Any]) -> Select[Any]:
+    """FOR NO KEY UPDATE: rows that point at the event can still be written."""
+    return statement.with_for_update(key_share=True)
+
+
 def shown(found: Event) -> dict[str, Any]:
     """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
     due = is_due(found)

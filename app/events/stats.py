@@ -10,6 +10,7 @@ from app.accounts.caller import Caller
 from app.core.db import db
 from app.events import queries
 from app.events.availability import FLOWS
+from app.events.capacity import CapacityUse, capacity_use
 from app.events.models import TicketAdmission, TicketTally, TicketType
 
 STANDING = ("sold", "allocated", "invited", "claimed", "admitted", "revoked", "released")
@@ -19,15 +20,15 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
     """Figures of one event, from counters kept at write time. Raises NotFound."""
     event = queries.event(caller, id)
     admitted = _admitted(id)
-    days = _days(event.ticket_types, admitted)
+    days, use = _days(event.ticket_types, admitted), capacity_use(event)
     revenue, inside = ({each.id: 0 for each in event.ticket_types} for _ in range(2))
     for day in days:
         revenue[day["ticket_type_id"]] += day["revenue_minor"]
         inside[day["ticket_type_id"]] += day["admitted"]
-    types = [_type(each, revenue[each.id], inside[each.id]) for each in event.ticket_types]
+    types = [_type(each, use, revenue[each.id], inside[each.id]) for each in event.ticket_types]
     return {
         **queries.shown(event),
-        "totals": _totals(types),
+        "totals": _totals(types, use),
         "ticket_types": types,
         "series": days,
     }
@@ -59,13 +60,13 @@ def _admitted(event_id: str) -> dict[tuple[date, str], int]:
     return {(day, type_id): count for day, type_id, count in rows}
 
 
-def _type(row: TicketType, revenue_minor: int, admitted: int) -> dict[str, Any]:
+def _type(row: TicketType, use: CapacityUse, revenue_minor: int, admitted: int) -> dict[str, Any]:
     return {
         "id": row.id,
         "name": row.name,
         "total": row.total,
         "oversold": row.oversold,
-        "available": row.public,
+        "available": use.available(row.public),
         **{name: getattr(row, name) for name in STANDING},
         "claimed": row.claimed - admitted,
         "admitted": admitted,
@@ -73,6 +74,7 @@ def _type(row: TicketType, revenue_minor: int, admitted: int) -> dict[str, Any]:
     }
 
 
-def _totals(types: list[dict[str, Any]]) -> dict[str, int]:
+def _totals(types: list[dict[str, Any]], use: CapacityUse) -> dict[str, int]:
     names = ("total", "oversold", "available", *STANDING, "revenue_minor")
-    return {name: sum(each[name] for each in types) for name in names}
+    totals = {name: sum(each[name] for each in types) for name in names}
+    return {**totals, "available": use.available(totals["available"])}

@@ -11,10 +11,11 @@ from app.accounts.errors import EmailNotVerified
 from app.core.clock import rfc3339
 from app.core.db import database_now
 from app.core.freshness import changed
-from app.events import checks, queries, search, ticket_types, visibility
+from app.events import capacity, checks, queries, search, ticket_types, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.times import instant
+from app.events.timezones import notify_timezone_change
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 
 LISTS = (
@@ -26,7 +27,7 @@ CATALOGUE = "events"
 
 def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], said: Mapping[str, str]) -> bool:
     """Makes the event what `fields` say; whether anything changed. Raises what refuses it."""
-    now = database_now()
+    now, capacity_before, zone_before = database_now(), event.capacity, event.timezone
     sent = resolved(fields, fields.get("timezone") or event.timezone)
     _assign(event, sent)
     checks.check(event, sent, said, now)
@@ -35,9 +36,14 @@ def put(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any
     if "ticket_types" in sent:
         session.flush()
         modified = ticket_types.put(session, event, sent["ticket_types"] or []) or modified
+    if "capacity" in sent:
+        capacity.check_change(event, capacity_before)
     checks.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
         _check_publishable(event, caller, asked={"visibility", "publish_at"} & set(sent))
+    if event.timezone != zone_before:
+        session.flush()
+        notify_timezone_change(session, event.id, event.timezone)
     changed(session, CATALOGUE)
     return modified
 

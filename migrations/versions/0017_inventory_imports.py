@@ -1,14 +1,14 @@
 """Keys that follow a deletion: an index for each that had none, so that deleting an event or an account reads no whole table.
 
 Revision ID: 0017
-Revises: 0012
+Revises: 0016
 Create Date: 2026-12-02 09:00:00.000000
 """
 
 from alembic import op
 
 revision = '0017'
-down_revision = '0012'
+down_revision = '0016'
 branch_labels = None
 depends_on = None
 

@@ -18,9 +18,10 @@ from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import availability
+from app.events.capacity import type_availability
 from tests.allocations.law import assert_books_agree
 from tests.factories.allocations import Block, another, block, claim, token_in
-from tests.factories.events import organiser
+from tests.factories.events import WEEKEND, changed, organiser
 from tests.http import Client
 
 EXAMPLES = int(os.environ.get("ALLOCATION_EXAMPLES", "8"))
@@ -29,7 +30,10 @@ SAID = {200, 201, 404, 409, 410, 422}
 
 
 class Verbs(RuleBasedStateMachine):
-    """Two blocks of twelve places of one type, forty in all, and everything that can happen to them."""
+    """Two blocks of twelve places of one type, forty in all, and everything that can happen to them.
+
+    A second type shares the capacity of the event with the first.
+    """
 
     client: Client
     owner: Client
@@ -40,6 +44,8 @@ class Verbs(RuleBasedStateMachine):
         Redis.from_url(self.client.flask.application.extensions["settings"].REDIS_URL).flushdb()
         first = block(self.client, owner=self.owner, quantity=12, total=40)
         self.blocks = [first, another(first, quantity=12)]
+        types = [{**WEEKEND, "quantity": 40}, {"name": "Day ticket", "priceMinor": 45000, "quantity": 40}]
+        self.day = changed(self.owner, first.event, capacity=45, ticketTypes=types)["ticketTypes"][1]["id"]
         self.tokens: list[str] = []
         self.links: list[str] = []
         self.allocators: list[str] = []
@@ -126,9 +132,20 @@ class Verbs(RuleBasedStateMachine):
         if found is not None:
             self.said(found[0].admit(found[1], nonce=f"nonce-{chosen % 9}", count=count))
 
+    @rule(count=st.integers(1, 12))
+    def reserve(self, count: int) -> None:
+        sent = {"ticketTypeId": self.day, "quantity": count, "kind": "press"}
+        self.said(self.owner.post(self.blocks[0].events, sent))
+
+    @rule(capacity=st.integers(20, 60))
+    def change_capacity(self, capacity: int) -> None:
+        self.said(self.owner.patch(f"/api/events/{self.blocks[0].event['id']}", {"capacity": capacity}))
+
     @rule(count=few)
     def sell(self, count: int) -> None:
         with transaction() as session:
+            if type_availability(self.blocks[0].ticket_type_id).places() < count:
+                return
             availability.move(session, self.blocks[0].ticket_type_id, count, source="public", target="sold")
 
     @invariant()

@@ -69,6 +69,28 @@ def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
     assert tables() == before and differences() == []
 
 
+def test_names_that_are_there_already_lose_what_nobody_sees(scratch: Flask) -> None:
+    names = {
+        "a": ("\ufeffFri\u200beda\u202e\U000e0066", "Frieda"),
+        "b": ("مهدی\u200cزاده", "مهدی\u200cزاده"),
+        "c": ("Fri\u200ceda", "Frieda"),
+        "d": ("Ees ❤\ufe0f", "Ees ❤\ufe0f"),
+        "e": ("\u3164", "\u3164"),
+    }
+    downgrade(directory=FOLDER, revision="0012")
+    with db.engine.begin() as connection:
+        for id, (name, _) in names.items():
+            connection.execute(
+                text("INSERT INTO account (id, email, password_version, name, roles, version)"
+                     " VALUES (repeat(:id, 24), :id || '@example.com', 1, :name, '{customer}', 1)"),
+                {"id": id, "name": name},
+            )  # fmt: skip
+    upgrade(directory=FOLDER)
+    with db.engine.connect() as connection:
+        found = dict(connection.execute(text("SELECT left(id, 1), name FROM account")).tuples().all())
+    assert found == {id: cleaned for id, (_, cleaned) in names.items()}
+
+
 def test_an_index_can_be_made_beside_the_traffic(scratch: Flask, tmp_path: Path) -> None:
     """As docs/upgrading.md advises: outside the transaction, and without a lock that others wait for."""
     folder = tmp_path / "migrations"

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
@@ -156,6 +157,36 @@ def test_a_digest_that_is_due_goes_out_once_and_only_if_there_is_something_to_te
     assert len(mails_to(BAR)) == 1
     next_at = datetime.fromisoformat(data(stock.owner.get(f"{stock.path}/reminder"))["nextAt"])
     assert datetime.now(UTC) < next_at <= datetime.now(UTC) + timedelta(days=1)
+
+
+def test_a_reminder_follows_the_time_zone_of_its_event(stock: Stock) -> None:
+    path, event = f"{stock.path}/reminder", f"/api/events/{stock.event['id']}"
+
+    def hour_in(zone: str) -> int:
+        return datetime.fromisoformat(data(stock.owner.get(path))["nextAt"]).astimezone(ZoneInfo(zone)).hour
+
+    remind(stock, hour=7)
+    assert hour_in("Africa/Windhoek") == 7
+    data(stock.owner.patch(event, {"timezone": "Asia/Tokyo"}))
+    assert hour_in("Asia/Tokyo") == 7
+    assert datetime.fromisoformat(data(stock.owner.get(path))["nextAt"]) > datetime.now(UTC)
+    data(stock.owner.patch(event, {"timezone": "America/New_York", "name": "Elsewhere"}))
+    assert hour_in("America/New_York") == 7
+
+
+def test_a_digest_that_is_due_is_not_lost_with_a_new_time_zone(stock: Stock) -> None:
+    remind(stock, hour=7)
+    with transaction() as session:
+        session.execute(text("UPDATE inventory_reminder SET next_at = now() - interval '1 minute'"))
+    data(stock.owner.patch(f"/api/events/{stock.event['id']}", {"timezone": "Asia/Tokyo"}))
+    with transaction() as session:
+        assert session.scalar(text("SELECT next_at < now() FROM inventory_reminder"))
+
+
+def test_a_reminder_that_is_off_stays_off_with_a_new_time_zone(stock: Stock) -> None:
+    data(stock.owner.patch(f"{stock.path}/reminder", {"enabled": False, "hour": 7}))
+    data(stock.owner.patch(f"/api/events/{stock.event['id']}", {"timezone": "Asia/Tokyo"}))
+    assert data(stock.owner.get(f"{stock.path}/reminder"))["nextAt"] is None
 
 
 def test_a_reminder_is_one_resource(stock: Stock) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.quotas import PLACES, count_unverified
 from app.allocations import books
 from app.allocations.errors import InsufficientTickets
 from app.allocations.models import AllocationBlock
@@ -18,6 +19,7 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
+from app.events.capacity import check_booking
 from app.events.models import Event, TicketType
 from app.events.times import instant
 from app.events.visibility import ARCHIVED, CANCELLED
@@ -49,17 +51,16 @@ def create_block(
 ) -> str:
     """Takes places from the public for a holder; the block's id. The terms of the moment are its terms for ever.
 
-    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets.
+    Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded, PromoCodeExhausted,
+    EmailNotVerified.
     """
     with transaction() as session:
-        event = events.event(caller, event_id)
+        event = events.lock_for_booking(session, caller, event_id)
+        count_unverified(session, caller, PLACES, quantity)
         terms = terms_of(
-            event,
-            ticket_type_id=ticket_type_id,
-            quantity=quantity,
-            unit_price_minor=unit_price_minor,
+            event, ticket_type_id=ticket_type_id, quantity=quantity, unit_price_minor=unit_price_minor,
             promo_code=promo_code,
-        )
+        )  # fmt: skip
         moment = _release_at(event, release_at)
         _check(event, terms)
         block = AllocationBlock(
@@ -90,6 +91,9 @@ def _check(event: Event, terms: Terms) -> None:
         raise EventClosed("The event is archived or cancelled; it takes no allocations any more.")
     if terms.ticket_type.public < terms.quantity:
         raise _too_few(terms.ticket_type, terms.quantity)
+    check_booking(event, terms.quantity)
+    if terms.promo_code is not None:
+        terms.promo_code.check()
 
 
 def _release_at(event: Event, moment: datetime | None) -> datetime | None:

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.allocations import books, queries
 from app.allocations.actions.revoke import shrunk
-from app.core.db import db
 from app.core.transaction import transaction
-from app.events.models import TicketType
+from app.events.capacity import type_availability
 
 # What is free goes first, then whom nobody has heard of for the longest.
 RELEASE = books.sql(
@@ -24,7 +22,7 @@ RELEASE = books.sql(
                    generation = s.generation + 1
               FROM picked p WHERE s.id = p.id
             RETURNING {books.SLOT}, p.status AS was, s.status AS became, NULL::text AS gate)""",
-        "SELECT (SELECT public FROM typed) AS public, (SELECT count(*) FROM touched) AS released",
+        "SELECT count(*) FROM touched",
     )
 )
 
@@ -40,22 +38,22 @@ def preview_release(caller: Caller, event_id: str, block_id: str, *, quantity: i
     """What a release would do. Raises NotFound."""
     block = queries.block_row(caller, event_id, block_id)
     unused = block["available"] + block["invited"]
-    before = db.session.scalars(select(TicketType.public).where(TicketType.id == block["ticket_type_id"])).one()
-    return _told(unused if quantity is None else min(quantity, unused), before)
+    wanted = unused if quantity is None else min(quantity, unused)
+    now = type_availability(block["ticket_type_id"])
+    return _told(wanted, now.places(), now.places(more_allocated=-wanted))
 
 
 def release(session: Session, block: Any, actor: books.Actor, quantity: int | None = None) -> dict[str, int]:
     """The same for a locked block."""
     unused = block["available"] + block["invited"]
-    wanted = unused if quantity is None else min(quantity, unused)
-    if not wanted:
-        public = session.scalars(select(TicketType.public).where(TicketType.id == block["ticket_type_id"])).one()
-        return _told(0, public)
-    given = {"block_id": block["id"], "quantity": wanted, **books.acting(actor, "release")}
-    row = session.execute(RELEASE, given).one()
-    shrunk(session, block)
-    return _told(row.released, row.public - row.released)
+    wanted, released = unused if quantity is None else min(quantity, unused), 0
+    if wanted:
+        given = {"block_id": block["id"], "quantity": wanted, **books.acting(actor, "release")}
+        released = session.execute(RELEASE, given).scalar_one()
+        shrunk(session, block)
+    now = type_availability(block["ticket_type_id"])
+    return _told(released, now.places(more_allocated=released), now.places())
 
 
-def _told(released: int, before: int) -> dict[str, int]:
-    return {"released": released, "public_available_before": before, "public_available_after": before + released}
+def _told(released: int, before: int, after: int) -> dict[str, int]:
+    return {"released": released, "public_available_before": before, "public_available_after": after}

@@ -5,6 +5,7 @@ from marshmallow import fields
 from app.web.access import TIERS
 from app.web.credentials import NewPassword, SixDigits
 from app.web.fields import Choice, Email, Flag, Items, Object, Phone, Secret, Text, Whole
+from app.web.names import Name
 from app.web.schema import Schema
 
 CODE = {"example": "123456", "description": "six digits, from the mail"}
@@ -19,7 +20,7 @@ class LoginBody(Schema):
 class AppleBody(Schema):
     identity_token = Secret(required=True, max=8192, data_key="identity_token", metadata={"example": "eyJraWQi…"})
     email = Email(metadata={"description": "never trusted: the token's own address counts"})
-    full_name = Text(min=1, max=120, data_key="full_name", metadata={"example": "Frieda Amupolo"})
+    full_name = Name(min=1, max=120, data_key="full_name", metadata={"example": "Frieda Amupolo"})
     nonce = Secret(max=256, metadata={"rare": True, "description": "compared with the token's, when given"})
 
 
@@ -47,24 +48,24 @@ class CompleteResetBody(EmailBody):
 
 class CustomerBody(EmailBody):
     password = NewPassword(required=True, metadata=PASSWORD)
-    first_name = Text(required=True, min=1, max=80, metadata={"example": "Frieda"})
-    last_name = Text(required=True, min=1, max=80, metadata={"example": "Amupolo"})
+    first_name = Name(required=True, min=1, max=80, metadata={"example": "Frieda"})
+    last_name = Name(required=True, min=1, max=80, metadata={"example": "Amupolo"})
     phone = Phone(min=4, max=32)
 
 
 class NamedBody(EmailBody):
     password = NewPassword(required=True, metadata=PASSWORD)
-    name = Text(required=True, min=2, max=120, metadata={"example": "Frieda Amupolo"})
+    name = Name(required=True, min=2, max=120, metadata={"example": "Frieda Amupolo"})
 
 
 class MerchantBody(NamedBody):
-    business_name = Text(required=True, min=2, max=200, metadata={"example": "Kapana Corner"})
-    stall_name = Text(max=100, metadata={"example": "Kapana Corner, gate B"})
+    business_name = Name(required=True, min=2, max=200, metadata={"example": "Kapana Corner"})
+    stall_name = Name(max=100, metadata={"example": "Kapana Corner, gate B"})
     phone = Phone(min=4, max=32)
 
 
 class OrganiserBody(NamedBody):
-    org_name = Text(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
+    org_name = Name(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
     phone = Phone(min=4, max=32)
 
 

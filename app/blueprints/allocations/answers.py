@@ -24,28 +24,6 @@ def _maybe(example: str | None = None, **options: Any) -> fields.String:
     return _word(example, required=True, allow_none=True, **options)
 
 
-class LineData(Schema):
-    description = _word("Weekend pass", required=True)
-    quantity = Whole(required=True)
-    unit_price_minor = Whole(required=True)
-    amount_minor = Whole(required=True)
-
-
-class QuoteData(Schema):
-    ticket_type_id = fields.String(required=True, metadata=ID)
-    quantity = Whole(required=True)
-    currency = _word("NAD", required=True)
-    unit_price_minor = Whole(required=True)
-    lines = Items(Object(LineData), required=True)
-    subtotal_minor = Whole(required=True)
-    discount_minor = Whole(required=True)
-    vat_minor = Whole(required=True, metadata={"description": "inside the total"})
-    vat_percent = fields.Float(required=True)
-    total_minor = Whole(required=True)
-    available = Whole(required=True, metadata={"description": "free for the public now"})
-    fits = Flag(required=True)
-
-
 class HolderData(Schema):
     name = _maybe("Frieda Amupolo")
     email = _maybe("frieda@example.com")

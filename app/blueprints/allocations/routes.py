@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from app.accounts.errors import EmailNotVerified
 from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
 from app.blueprints.allocations.code_lists import code_list
+from app.blueprints.allocations.quote_schemas import QuoteData
 from app.blueprints.allocations.slot_pages import with_slots
+from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_READS
 from app.web.auth import current_caller
@@ -23,7 +26,7 @@ MAILING = Limit(60)
 NOTHING_TO_GIVE = [EventClosed, errors.ReleaseTimePassed]
 
 
-@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=answers.QuoteData)
+@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=QuoteData)
 def quote(event_id: str, **body: Any) -> Any:
     """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
     return queries.quote(current_caller(), event_id, **body)
@@ -36,7 +39,7 @@ def quote(event_id: str, **body: Any) -> Any:
     returns=answers.AllocationRow,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientTickets, EventClosed],
+    errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed, EmailNotVerified],
 )
 def create_block(event_id: str, **body: Any) -> Any:
     """Keep places for a holder.

@@ -20,6 +20,7 @@ from app.web.fields import (
     Whole,
     problem,
 )
+from app.web.names import Name
 from app.web.schema import Needing, Query, Schema
 
 MOST_PLACES, MOST_RECIPIENTS, MOST_PARTY = 5000, 500, 100
@@ -28,10 +29,10 @@ PERSON = {"example": "Frieda Amupolo"}
 
 
 class Holder(Schema):
-    name = Text(max=200, allow_none=True, metadata=PERSON)
+    name = Name(max=200, allow_none=True, metadata=PERSON)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
-    organisation = Text(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
+    organisation = Name(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
 
 
 class QuoteBody(Needing):
@@ -39,7 +40,7 @@ class QuoteBody(Needing):
 
     ticket_type_id = Id()
     quantity = Whole(min=1, max=MOST_PLACES, metadata={"example": 10})
-    name = Text(max=120, allow_none=True, metadata={"example": "Gold sponsor"})
+    name = Name(max=120, allow_none=True, metadata={"example": "Gold sponsor"})
     kind = Choice(*KINDS, load_default="group")
     holder = Object(Holder, allow_none=True)
     unit_price_minor = Whole(
@@ -78,14 +79,14 @@ class CodesBody(Schema):
 
 
 class Recipient(Schema):
-    name = Text(required=True, min=1, max=200, metadata=PERSON)
+    name = Name(required=True, min=1, max=200, metadata=PERSON)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
 
 
 class InviteBody(Schema):
     recipients = Items(Object(Recipient), min=1, max=MOST_RECIPIENTS)
-    name = Text(min=1, max=200, metadata={**PERSON, "rare": True})
+    name = Name(min=1, max=200, metadata={**PERSON, "rare": True})
     email = Email(metadata={"rare": True})
     phone = Phone(allow_none=True, metadata={"rare": True})
     allow_duplicates = Flag(load_default=False, metadata={"rare": True})
@@ -163,7 +164,7 @@ class MoveBody(Needing):
 class ClaimBody(Needing):
     needs = ("name", "email")
 
-    name = Text(min=1, max=200, metadata=PERSON)
+    name = Name(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES, load_default=E_TICKET)
@@ -175,7 +176,7 @@ class ClaimBody(Needing):
 class AllocatorBody(Schema):
     """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
 
-    name = Text(min=1, max=200, metadata=PERSON)
+    name = Name(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES)

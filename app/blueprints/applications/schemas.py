@@ -10,6 +10,7 @@ from app.blueprints.applications.fields import Website
 from app.web.bounded import BoundedMoment
 from app.web.credentials import NewPassword
 from app.web.fields import Choice, Email, File, Flag, Id, Items, Phone, Secret, Text, Whole, problem
+from app.web.names import Name
 from app.web.paths import SafePath
 from app.web.schema import Query, Schema
 
@@ -30,11 +31,11 @@ class ApplicationBody(Schema):
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
     event_id = Id()
     invite_slug = Text(min=1, max=80, metadata={"rare": True, "description": "of an invitation"})
-    business_name = Text(min=2, max=200, metadata={"example": "Kapana Corner"})
-    contact_name = Text(min=2, max=120, metadata={"example": "Tuli Hamutenya"})
+    business_name = Name(min=2, max=200, metadata={"example": "Kapana Corner"})
+    contact_name = Name(min=2, max=120, metadata={"example": "Tuli Hamutenya"})
     email = Email()
     phone = Phone(min=4, max=32)
-    stall_type = Text(max=120, metadata={"example": "Food"})
+    stall_type = Name(max=120, metadata={"example": "Food"})
     products = Text(max=1000, metadata={"example": "Kapana, fat cakes, oshikundu"})
     description = Text(max=2000, metadata={"example": "A charcoal grill under a canvas roof, three people."})
     website = Website()
@@ -110,7 +111,7 @@ for kind in KINDS:
 class ActivationQuery(Query):
     """Looking consumes nothing, so nothing of this is needed; `path` is checked and given back."""
 
-    name = Text(min=2, max=80, metadata={"rare": True})
+    name = Name(min=2, max=80, metadata={"rare": True})
     password = Secret(min=8, max=128, metadata={"rare": True, "description": "ignored: never put it in an address"})
     confirm_password = Secret(min=8, max=128, metadata={"rare": True, "description": "ignored"})
     message = Text(metadata={"rare": True})
@@ -118,7 +119,7 @@ class ActivationQuery(Query):
 
 
 class ActivationBody(Schema):
-    name = Text(required=True, min=2, max=80, metadata={"example": "Tuli Hamutenya"})
+    name = Name(required=True, min=2, max=80, metadata={"example": "Tuli Hamutenya"})
     password = NewPassword(required=True, metadata={**PASSWORD, "description": "of the account, if there is one"})
     confirm_password = NewPassword(required=True, metadata=PASSWORD)
     message = Text(required=True, validate=[validate.Length(max=1000)], metadata={"example": "See you at gate B."})

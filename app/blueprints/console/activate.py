@@ -14,6 +14,7 @@ from app.blueprints.console.way import explained, offer_fresh_links
 from app.web import limits
 from app.web.credentials import NewPassword
 from app.web.fields import Email, Secret, Text
+from app.web.names import Name
 from app.web.paths import SafePath
 from app.web.rates import TRYING_CODES
 from app.web.schema import Query
@@ -32,7 +33,7 @@ class ExistingSchema(Query):
 
 
 class ActivationSchema(Query):
-    name = Text(required=True, min=2, max=80)
+    name = Name(required=True, min=2, max=80)
     password = NewPassword(required=True)
     message = Text(max=1000)
     path = SafePath(load_default="/")

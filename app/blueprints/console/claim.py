@@ -17,8 +17,9 @@ from app.blueprints.console.page import Pages, page
 from app.core.dates import moment
 from app.core.errors import AppError, Gone, NotFound
 from app.core.tokens import fingerprint
-from app.web.fields import Choice, Email, Phone, Text, Whole
+from app.web.fields import Choice, Email, Phone, Whole
 from app.web.limits import client_network
+from app.web.names import Name
 from app.web.schema import Query
 
 PAGE, TICKETS, KEPT = "console/claim.html", "tickets", 8
@@ -34,7 +35,7 @@ DEAD = {
 
 
 class ClaimSchema(Query):
-    name = Text(required=True, min=1, max=200)
+    name = Name(required=True, min=1, max=200)
     email = Email(required=True)
     phone = Phone(min=8, max=20)
     delivery = Choice(*DELIVERIES, required=True)

@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from app.crew.states import STATUSES
 from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.names import Name
 from app.web.schema import Needing, Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -27,7 +28,7 @@ class Pin(Secret):
 
 class CrewEntry(Schema):
     id = Text(min=1, max=24, allow_none=True, metadata=ID)
-    name = Text(required=True, min=1, max=120, metadata={"example": "Selma Nangolo"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Selma Nangolo"})
     phone = Phone(allow_none=True)
     email = Email(allow_none=True)
     role = Text(max=80, allow_none=True, metadata={"example": "till"})

@@ -195,7 +195,9 @@ class TypeStats(Flows):
     name = _text("Day ticket Saturday", required=True)
     total = Whole(required=True)
     oversold = Whole(required=True)
-    available = Whole(required=True, metadata={"description": "what the public can still get"})
+    available = Whole(
+        required=True, metadata={"description": "what the public can still get, within the event's capacity"}
+    )
 
 
 class DayStats(Flows):

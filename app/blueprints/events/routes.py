@@ -87,7 +87,7 @@ def read_event(id: str) -> Any:
     body=schemas.EventChanges,
     returns=answers.EventData,
     versioned=True,
-    errors=[*PUBLISHING, errors.TicketsCommitted],
+    errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
 )
 def change_event(id: str, **body: Any) -> Any:
     """Change the fields that are sent.

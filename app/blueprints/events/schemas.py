@@ -22,6 +22,7 @@ from app.blueprints.events.shapes import (
 from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
+from app.web.names import Name
 from app.web.pictures import ImageUrl
 from app.web.schema import Schema
 
@@ -33,7 +34,7 @@ END = {"description": "the same as endsAt", "example": "2026-12-06T23:00:00"}
 class EventFields(Schema):
     """Everything that can be written of an event."""
 
-    name = Text(min=2, max=200, metadata={"example": "Windhoek Lights"})
+    name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
     description = Text(min=1, max=2000, allow_none=True)
     cover_image_url = ImageUrl(allow_none=True)
     poster_image_url = ImageUrl(allow_none=True)
@@ -94,7 +95,7 @@ class EventFields(Schema):
 class NewEvent(EventFields):
     """An event to create: six fields are required."""
 
-    name = Text(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
+    name = Name(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
     start_date = Moment(required=True, metadata=START)
     end_date = EndMoment(required=True, metadata=END)
     venue = Text(required=True, min=2, max=200, metadata={"example": "River grounds"})

@@ -6,6 +6,7 @@ from marshmallow import post_load, validates_schema
 
 from app.blueprints.events.fields import Link
 from app.web.fields import EndMoment, Items, Moment, Number, Object, Text, Whole, problem
+from app.web.names import Name
 from app.web.pictures import ImageUrl
 from app.web.schema import Schema
 
@@ -48,27 +49,27 @@ class PaymentMethodDiscount(Kept):
 
 
 class Sponsor(Kept):
-    name = Text(required=True, min=1, max=200, metadata={"example": "Kalahari Coffee"})
+    name = Name(required=True, min=1, max=200, metadata={"example": "Kalahari Coffee"})
     tier = Text(max=80, allow_none=True, metadata={"example": "gold"})
     logo_url = ImageUrl(allow_none=True)
     href = Link(allow_none=True)
 
 
 class StallType(Kept):
-    name = Text(required=True, min=1, max=120, metadata={"example": "Food stall"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Food stall"})
     fee_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 150000})
     quantity = Whole(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 40})
 
 
 class Table(Kept):
-    name = Text(required=True, min=1, max=120, metadata={"example": "Front row"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Front row"})
     seats = Whole(required=True, min=1, max=10_000, metadata={"example": 8})
     price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 800000})
     quantity = Whole(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 10})
 
 
 class LineupEntry(Kept):
-    name = Text(required=True, min=1, max=200, metadata={"example": "Ees"})
+    name = Name(required=True, min=1, max=200, metadata={"example": "Ees"})
     stage = Text(max=120, allow_none=True, metadata={"example": "River stage"})
     starts_at = Moment(allow_none=True)
     ends_at = EndMoment(allow_none=True)
@@ -85,7 +86,7 @@ class Promotion(Kept):
 
 
 class Phase(Schema):
-    name = Text(required=True, min=1, max=120, metadata={"example": "Early bird"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Early bird"})
     starts_at = Moment(allow_none=True)
     ends_at = EndMoment(allow_none=True)
     price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 35000})
@@ -94,7 +95,7 @@ class Phase(Schema):
 
 class TicketTypeShape(Schema):
     id = Text(min=24, max=24, metadata={"description": "names the one to change; without it the name does"})
-    name = Text(required=True, min=1, max=120, metadata={"example": "Day ticket Saturday"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Day ticket Saturday"})
     description = Text(max=1000, allow_none=True)
     price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 45000})
     quantity = Whole(required=True, min=0, max=MOST_TICKETS, metadata={"example": 2000})

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.accounts.errors import EmailNotVerified
 from app.blueprints.inventory import schemas
 from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
 from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
@@ -113,7 +114,7 @@ def export_stock(event_id: str, template: bool) -> Any:
     idempotent=True,
     uploads=True,
     max_bytes=MAX_UPLOAD,
-    errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet],
+    errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet, EmailNotVerified],
 )
 def import_stock(event_id: str, **options: Any) -> Any:
     """Import a stock sheet, CSV or XLSX, by SKU.

@@ -10,6 +10,7 @@ from app.merchants.payout_details import is_masked
 from app.merchants.states import FLOOR_STATUSES, STATUSES
 from app.web.credentials import NewPassword
 from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.names import Name
 from app.web.schema import Schema
 
 PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
@@ -78,7 +79,7 @@ class PayoutDetails(Schema):
     """Where money goes. What is not named stays; null removes."""
 
     destination = Choice("payrail", "bank", allow_none=True)
-    account_name = Text(min=2, max=120, allow_none=True, metadata={"example": "Kapana Corner CC"})
+    account_name = Name(min=2, max=120, allow_none=True, metadata={"example": "Kapana Corner CC"})
     account_number = Digits(max=34, allow_none=True, metadata={"example": "62 0012 3456 7"})
     bank_name = Text(min=2, max=120, allow_none=True, metadata={"example": "Bank Windhoek"})
     branch_code = Digits(max=20, allow_none=True, metadata={"example": "482172"})
@@ -101,10 +102,10 @@ class SettingsBody(Schema):
 
 
 class MerchantChanges(Schema):
-    name = Text(min=2, max=120, metadata={"example": "Frieda Amupolo"})
+    name = Name(min=2, max=120, metadata={"example": "Frieda Amupolo"})
     phone = Phone(min=4, max=32, allow_none=True)
-    business_name = Text(min=2, max=200, metadata={"example": "Kapana Corner"})
-    stall_name = Text(max=100, allow_none=True, metadata={"example": "Kapana Corner, gate B"})
+    business_name = Name(min=2, max=200, metadata={"example": "Kapana Corner"})
+    stall_name = Name(max=100, allow_none=True, metadata={"example": "Kapana Corner, gate B"})
     category = Text(max=80, allow_none=True, metadata={"example": "food", "description": "for the directory"})
     city = Text(max=120, allow_none=True, metadata={"example": "Windhoek", "description": "for the directory"})
     payout_details = Object(PayoutDetails, required=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from app.clients.identity.errors import IdentityRejected
+from app.core.names import JOINERS, clean_name
 
 LEEWAY = 30
 LONGEST_AGE = 600
@@ -75,11 +76,16 @@ def email_verified(claims: Claims) -> bool:
 
 
 def name(claims: Claims) -> str | None:
-    """The person's name without control characters (the database takes no NUL); Apple never tells it."""
+    """The person's name without control and invisible characters (the database takes no NUL); Apple never tells it."""
     said = claims.get("name")
     if not isinstance(said, str):
         return None
-    return " ".join("".join(each if each.isprintable() else " " for each in said).split()) or None
+    return " ".join("".join(each if _may_stand(each) else " " for each in clean_name(said)).split()) or None
+
+
+def _may_stand(character: str) -> bool:
+    """Whether it is printable, or a joiner that `clean_name` has left where a name needs it."""
+    return character.isprintable() or character in JOINERS
 
 
 def _moment(claims: Claims, name: str) -> float:

@@ -12,6 +12,7 @@ from app.core.freshness import changed
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
 from app.events import availability
+from app.events.capacity import capacity_use
 from app.events.importing import statements as sql
 from app.events.importing.reading import SoldTicket
 from app.events.models import Event, TicketType
@@ -28,6 +29,7 @@ class Imported:
     unchanged: int
     skipped: int
     new_types: int
+    warnings: tuple[str, ...] = ()
 
 
 class _DryRun(Exception):
@@ -66,10 +68,10 @@ def _import(
     _stage(session, tickets, {**known, **new}, event.timezone)
     session.execute(sql.PLAN, {"event": event_id})
     counts = session.execute(sql.COUNTS).one()
-    _book(session, allow_oversell)
+    warnings = _book(session, event, allow_oversell)
     _write(session, event_id)
     changed(session, "tickets")
-    return Imported(**counts._mapping, new_types=len(new))
+    return Imported(**counts._mapping, new_types=len(new), warnings=warnings)
 
 
 def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
@@ -115,9 +117,10 @@ def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str
             )
 
 
-def _book(session: Session, allow_oversell: bool) -> None:
+def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
+    """Counts what is sold now; warnings of what was oversold. Raises Rejected."""
     deltas = {row.id: row.delta for row in session.execute(sql.DELTAS)}
-    errors = []
+    errors, warnings = _check_capacity(session, event, sum(deltas.values()), allow_oversell)
     for row in session.execute(sql.LOCK, {"ids": list(deltas)}).all():
         delta = deltas[row.id]
         if delta > row.public and not allow_oversell:
@@ -131,6 +134,26 @@ def _book(session: Session, allow_oversell: bool) -> None:
             availability.book_sold(session, row.id, delta)
     if errors:
         raise Rejected(errors)
+    return tuple(warnings)
+
+
+def _check_capacity(
+    session: Session, event: Event, count: int, allow_oversell: bool
+) -> tuple[list[RowError], list[str]]:
+    """The error, or with `allow_oversell` the warning, when the event has no room for so many more sold tickets."""
+    use = capacity_use(event)
+    beyond = use.exceeded_by(count)
+    if count <= 0 or not beyond:
+        return [], []
+    if allow_oversell:
+        sold = f"{use.sold + count} sold and {use.allocated} allocated"
+        return [], [f"{sold} are {beyond} more than the capacity of {use.capacity}."]
+    at = session.scalar(sql.LAST_BEYOND, {"beyond": min(beyond, count) - 1}) or 0
+    sentence = (
+        f"{count} more would be sold; {use.sold} sold and {use.allocated} allocated leave {use.available(count)} of "
+        f"the event's capacity of {use.capacity}. --allow-oversell books the surplus."
+    )
+    return [RowError(at, "ticketType", "sold_out", sentence, event.name)], []
 
 
 def _write(session: Session, event_id: str) -> None:

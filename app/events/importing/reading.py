@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from app.core import cells as values
 from app.core.cells import BadCell
+from app.core.names import clean_name
 from app.core.spreadsheet import Row, RowError, Sheet, column_key, repeated
 from app.events.importing.layouts import Layout, full_name, layout_of
 
@@ -64,8 +65,12 @@ class _Cells:
         made = SoldTicket(
             self.row.number,
             self._required("reference", self.layout.reference(self.cells), 120),
-            self._required("ticket_type", self._cell("ticket_type"), 120),
-            self._read("name", full_name(self.layout, self.cells), lambda cell: values.text(cell, longest=200)),
+            clean_name(self._required("ticket_type", self._cell("ticket_type"), 120)),
+            self._read(
+                "name",
+                full_name(self.layout, self.cells),
+                lambda cell: clean_name(values.text(cell, longest=200)) or None,
+            ),
             self._read("email", self._cell("email"), values.email),
             self._price(),
             self._read("sold_at", self.layout.sold_at(self.cells), values.moment),

@@ -52,6 +52,10 @@ FIRST_BEYOND = text("""
      WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)
      ORDER BY row OFFSET :free LIMIT 1
 """)
+LAST_BEYOND = text("""
+    SELECT row FROM ticket_plan WHERE status = 'sold' AND old_status IS DISTINCT FROM 'sold'
+     ORDER BY row DESC OFFSET :beyond LIMIT 1
+""")
 INSERT = text(f"""
     INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
     SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status

@@ -5,6 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from app.accounts.caller import Caller
+from app.accounts.quotas import IMPORTS, count_unverified
 from app.core.errors import ValidationFailed
 from app.core.jobs import Run
 from app.core.outbox import enqueue
@@ -28,10 +29,13 @@ def import_stock(
 ) -> dict[str, Any]:
     """What the import did (`created, updated, unchanged, errors`), or the job that will do it (`job_id`).
 
-    Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed.
+    Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed, EmailNotVerified.
     """
     rows = _measured(data)
     event = queries.writable(caller, event_id)
+    if not caller.email_verified:
+        with transaction() as session:
+            count_unverified(session, caller, IMPORTS)
     asked = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
     if len(data) > AT_ONCE_BYTES or rows > AT_ONCE_ROWS:
         return _later(caller, event.id, data, asked)

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.core import throttle
@@ -15,6 +16,7 @@ from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.queries import WRITES, owned
+from app.events.timezones import on_timezone_change
 from app.inventory import reading_reminders, reminders
 from app.inventory.models import Reminder
 
@@ -54,6 +56,19 @@ def change_reminder(*, caller: Caller, event_id: str, expected_version: int | No
             .on_conflict_do_update(index_elements=["event_id"], set_=values)
         )
     return new
+
+
+@on_timezone_change
+def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
+    """Keeps the hour of an event's reminder by the clock of its new zone. One that is due already goes out first."""
+    statement = select(Reminder).where(
+        Reminder.event_id == event_id, Reminder.enabled, Reminder.next_at > func.now()
+    )  # fmt: skip
+    reminder = session.scalar(statement.with_for_update(key_share=True))
+    if reminder is not None:
+        reminder.next_at = reminders.next_at(
+            frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=zone
+        )
 
 
 def trigger(*, caller: Caller, event_id: str) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""Names of people, businesses and events without characters that nobody sees.
+
+Controls of the writing direction, zero-width characters, byte order marks, tag characters and everything else that
+Unicode calls default-ignorable are removed: they can make one name look like another, turn the text around it, or hide
+a message. They are removed and not refused, because people paste them without knowing, and could not find them.
+
+What real names need stays: a joiner between letters of a script that joins (Arabic, the Indic scripts and their
+neighbours) or after its virama, a joiner between the parts of an emoji, and one variation selector after a character
+that can have one. Combining marks are never touched.
+"""
+
+import re
+import unicodedata
+
+# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, line and paragraph separators, annotation marks.
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+NON_JOINER, JOINER = "\u200c", "\u200d"
+JOINERS = (NON_JOINER, JOINER)
+EMOJI_SELECTORS = "\ufe0e\ufe0f"
+CJK_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+MONGOLIAN_SELECTORS = re.compile("[\u180b-\u180f]")
+JOINING_SCRIPTS = frozenset({
+    "ARABIC", "BALINESE", "BENGALI", "DEVANAGARI", "GUJARATI", "GURMUKHI", "JAVANESE", "KANNADA", "KHMER", "MALAYALAM",
+    "MANDAIC", "MEETEI", "MONGOLIAN", "MYANMAR", "NKO", "ORIYA", "PHAGS-PA", "SINHALA", "SYRIAC", "TAMIL", "TELUGU",
+    "TIBETAN",
+})  # fmt: skip
+VIRAMA = 9
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_NEEDS_CONTEXT = re.compile("[\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def clean_name(text: str) -> str:
+    """The name without invisible characters, and without blanks around it."""
+    if text.isascii() or not _INVISIBLE.search(text):
+        return text
+    text = _INVISIBLE.sub(lambda found: found[0] if _NEEDS_CONTEXT.match(found[0]) else "", text)
+    kept: list[str] = []
+    for at, character in enumerate(text):
+        before, after = "".join(kept[-1:]), text[at + 1 : at + 2]
+        if not _NEEDS_CONTEXT.match(character) or _is_needed(character, before, after):
+            kept.append(character)
+    return "".join(kept).strip()
+
+
+def _is_needed(character: str, before: str, after: str) -> bool:
+    """Whether a joiner or variation selector has a meaning between these two characters ("" at an end)."""
+    if not before:
+        return False
+    if character in JOINERS:
+        between_letters = _script(before) in JOINING_SCRIPTS and _script(after) == _script(before)
+        between_emoji = character == JOINER and _is_emoji_part(before) and _category(after) == "So"
+        return between_letters or between_emoji or unicodedata.combining(before) == VIRAMA
+    if character in EMOJI_SELECTORS and _category(before) == "So":
+        return True
+    if MONGOLIAN_SELECTORS.match(character):
+        return _script(before) == "MONGOLIAN"
+    return bool(CJK_SELECTORS.match(character)) and unicodedata.name(before, "").startswith("CJK")
+
+
+def _script(character: str) -> str:
+    """The first word of a letter's or mark's name, which is its script; "" for anything else."""
+    return unicodedata.name(character, "").partition(" ")[0] if _category(character)[:1] in ("L", "M") else ""
+
+
+def _is_emoji_part(character: str) -> bool:
+    return character in EMOJI_SELECTORS or _category(character) in ("So", "Sk")
+
+
+def _category(character: str) -> str:
+    return unicodedata.category(character) if character else ""

@@ -1,0 +1,126 @@
+"""A promo code with `maxUses` makes so many blocks and no more."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from app.events import queries
+from tests.factories.events import WEEKEND, changed, organiser, published
+from tests.http import Client, data, problems, refusal
+from tests.races import at_once
+
+USES = text("SELECT count(*) FROM allocation_block WHERE lower(promo_code) = 'sponsor'")
+
+
+def event_of(owner: Client, max_uses: int | None = 2, **fields: Any) -> dict[str, Any]:
+    code = {"code": "SPONSOR", "percentOff": 10, **({} if max_uses is None else {"maxUses": max_uses})}
+    return published(owner, ticketTypes=[{**WEEKEND, "quantity": 500}], promoCodes=[code], **fields)
+
+
+def ask(owner: Client, event: dict[str, Any], *, code: str | None = "SPONSOR", verb: str = "", **fields: Any) -> Any:
+    sent = {"ticketTypeId": event["ticketTypes"][0]["id"], "quantity": 2, "kind": "sponsor", **fields}
+    if code:
+        sent["promoCode"] = code
+    return owner.post(f"/api/events/{event['id']}/allocations{verb}", sent)
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return organiser(client)
+
+
+def test_a_code_is_used_up_after_so_many_blocks(owner: Client) -> None:
+    event = event_of(owner)
+    for _ in range(2):
+        assert data(ask(owner, event), 201)["totalMinor"] == 2 * 76500
+    refused = ask(owner, event)
+    assert refusal(refused) == (409, "PROMO_CODE_EXHAUSTED")
+    assert refused.get_json()["data"] == {"code": "SPONSOR", "maxUses": 2, "used": 2}
+    assert db.session.scalar(USES) == 2
+    assert data(ask(owner, event, code=None), 201)["totalMinor"] == 2 * 85000
+    assert refusal(ask(owner, event, code="sponsor")) == (409, "PROMO_CODE_EXHAUSTED"), "in any case of letters"
+
+
+def test_a_code_without_a_limit_is_never_used_up(owner: Client) -> None:
+    event = event_of(owner, None)
+    assert {ask(owner, event).status_code for _ in range(5)} == {201}
+    shown = data(ask(owner, event, verb="/quote"))["promoCode"]
+    assert shown == {"code": "SPONSOR", "maxUses": None, "used": 5, "remaining": None}
+
+
+def test_a_quote_shows_the_uses_and_adds_none(owner: Client) -> None:
+    event = event_of(owner, 1)
+    for _ in range(3):
+        quote = data(ask(owner, event, verb="/quote"))
+        assert quote["promoCode"] == {"code": "SPONSOR", "maxUses": 1, "used": 0, "remaining": 1}
+        assert quote["totalMinor"] == 2 * 76500
+    assert data(ask(owner, event), 201)
+    quote = data(ask(owner, event, verb="/quote"))
+    assert quote["promoCode"] == {"code": "SPONSOR", "maxUses": 1, "used": 1, "remaining": 0}
+    assert quote["totalMinor"] == 2 * 85000, "a code that is used up takes nothing off"
+    assert data(ask(owner, event, code=None, verb="/quote"))["promoCode"] is None
+
+
+def test_a_released_block_keeps_its_use(owner: Client) -> None:
+    event = event_of(owner, 1)
+    block = data(ask(owner, event), 201)
+    path = f"/api/events/{event['id']}/allocations/{block['id']}"
+    data(owner.post(f"{path}/release-unused", {}))
+    assert refusal(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
+
+
+def test_a_block_that_was_refused_uses_nothing(owner: Client) -> None:
+    event = event_of(owner, 1, capacity=10)
+    assert refusal(ask(owner, event, quantity=11)) == (409, "CAPACITY_EXCEEDED")
+    assert refusal(ask(owner, event, quantity=501)) == (409, "INSUFFICIENT_TICKETS")
+    assert "releaseAt" in problems(ask(owner, event, releaseAt="2020-01-01T00:00:00Z"))
+    assert data(ask(owner, event), 201)
+
+
+def test_a_replayed_request_uses_the_code_once(owner: Client) -> None:
+    event = event_of(owner, 2)
+    again = owner.with_(Idempotency_Key="sponsor-block-1")
+    first, second = ask(again, event), ask(again, event)
+    assert data(first, 201) == data(second, 201)
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert data(ask(owner, event), 201)
+
+
+def test_uses_are_counted_by_code_whatever_is_edited(owner: Client) -> None:
+    event = event_of(owner, 1)
+    assert data(ask(owner, event), 201)
+    changed(owner, event, promoCodes=[])
+    changed(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 1}])
+    assert refusal(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
+    changed(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 2}])
+    assert data(ask(owner, event), 201)["totalMinor"] == 85000
+    changed(owner, event, promoCodes=[{"code": "FRIEND", "percentOff": 50, "maxUses": 1}])
+    assert data(ask(owner, event, code="FRIEND"), 201)
+
+
+def test_the_same_code_of_another_event_has_uses_of_its_own(owner: Client) -> None:
+    first, second = event_of(owner, 1), event_of(owner, 1)
+    assert data(ask(owner, first), 201) and data(ask(owner, second), 201)
+
+
+def race(app: Flask, owner: Client, event: dict[str, Any], callers: int) -> Counter[int]:
+    return Counter(at_once(callers, lambda _: int(ask(Client(app.test_client(), owner.headers), event).status_code)))
+
+
+def test_sixty_four_at_once_use_a_code_as_often_as_it_may(app: Flask, owner: Client) -> None:
+    event = event_of(owner, 5)
+    assert race(app, owner, event, 64) == {201: 5, 409: 59}
+    assert db.session.scalar(USES) == 5
+
+
+@pytest.mark.control
+def test_without_the_lock_on_the_event_a_code_is_used_too_often(
+    app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = event_of(owner, 1)
+    monkeypatch.setattr(queries, "lock_event", lambda statement: statement)
+    assert race(app, owner, event, 32)[201] > 1

@@ -1,0 +1,62 @@
+"""Names are kept without characters that nobody sees, whichever way they come in."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from tests.factories.accounts import PASSWORD
+from tests.factories.allocations import block, claim
+from tests.factories.applications import applied
+from tests.factories.events import organiser, published
+from tests.http import Client, data, problems
+
+TAGS = "".join(chr(0xE0000 + ord(each)) for each in "free entry")
+DIRTY, CLEAN = f"\ufeffFri\u200beda\u202e Amu\u2066pol\u00ado{TAGS}", "Frieda Amupolo"
+PERSIAN = "مهدی\u200cزاده"
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return organiser(client)
+
+
+def test_accounts(client: Client) -> None:
+    sent = {"email": "frieda@example.com", "password": PASSWORD}
+    data(client.post("/api/auth/register/customer", {**sent, "firstName": f"\u200f{PERSIAN}", "lastName": DIRTY}), 201)
+    assert db.session.scalar(text("SELECT name FROM account")) == f"{PERSIAN} {CLEAN}"
+
+
+def test_a_name_of_invisible_characters_is_no_name(client: Client) -> None:
+    made = block(client)
+    (code,) = made.codes(1)
+    assert problems(claim(made.owner, code, name="\u200b\u3164\u202e")) == {"name": "too_short"}
+
+
+def test_guests_and_holders(client: Client) -> None:
+    made = block(client, holder={"name": DIRTY, "organisation": DIRTY})
+    (code,) = made.codes(1)
+    assert data(claim(made.owner, code, name=DIRTY))["name"] == CLEAN
+    invited = data(made.post("invite", recipients=[{"name": DIRTY, "email": "guest@example.com"}]), 201)
+    assert invited["invited"][0]["name"] == CLEAN
+    shown = made.now()
+    assert (shown["holder"]["name"], shown["holder"]["organisation"]) == (CLEAN, CLEAN)
+    assert {each["name"] for each in shown["slots"] if each["status"] != "available"} == {CLEAN}
+
+
+def test_stalls(client: Client, owner: Client) -> None:
+    made = applied(client, owner, businessName=DIRTY, contactName=DIRTY, stallType=DIRTY)
+    found = data(owner.get(f"/api/merchant-applications/{made['id']}"))
+    assert [found[name] for name in ("businessName", "contactName", "stallType")] == [CLEAN] * 3
+
+
+def test_imported_guests(app: Flask, owner: Client, tmp_path: Path) -> None:
+    event: dict[str, Any] = published(owner)
+    path = tmp_path / "tickets.csv"
+    path.write_text(f"reference,ticketType,name\nR1,Week\u200bend pass,{DIRTY}\nR2,Weekend pass,{PERSIAN}\n")
+    done = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
+    assert done.exit_code == 0, done.output
+    assert db.session.scalars(text("SELECT name FROM ticket ORDER BY reference")).all() == [CLEAN, PERSIAN]

@@ -1,0 +1,108 @@
+"""What an account may make until its e-mail address is verified: a few events, places in blocks, and imports."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.accounts import quotas
+from app.accounts.models import Account
+from app.core.db import db
+from app.core.transaction import transaction
+from tests.factories.accounts import account, signed_in
+from tests.factories.events import body, event
+from tests.factories.inventory import rows
+from tests.http import Client, data, refusal
+from tests.races import at_once
+
+SHEET = rows("BEE-1,Lager,10,1,1,10,0,0")
+TYPES = [{"name": "Weekend pass", "priceMinor": 85000, "quantity": 9000}]
+
+
+@pytest.fixture
+def who(app: Flask) -> Account:
+    return account("organiser", verified=False)
+
+
+@pytest.fixture
+def owner(client: Client, who: Account) -> Client:
+    return signed_in(client, who)
+
+
+def reserve(owner: Client, made: dict[str, Any], quantity: int) -> Any:
+    sent = {"ticketTypeId": made["ticketTypes"][0]["id"], "quantity": quantity, "kind": "press"}
+    return owner.post(f"/api/events/{made['id']}/allocations", sent)
+
+
+def verify(who: Account) -> None:
+    with transaction() as session:
+        session.execute(text("UPDATE account SET email_verified_at = now() WHERE id = :id"), {"id": who.id})
+
+
+def test_an_unverified_organiser_makes_three_events(owner: Client, who: Account) -> None:
+    for _ in range(3):
+        event(owner)
+    refused = owner.post("/api/events", body())
+    assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
+    assert refused.get_json()["data"] == {"quota": "events", "limit": 3, "used": 3, "requested": 1}
+    assert db.session.scalar(text("SELECT count(*) FROM event")) == 3
+    verify(who)
+    assert event(owner)
+
+
+def test_a_refused_event_is_not_counted(owner: Client) -> None:
+    for _ in range(5):
+        assert owner.post("/api/events", body(endDate="2027-06-01T18:00:00")).status_code == 422
+    for _ in range(3):
+        event(owner)
+
+
+def test_an_unverified_organiser_keeps_two_hundred_places(owner: Client, who: Account) -> None:
+    made = event(owner, ticketTypes=TYPES)
+    refused = reserve(owner, made, 201)
+    assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
+    assert refused.get_json()["data"] == {"quota": "places", "limit": 200, "used": 0, "requested": 201}
+    data(reserve(owner, made, 150), 201)
+    assert reserve(owner, made, 51).get_json()["data"]["used"] == 150
+    data(reserve(owner, made, 50), 201)
+    assert refusal(reserve(owner, made, 1)) == (403, "EMAIL_NOT_VERIFIED")
+    verify(who)
+    data(reserve(owner, made, 1000), 201)
+
+
+def test_an_unverified_organiser_imports_ten_files(owner: Client, who: Account) -> None:
+    path = f"/api/events/{event(owner)['id']}/inventory/import"
+
+    def sheet() -> Any:
+        return owner.post(path, data=SHEET, content_type="text/csv", query_string={"dryRun": "true"})
+
+    assert {sheet().status_code for _ in range(10)} == {200}
+    refused = sheet()
+    assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
+    assert refused.get_json()["data"] == {"quota": "imports", "limit": 10, "used": 10, "requested": 1}
+    verify(who)
+    assert sheet().status_code == 200
+
+
+def test_a_replayed_request_is_counted_once(owner: Client) -> None:
+    sent, again = body(), owner.with_(Idempotency_Key="first-event-1")
+    assert {again.post("/api/events", sent).status_code for _ in range(4)} == {201}
+    assert {owner.post("/api/events", body()).status_code for _ in range(2)} == {201}
+
+
+def race(app: Flask, owner: Client) -> Counter[int]:
+    return Counter(
+        at_once(64, lambda _: Client(app.test_client(), owner.headers).post("/api/events", body()).status_code)
+    )
+
+
+def test_sixty_four_at_once_make_three_events(app: Flask, owner: Client) -> None:
+    assert race(app, owner) == {201: 3, 403: 61}
+
+
+@pytest.mark.control
+def test_without_the_condition_sixty_four_make_more(app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quotas, "COUNT", text(quotas.COUNT.text.replace("<= :limit", "<= :limit OR true")))
+    assert race(app, owner)[201] > 3

@@ -1,0 +1,294 @@
+"""The capacity of an event: sold and allocated over all ticket types never exceed it, however many ask at once."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.db import db
+from app.core.transaction import transaction
+from app.events import queries
+from tests.events.law import assert_books_agree, assert_law_holds
+from tests.factories.allocations import Block, another
+from tests.factories.events import changed, organiser, published
+from tests.http import Client, data, refusal
+from tests.races import at_once
+
+TYPES = [
+    {"name": "Weekend pass", "priceMinor": 85000, "quantity": 100},
+    {"name": "Day ticket", "priceMinor": 45000, "quantity": 100},
+]
+HEADER = "reference,ticketType,name,email,price\n"
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return organiser(client)
+
+
+@pytest.fixture
+def event(owner: Client) -> dict[str, Any]:
+    return published(owner, capacity=100, ticketTypes=TYPES)
+
+
+def ask(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0, verb: str = "") -> Any:
+    """The answer to a block (or with `verb` a quote) of so many places."""
+    sent = {"ticketTypeId": event["ticketTypes"][type_]["id"], "quantity": quantity, "kind": "sponsor"}
+    return owner.post(f"/api/events/{event['id']}/allocations{verb}", sent)
+
+
+def made(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0) -> Block:
+    return Block(owner, event, data(ask(owner, event, quantity, type_=type_), 201))
+
+
+def available(owner: Client, event: dict[str, Any]) -> list[int]:
+    """What the public is told, after checking that the organiser is told the same."""
+    shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))["ticketTypes"]
+    stats = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))["ticketTypes"]
+    assert [each["available"] for each in shown] == [each["available"] for each in stats]
+    return [each["available"] for each in shown]
+
+
+def import_file(app: Flask, folder: Path, event: dict[str, Any], *rows: str, options: tuple[str, ...] = ()) -> Result:
+    path = folder / "tickets.csv"
+    path.write_text(HEADER + "\n".join(rows) + "\n")
+    return app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"], *options])
+
+
+def sold_rows(count: int, *, type_: str = "Day ticket", start: int = 1) -> list[str]:
+    return [f"R{number},{type_},Zoë,zoe{number}@example.org,450.00" for number in range(start, start + count)]
+
+
+def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, Any]) -> None:
+    made(owner, event, 70)
+    refused = ask(owner, event, 31, type_=1)
+    assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
+    assert refused.get_json()["data"] == {
+        "capacity": 100, "sold": 0, "allocated": 70, "available": 30, "requested": 31,
+    }  # fmt: skip
+    made(owner, event, 30, type_=1)
+    assert refusal(ask(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    assert available(owner, event) == [0, 0]
+    assert_law_holds()
+
+
+def test_an_event_without_a_capacity_is_limited_by_its_types_alone(owner: Client) -> None:
+    event = published(owner, ticketTypes=TYPES)
+    made(owner, event, 100)
+    made(owner, event, 100, type_=1)
+    assert refusal(ask(owner, event, 1)) == (409, "INSUFFICIENT_TICKETS")
+
+
+def test_availability_is_the_smaller_of_both(owner: Client, event: dict[str, Any]) -> None:
+    made(owner, event, 60)
+    assert available(owner, event) == [40, 40]
+    stats = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))
+    assert stats["totals"]["available"] == 40
+    assert stats["capacity"] == 100
+    quote = data(ask(owner, event, 41, type_=1, verb="/quote"))
+    assert (quote["available"], quote["fits"]) == (40, False)
+    assert data(ask(owner, event, 40, type_=1, verb="/quote"))["fits"] is True
+
+
+def test_inventory_status_follows_the_capacity(owner: Client, event: dict[str, Any]) -> None:
+    def status() -> list[str]:
+        shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))
+        return [each["status"] for each in shown["ticketTypes"]]
+
+    small = changed(owner, event, capacity=5)
+    assert status() == ["on_sale", "on_sale"], "a small capacity is not low while all of it is free"
+    made(owner, small, 4)
+    assert status() == ["on_sale", "on_sale"]
+    changed(owner, event, capacity=40)
+    assert status() == ["on_sale", "on_sale"]
+    made(owner, event, 32)
+    assert status() == ["low", "low"]
+    changed(owner, event, capacity=36)
+    assert status() == ["sold_out", "sold_out"]
+
+
+def test_places_that_come_back_can_be_booked_again(owner: Client, event: dict[str, Any]) -> None:
+    block = made(owner, event, 100)
+    code, *_ = block.codes(1)
+    assert available(owner, event) == [0, 0]
+    preview = data(block.post("release-unused", quantity=20, dryRun=True))
+    released = data(block.post("release-unused", quantity=20))
+    assert preview == released or {**preview, "dryRun": None} == {**released, "dryRun": None}
+    assert (released["publicAvailableBefore"], released["publicAvailableAfter"]) == (0, 20)
+    slot = next(each for each in block.now()["slots"] if each.get("code") == code)
+    assert block.revoke(slot["id"], returnTo="public").status_code == 200
+    assert available(owner, event) == [21, 21]
+    made(owner, event, 21, type_=1)
+    assert refusal(ask(owner, event, 1, type_=1)) == (409, "CAPACITY_EXCEEDED")
+    assert_law_holds()
+
+
+def test_a_revoked_ticket_that_stays_in_the_block_keeps_its_place(owner: Client, event: dict[str, Any]) -> None:
+    block = made(owner, event, 100)
+    block.codes(1)
+    slot = next(each for each in block.now()["slots"] if each["status"] == "invited")
+    assert block.revoke(slot["id"]).status_code == 200
+    assert available(owner, event) == [0, 0]
+
+
+@pytest.mark.parametrize("capacity", [0, 59])
+def test_capacity_cannot_fall_below_what_is_committed(owner: Client, event: dict[str, Any], capacity: int) -> None:
+    made(owner, event, 60)
+    path = f"/api/events/{event['id']}"
+    before = data(owner.get(path))
+    refused = owner.patch(path, {"capacity": capacity, "venue": "Elsewhere"})
+    assert refusal(refused) == (409, "CAPACITY_COMMITTED")
+    assert refused.get_json()["data"] == {"capacity": capacity, "sold": 0, "allocated": 60, "committed": 60}
+    assert data(owner.get(path)) == before, "nothing of the change was kept"
+    assert changed(owner, event, capacity=60)["capacity"] == 60
+    assert changed(owner, event, capacity=None)["capacity"] is None
+    assert refusal(owner.patch(path, {"capacity": capacity})) == (409, "CAPACITY_COMMITTED")
+
+
+def test_an_event_that_is_over_its_capacity_stays_usable(owner: Client, event: dict[str, Any]) -> None:
+    """As events are that booked more before capacities were enforced."""
+    made(owner, event, 60)
+    with transaction() as session:
+        session.execute(text("UPDATE event SET capacity = 50"))
+    assert available(owner, event) == [0, 0]
+    refused = ask(owner, event, 1)
+    assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
+    assert refused.get_json()["data"]["available"] == 0
+    assert data(ask(owner, event, 1, verb="/quote"))["available"] == 0
+    assert changed(owner, event, capacity=50, venue="The hall")["venue"] == "The hall"
+    assert changed(owner, event, capacity=55)["capacity"] == 55, "closer to the truth is allowed"
+    assert refusal(owner.patch(f"/api/events/{event['id']}", {"capacity": 54})) == (409, "CAPACITY_COMMITTED")
+
+
+def test_a_new_event_may_have_fewer_places_than_its_types_offer(owner: Client) -> None:
+    event = published(owner, capacity=10, ticketTypes=TYPES)
+    assert available(owner, event) == [10, 10]
+
+
+def test_an_import_beyond_the_capacity_is_refused(
+    app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
+) -> None:
+    made(owner, event, 60)
+    refused = import_file(app, tmp_path, event, *sold_rows(41))
+    assert refused.exit_code == 1
+    assert "row 42" in refused.output.lower() or "42" in refused.output
+    for figure in ("41", "100", "60"):
+        assert figure in refused.output
+    assert available(owner, event) == [40, 40]
+    assert import_file(app, tmp_path, event, *sold_rows(40)).exit_code == 0
+    assert available(owner, event) == [0, 0]
+    assert_books_agree()
+
+
+def test_an_import_of_two_types_counts_them_together(
+    app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = [*sold_rows(60), *sold_rows(60, type_="Weekend pass", start=100)]
+    refused = import_file(app, tmp_path, event, *rows)
+    assert refused.exit_code == 1 and "capacity" in refused.output
+    assert available(owner, event) == [100, 100]
+
+
+def test_oversold_tickets_are_booked_with_the_figures(
+    app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
+) -> None:
+    made(owner, event, 60)
+    dry = import_file(app, tmp_path, event, *sold_rows(41), options=("--allow-oversell", "--dry-run"))
+    done = import_file(app, tmp_path, event, *sold_rows(41), options=("--allow-oversell",))
+    for answer in (dry, done):
+        assert answer.exit_code == 0, answer.output
+        assert "Warning: 41 sold and 60 allocated are 1 more than the capacity of 100." in answer.output
+    assert available(owner, event) == [0, 0]
+    assert refusal(ask(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    assert_books_agree(over_capacity=1)
+
+
+def test_a_refund_is_booked_although_the_event_is_over_capacity(
+    app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
+) -> None:
+    made(owner, event, 100)
+    import_file(app, tmp_path, event, *sold_rows(2), options=("--allow-oversell",))
+    path = tmp_path / "refund.csv"
+    path.write_text("reference,ticketType,status\nR1,Day ticket,refunded\n")
+    done = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
+    assert done.exit_code == 0, done.output
+    assert_books_agree(over_capacity=1)
+
+
+def race(app: Flask, owner: Client, event: dict[str, Any], callers: int = 64) -> Counter[int]:
+    """Blocks of ten places each, asked for at once over all ticket types of an event."""
+    types = len(event["ticketTypes"])
+
+    def one(number: int) -> int:
+        client = Client(app.test_client(), owner.headers)
+        return int(ask(client, event, 10, type_=number % types).status_code)
+
+    return Counter(at_once(callers, one))
+
+
+def test_sixty_four_at_once_over_different_types_stay_within_the_capacity(app: Flask, owner: Client) -> None:
+    types = [{"name": f"Type {number}", "priceMinor": 100, "quantity": 1000} for number in range(8)]
+    event = published(owner, capacity=95, ticketTypes=types)
+    assert race(app, owner, event) == {201: 9, 409: 55}
+    assert available(owner, event) == [5] * 8
+    assert_law_holds()
+
+
+@pytest.mark.control
+def test_without_the_lock_on_the_event_the_capacity_is_exceeded(
+    app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = [{"name": f"Type {number}", "priceMinor": 100, "quantity": 1000} for number in range(8)]
+    event = published(owner, capacity=15, ticketTypes=types)
+    monkeypatch.setattr(queries, "lock_event", lambda statement: statement)
+    race(app, owner, event, callers=16)
+    committed = db.session.scalar(text("SELECT sum(sold + allocated) FROM ticket_type"))
+    assert committed > 15
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_a_capacity_that_falls_while_many_book_never_falls_below_what_is_booked(
+    app: Flask, owner: Client, event: dict[str, Any], round_: int
+) -> None:
+    def one(number: int) -> int:
+        client = Client(app.test_client(), owner.headers)
+        if number % 4:
+            return int(ask(client, event, 10, type_=number % 2).status_code)
+        return int(client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number}).status_code)
+
+    assert set(at_once(32, one)) <= {200, 201, 409}
+    assert_law_holds()
+
+
+def test_bookings_releases_and_imports_at_once_neither_deadlock_nor_exceed(
+    app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
+) -> None:
+    blocks = [made(owner, event, 20), made(owner, event, 20, type_=1)]
+
+    def one(number: int) -> int:
+        client = Client(app.test_client(), owner.headers)
+        block = Block(client, event, {"id": blocks[number % 2].id, "ticketTypeId": ""})
+        if number % 3 == 0:
+            return int(block.post("release-unused", quantity=5).status_code)
+        if number % 3 == 1:
+            return int(ask(client, event, 15, type_=number % 2).status_code)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with app.app_context():
+            done = import_file(app, folder, event, *sold_rows(15, start=100 * number))
+        return done.exit_code
+
+    assert set(at_once(24, one)) <= {0, 1, 200, 201, 409}
+    assert_books_agree()
+
+
+def test_moving_places_between_blocks_of_a_full_event_needs_no_more_of_it(owner: Client, event: dict[str, Any]) -> None:
+    block = made(owner, event, 50)
+    other = another(block, quantity=50)
+    assert block.post("move", toBlockId=other.id, quantity=10).status_code == 200
+    assert available(owner, event) == [0, 0]
+    assert_law_holds()
