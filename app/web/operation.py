@@ -7,6 +7,7 @@ from typing import Any
 
 from app.core.errors import AppError
 from app.web.access import Access
+from app.web.confirmation import with_password
 from app.web.fields import Secret
 from app.web.kept import Keep
 from app.web.limits import Limit
@@ -37,6 +38,7 @@ class Operation:
     max_bytes: int | None
     uploads: bool
     later: bool
+    confirmed: bool
 
     @property
     def route(self) -> str:
@@ -56,6 +58,7 @@ class Operation:
     def taken(self) -> list[tuple[type[Schema], str]]:
         """The schemas of what comes in, and where it comes from: the body first."""
         body = with_key(self.body) if self.body is not None and self.idempotent else self.body
+        body = with_password(body) if body is not None and self.confirmed else body
         query = query_of(self.listing, self.query) if self.listing else self.query
         places = ((body, "json"), (self.files, "multipart"), (query, "query"))
         return [(schema, place) for schema, place in places if schema is not None]

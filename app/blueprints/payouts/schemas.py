@@ -74,6 +74,11 @@ class PayoutRow(Schema):
     mode = fields.String(required=True, metadata={"enum": ["now", "schedule"], "example": "now"})
     scheduled_for = Moment(required=True, allow_none=True)
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it failed, as the rail says"})
+    held_until = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "it does not leave before: nothing was paid to its destination before the request"},
+    )
     created_at = Moment(required=True)
     updated_at = Moment(required=True)
     submitted_at = Moment(required=True, allow_none=True)
