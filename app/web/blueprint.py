@@ -63,21 +63,18 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         max_bytes: int | None = None,
         uploads: bool = False,
         later: bool = False,
-        confirmed: bool = False,
         methods: Sequence[str] = ("GET",),
         **options: Any,
     ) -> Callable[[V], V]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
         by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
         ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
-        a view of `uploads` reads a file itself; it and a `later` one may answer 202; a `confirmed` one is given the
-        `password` of the body or header, or None; `errors` lists what else may."""
+        a view of `uploads` reads a file itself; it and a `later` one may answer 202; `errors` lists what else may."""
         (method,) = methods
         operation = Operation(
             rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files, query=query,
             returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse, kept=kept,
             limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads, later=later,
-            confirmed=confirmed,
         )  # fmt: skip
 
         def decorate(view: V) -> V:

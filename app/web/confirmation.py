@@ -4,7 +4,7 @@ It says who asks, not what is asked for: it is no part of what an idempotency ke
 """
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from typing import Any
 
 from flask import request
@@ -18,13 +18,17 @@ LONGEST = 128
 FIELD = "password"
 
 
-@cache
-def with_password(body: type[Schema]) -> type[Schema]:
-    """The body with the optional `password`."""
-    description = f"your password, where the operation asks for it; the same as the header {HEADER}"
-    shown = {"rare": True, "format": "password", "description": description}
-    password = Secret(max=LONGEST, metadata=shown)
-    return type(f"{body.__name__}WithPassword", (body,), {FIELD: password, "__doc__": body.__doc__})
+class ConfirmedBody(Schema):
+    """The body of an operation that may have to be confirmed; its view is given the `password`, or None."""
+
+    password = Secret(
+        max=LONGEST,
+        metadata={
+            "rare": True,
+            "format": "password",
+            "description": f"your password, where the operation asks for it; the same as the header {HEADER}",
+        },
+    )
 
 
 def confirmed(view: View) -> View:

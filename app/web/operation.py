@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core.errors import AppError
 from app.web.access import Access
-from app.web.confirmation import with_password
+from app.web.confirmation import ConfirmedBody
 from app.web.fields import Secret
 from app.web.kept import Keep
 from app.web.limits import Limit
@@ -38,7 +38,6 @@ class Operation:
     max_bytes: int | None
     uploads: bool
     later: bool
-    confirmed: bool
 
     @property
     def route(self) -> str:
@@ -51,6 +50,11 @@ class Operation:
         return self.versioned or self.kept is not None
 
     @property
+    def confirmed(self) -> bool:
+        """Whether the caller may have to confirm it by a password."""
+        return self.body is not None and issubclass(self.body, ConfirmedBody)
+
+    @property
     def listing(self) -> Listing | None:
         return self.returns if isinstance(self.returns, Listing) else None
 
@@ -58,7 +62,6 @@ class Operation:
     def taken(self) -> list[tuple[type[Schema], str]]:
         """The schemas of what comes in, and where it comes from: the body first."""
         body = with_key(self.body) if self.body is not None and self.idempotent else self.body
-        body = with_password(body) if body is not None and self.confirmed else body
         query = query_of(self.listing, self.query) if self.listing else self.query
         places = ((body, "json"), (self.files, "multipart"), (query, "query"))
         return [(schema, place) for schema, place in places if schema is not None]

@@ -114,7 +114,8 @@ def later(span: timedelta = timedelta(days=1)) -> None:
 
 def lawful() -> None:
     """M1 to M7: everything that follows from the entries and from payouts."""
-    assert list(verified()) == []
+    found = list(verified())
+    assert found == [], found
     db.session.remove()
 
 

@@ -135,7 +135,7 @@ def stop_against_submit(app: Flask, client: Client) -> tuple[str, list[str]]:
     with resting(app, hours=24), rail_of(Sink()) as sink:
         made = requested(me)
         work()
-        write("UPDATE payout SET held_until = now()")
+        write("UPDATE payout SET held_until = now() WHERE id = :id", id=made["id"])
 
         def act(number: int) -> Any:
             with app.app_context():

@@ -24,7 +24,6 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
     returns=schemas.PayoutRow,
     status=201,
     idempotent="forever",
-    confirmed=True,
     errors=[EmailNotVerified, InsufficientFunds, MerchantPaused, errors.PayoutDetailsMissing, Unavailable],
 )
 def request_payout(**body: Any) -> Any:

@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from app.payouts.destinations import DESTINATIONS
 from app.payouts.states import ACTORS, STATES
 from app.web.bounded import BoundedMoment
+from app.web.confirmation import ConfirmedBody
 from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
 from app.web.schema import Query, Schema
 
@@ -19,7 +20,7 @@ WHEN = {
 REASONS = ["EMAIL_NOT_VERIFIED", "MERCHANT_PAUSED", "PAYOUT_DETAILS_MISSING", "INSUFFICIENT_FUNDS", "PAYRAIL_DISABLED"]
 
 
-class PayoutBody(Schema):
+class PayoutBody(ConfirmedBody):
     """How much is paid out, when, and where to."""
 
     amount_minor = Whole(required=True, min=1, max=MOST_MINOR, metadata=AMOUNT)
