@@ -6,7 +6,7 @@ from app.accounts.errors import EmailNotVerified
 from app.blueprints.payouts import schemas
 from app.core.errors import Unavailable
 from app.ledger.errors import InsufficientFunds
-from app.merchants.errors import MerchantPaused
+from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.payouts import actions, errors, queries
 from app.web.access import MERCHANT
 from app.web.auth import current_caller
@@ -24,7 +24,14 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
     returns=schemas.PayoutRow,
     status=201,
     idempotent="forever",
-    errors=[EmailNotVerified, InsufficientFunds, MerchantPaused, errors.PayoutDetailsMissing, Unavailable],
+    errors=[
+        EmailNotVerified,
+        InsufficientFunds,
+        MerchantDeleted,
+        MerchantPaused,
+        errors.PayoutDetailsMissing,
+        Unavailable,
+    ],
 )
 def request_payout(**body: Any) -> Any:
     """Ask to be paid out, now or at a time.
