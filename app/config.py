@@ -74,6 +74,10 @@ class Settings:
     PAYRAIL_SECRET: str | None = setting("signs requests and callbacks (live)", secret=True)
     PAYRAIL_TIMEOUT: float = setting("seconds for one call to the rail, repeats included (live)", default=15)
     PAYRAIL_ALLOW_MOCK: bool = setting("lets production start with the mock rail", default=False)
+    PAYOUT_NEW_DESTINATION_HOLD: float = setting(
+        "hours that a payout to a destination never paid before rests after its owner was told by mail",
+        default="0 in development, else 24",
+    )
     DATA_DIR: Path = setting("embedded servers, files and the development mailbox", default="./var")
     APPLE_CLIENT_IDS: list[str] = setting("audiences of Apple id tokens; none: the provider is off")
     APPLE_JWKS_URL: str = setting("Apple's published keys", default="https://appleid.apple.com/auth/keys")
@@ -152,7 +156,7 @@ def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     reader = _Reader(values, problems)
     development = values.get("APP_ENV", "development") != "production"
     data_dir = Path(values.get("DATA_DIR") or "var").absolute()
-    return _own(reader, development) | _outside(reader, data_dir) | _watching(reader, data_dir)
+    return _own(reader, development) | _outside(reader, data_dir, development) | _watching(reader, data_dir)
 
 
 def _own(reader: _Reader, development: bool) -> dict[str, Any]:
@@ -187,7 +191,7 @@ def _names_of(base_url: str) -> str:
     return f"{urlsplit(base_url).hostname or ''},localhost,127.0.0.1"
 
 
-def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
+def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, Any]:
     """Where the service keeps things, and whom it talks to."""
     take, names = reader.take, reader.names
     modes = validate.OneOf(("mock", "live", "disabled"))
@@ -205,6 +209,12 @@ def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
         # A job has 20 seconds for everything that it does.
         "PAYRAIL_TIMEOUT": take("PAYRAIL_TIMEOUT", "float", 15.0, validate=validate.Range(min=0.1, max=15)),
         "PAYRAIL_ALLOW_MOCK": take("PAYRAIL_ALLOW_MOCK", "bool", False),
+        "PAYOUT_NEW_DESTINATION_HOLD": take(
+            "PAYOUT_NEW_DESTINATION_HOLD",
+            "float",
+            0.0 if development else 24.0,
+            validate=validate.Range(min=0, max=720),
+        ),
         "APPLE_CLIENT_IDS": names("APPLE_CLIENT_IDS"),
         "APPLE_JWKS_URL": take("APPLE_JWKS_URL", default="https://appleid.apple.com/auth/keys"),
         "APPLE_ISSUER": names("APPLE_ISSUER", APPLE_ISSUER),

@@ -77,7 +77,7 @@ def seed() -> bool:
         made = lights(organiser.id) or made
     for email, earned in EARNINGS.items():
         merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
-        made = demo_payouts.seed(merchant, earned) or made
+        made = demo_payouts.seed(merchant, earned, PASSWORD) or made
     return made
 
 

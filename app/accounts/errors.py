@@ -48,6 +48,14 @@ class EmailNotVerifiedByProvider(Conflict):
     message = "An account has this address, but the provider has not verified it; sign in by password, then link."
 
 
+class ConfirmationRequired(Conflict):
+    number, code = 40912, "CONFIRMATION_REQUIRED"
+    message = (
+        "Confirm that it is you: send your password as password or in the header X-Confirm-Password, or sign in again "
+        "and repeat this within 10 minutes."
+    )
+
+
 class CodeInvalid(Unprocessable):
     number, code = 42210, "CODE_INVALID"
     message = "The code is wrong, used or expired; ask for a new one."

@@ -10,7 +10,7 @@ from app.core.transaction import transaction
 from app.crew import guard
 from app.crew.closing import AUTO, OPEN, close_forgotten
 from app.crew.models import CrewMember, Shift
-from app.merchants.farewell import forgets_merchants
+from app.merchants.farewell import Erased, forgets_merchants
 
 FORMER = "Former crew"
 
@@ -25,18 +25,20 @@ def close_forgotten_shifts(run: Run) -> None:
 
 
 @forgets_merchants
-def forget(session: OrmSession, account_id: str) -> None:
+def forget(session: OrmSession, erased: Erased) -> None:
     """Ends what is open, and keeps hours without names."""
-    mine = select(CrewMember.id).where(CrewMember.merchant_id == account_id)
+    theirs = CrewMember.merchant_id == erased.account_id
+    listed = erased.covers(func.coalesce(CrewMember.listed_at, CrewMember.created_at))
+    members = select(CrewMember.id).where(theirs, listed)
     session.execute(
         update(Shift)
-        .where(Shift.crew_member_id.in_(mine), OPEN)
+        .where(Shift.crew_member_id.in_(members), OPEN, erased.covers(Shift.started_at))
         .values(ended_at=func.now(), changed_at=func.now(), ended_by=AUTO, break_since=None)
         .execution_options(synchronize_session=False)
     )
     session.execute(
         update(CrewMember)
-        .where(CrewMember.merchant_id == account_id)
+        .where(theirs, listed)
         .values(name=FORMER, phone=None, email=None, retired_at=func.coalesce(CrewMember.retired_at, func.now()))
         .execution_options(synchronize_session=False)
     )

@@ -32,6 +32,7 @@ class Member:
             **{name: self.sent.get(name) or None for name in ("phone", "email", "role")},
             "code_hash": self.code_hash,
             "retired_at": None,
+            "listed_at": own.now,
         }
 
     def shown(self) -> dict[str, Any]:
@@ -49,19 +50,22 @@ def listed(own: Stall, crew: Sequence[Mapping[str, Any]], known: Sequence[CrewMe
     by_id = {each.id: each for each in known}
     before = _matched(crew, by_id)
     taken = {each.code_hash for each in known if each.retired_at is None}
-    members = []
+    members: list[Member] = []
+    problems: list[dict[str, str]] = []
     for position, sent in enumerate(crew):
         old = before[position]
         returns = old is not None and old.retired_at is not None
-        member = Member(old.id if old else new_id(), position, sent, old.code_hash if old else "", None)
+        member = Member(old.id if old else new_id(), position, sent, old.code_hash if old and not returns else "", None)
         if sent.get("pin"):
-            _take_pin(own, member, taken)
+            problems += _take_pin(own, member, taken)
         elif old is None or returns or sent.get("rotate_code"):
             member.code = new_code(own.merchant_id, own.event_id, taken)
         if member.code is not None:
             member.code_hash = hash_of(own.merchant_id, own.event_id, member.code)
             taken.add(member.code_hash)
         members.append(member)
+    if problems:
+        raise ValidationFailed(problems)
     return members
 
 
@@ -89,12 +93,14 @@ def _same(free: dict[str, CrewMember], trait: str, value: str) -> CrewMember | N
     return None
 
 
-def _take_pin(own: Stall, member: Member, taken: set[str]) -> None:
-    """Makes the pin the member's code. Raises ValidationFailed when a colleague has it."""
+def _take_pin(own: Stall, member: Member, taken: set[str]) -> list[dict[str, str]]:
+    """Makes the pin the member's code; the problem when a colleague has it, even one who gives it up in this list."""
     pin = str(member.sent["pin"])
     hashed = hash_of(own.merchant_id, own.event_id, pin)
     if hashed == member.code_hash:
-        return
+        return []
     if hashed in taken:
-        raise ValidationFailed.of(f"crew[{member.position}].pin", "taken", "Somebody at this stall has this code.")
+        problem = {"code": "taken", "message": "Somebody at this stall has this code."}
+        return [{"path": f"crew[{member.position}].pin", **problem}]
     member.code = pin
+    return []

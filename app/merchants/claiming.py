@@ -5,15 +5,17 @@ from typing import Any
 
 from sqlalchemy import case, null, select, text
 from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account, MerchantProfile
 from app.core.db import row_within
-from app.merchants.errors import MerchantPaused
+from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.merchants.models import Merchant
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
+OF_A_PROFILE = "fk_merchant_profile_id_merchant_profile"
 LOCKED = """
     SELECT status, payout_details, settings FROM merchant
      WHERE account_id = %s AND profile_id IS NOT NULL FOR UPDATE
@@ -66,15 +68,37 @@ def claimed_active(session: OrmSession, account_id: str) -> Merchant:
 
 
 def _first(session: OrmSession, account_id: str, statement: Any) -> Any:
-    """The one row; whoever has the role without a profile gets one first, by his own name."""
-    options = {"populate_existing": True}
-    row = session.execute(statement, execution_options=options).first()
+    """The one row; an account with the role but without a profile gets one first, by its own name.
+
+    Raises MerchantDeleted when a deletion was faster. The account is locked before its role is looked at, so that a
+    deleted merchant gets no new profile.
+    """
+    row = _row(session, statement)
     if row is not None:
         return row
-    own_name = select(Account.id, Account.name).where(Account.id == account_id)
+    merchant = (Account.id == account_id, Account.roles.contains(["merchant"]))
+    own_name = select(Account.id, Account.name).where(*merchant).with_for_update(read=True)
     profile = insert(MerchantProfile).from_select(["account_id", "business_name"], own_name)
     session.execute(profile.on_conflict_do_nothing())
-    return session.execute(statement, execution_options=options).one()
+    row = _row(session, statement)
+    if row is None:
+        raise MerchantDeleted()
+    return row
+
+
+def _row(session: OrmSession, statement: Any) -> Any:
+    try:
+        return session.execute(statement, execution_options={"populate_existing": True}).first()
+    except IntegrityError as error:
+        if _profile_is_gone(error):
+            raise MerchantDeleted() from error
+        raise
+
+
+def _profile_is_gone(error: IntegrityError) -> bool:
+    """Whether a deletion that the statement waited for has taken the profile away under it."""
+    diagnosis = getattr(error.orig, "diag", None)
+    return diagnosis is not None and diagnosis.constraint_name == OF_A_PROFILE
 
 
 def _claim(account_id: str) -> Insert:

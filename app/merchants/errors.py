@@ -13,6 +13,11 @@ class BalanceNotZero(Conflict):
     message = "There is money on the balance; have it paid out before you delete the merchant."
 
 
+class MerchantDeleted(Conflict):
+    number, code = 40913, "MERCHANT_DELETED"
+    message = "This merchant account was deleted a moment ago; nothing was changed."
+
+
 class PayoutInProgress(Conflict):
     number, code = 40962, "PAYOUT_IN_PROGRESS"
     message = "A payout is under way; wait until it is settled, or cancel it, before you delete the merchant."

@@ -1,23 +1,31 @@
 """What follows when a merchant has gone."""
 
+from datetime import datetime
+
 from app.clients.letters import letter
 from app.clients.mail import send
+from app.core.dates import moment
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.farewell import forget_everywhere
+from app.merchants.farewell import Erased, forget_everywhere
 
 
 @job("merchants.farewell", Delivery.LOCAL)
-def farewell(run: Run, *, account_id: str, email: str, name: str) -> None:
+def farewell(
+    run: Run, *, account_id: str, email: str, name: str, erased_at: str | None = None, returns_until: str | None = None
+) -> None:
     """Has the domains above forget the merchant, and the person told at the address there was."""
+    erased = Erased(account_id, datetime.fromisoformat(erased_at) if erased_at else None)
     with transaction() as session:
         run.done_in(session)
-        forget_everywhere(session, account_id)
-        enqueue("merchants.mail_farewell", email=email, name=name)
+        forget_everywhere(session, erased)
+        enqueue("merchants.mail_farewell", email=email, name=name, account_id=account_id, returns_until=returns_until)
 
 
 @job("merchants.mail_farewell", Delivery.AT_LEAST_ONCE)
-def mail_farewell(run: Run, *, email: str, name: str) -> None:
-    """Says that the merchant is deleted, to whoever may not have wanted it."""
-    send(letter("merchant_deleted", to=email, key=run.key, name=name), fence=run.fence)
+def mail_farewell(run: Run, *, email: str, name: str, account_id: str = "", returns_until: str | None = None) -> None:
+    """Says that the merchant is deleted, to whoever may not have wanted it, and until when money may come back."""
+    until = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
+    mail = letter("merchant_deleted", to=email, key=run.key, name=name, until=until, account_id=account_id)
+    send(mail, fence=run.fence)

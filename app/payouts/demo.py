@@ -1,6 +1,6 @@
 """Demo money with a story: what three stalls earned at the festival, and what they had paid out.
 
-    seed(account, KAPANA)
+    seed(account, KAPANA, "the password of the demo accounts")
 
 Seeding twice changes nothing: earnings are known by their references, payouts by their keys.
 """
@@ -41,18 +41,19 @@ CRAFTS = Earned("OC", (64_200, 38_750, 71_900), ((90_000, "+264815550123", 0),))
 BREWS = Earned("NB", (305_600, 418_250), ())
 
 
-def seed(account: Account, story: Earned) -> bool:
-    """Whether anything had to be made. The worker pays what is due when it runs; one of the wallets declines."""
+def seed(account: Account, story: Earned, password: str) -> bool:
+    """Whether anything had to be made. The password confirms the destinations. The worker pays what is due when it
+    runs; one of the wallets declines."""
     begun = utcnow() - timedelta(days=len(story.takings))
     booked = settle([
         Credit(number + 2, f"DEMO-{story.prefix}-{number + 1:02}", account.id, amount, begun + timedelta(days=number),
                f"Stall sales, day {number + 1}")
         for number, amount in enumerate(story.takings)
     ]).booked  # fmt: skip
-    return bool(_asked(account, story) or booked)
+    return bool(_asked(account, story, password) or booked)
 
 
-def _asked(account: Account, story: Earned) -> int:
+def _asked(account: Account, story: Earned, password: str) -> int:
     known = set(db.session.scalars(select(Payout.idempotency_key).where(Payout.account_id == account.id)))
     keys = {f"demo-payout-{number}": each for number, each in enumerate(story.payouts, 1)}
     missing = {key: each for key, each in keys.items() if key not in known and usable()}
@@ -62,6 +63,6 @@ def _asked(account: Account, story: Earned) -> int:
             when = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
         request_payout(
             caller=acting_as(account), amount_minor=amount, destination="payrail", payrail_msisdn=wallet,
-            idempotency_key=key, **when,
+            idempotency_key=key, password=password, **when,
         )  # fmt: skip
     return len(missing)

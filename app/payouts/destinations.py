@@ -1,16 +1,23 @@
 """Where a payout goes: decided at the request, sealed with it, and opened only to tell the rail."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import select, update
+
 from app.clients.payrail import BankAccount, Wallet
 from app.core.tokens import derive
+from app.core.transaction import transaction
 from app.merchants import payout_details, vault
+from app.payouts.models import Payout
+from app.payouts.states import PAID
 
 PAYRAIL, BANK = "payrail", "bank"
 DESTINATIONS = (PAYRAIL, BANK)
 NEEDED = {PAYRAIL: ("msisdn",), BANK: ("account_name", "account_number", "bank_name")}
+EARLIER = 500
 
 
 @dataclass(frozen=True)
@@ -19,7 +26,7 @@ class Target:
 
     sealed_to: bytes
     shown_as: str
-    wallet_mark: str | None
+    wallet_mark: str
 
 
 def details_for(destination: str, msisdn: str | None, saved: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -34,9 +41,36 @@ def details_for(destination: str, msisdn: str | None, saved: Mapping[str, Any]) 
 def target(account_id: str, destination: str, details: dict[str, Any]) -> Target:
     """The details, sealed for their account."""
     masked = payout_details.masked(details)
-    mark = wallet_mark(account_id, details["msisdn"]) if destination == PAYRAIL else None
+    mark = mark_of(account_id, destination, details)
     shown = masked["msisdn"] if destination == PAYRAIL else f"{masked['bank_name'][:40]} {masked['account_number']}"
     return Target(vault.sealed(account_id, details), shown, mark)
+
+
+def mark_of(account_id: str, destination: str, details: Mapping[str, Any]) -> str:
+    """A keyed hash by which payouts of one merchant to one destination are known. Of a bank account every part counts,
+    without case and extra blanks."""
+    if destination == PAYRAIL:
+        return wallet_mark(account_id, details["msisdn"])
+    parts = (" ".join(str(details.get(name, "")).casefold().split()) for name in (*NEEDED[BANK], "branch_code"))
+    return derive("payout-bank", account_id, *parts).hex()[:32]
+
+
+def mark_earlier_payouts(account_id: str, wanted: str) -> bool:
+    """Gives their mark to paid payouts to banks from the time before those had one; whether `wanted` is among them."""
+    unmarked = (Payout.account_id == account_id, Payout.status == PAID, Payout.wallet_mark.is_(None))
+    with transaction() as session:
+        rows = session.execute(
+            select(Payout.id, Payout.sealed_to).where(*unmarked, Payout.sealed_to.is_not(None)).limit(EARLIER)
+        ).all()
+        by_mark: dict[str, list[str]] = defaultdict(list)
+        for payout_id, sealed in rows:
+            details = vault.opened(account_id, sealed)
+            if all(details.get(name) for name in NEEDED[BANK]):
+                by_mark[mark_of(account_id, BANK, details)].append(payout_id)
+        for mark, payout_ids in by_mark.items():
+            statement = update(Payout).where(Payout.id.in_(payout_ids)).values(wallet_mark=mark)
+            session.execute(statement.execution_options(synchronize_session=False))
+    return wanted in by_mark
 
 
 def wallet_mark(account_id: str, msisdn: str) -> str:

@@ -1,34 +1,51 @@
 """What holds a merchant here while money is open, and what is forgotten of him when he has gone."""
 
-from sqlalchemy import update
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.ledger.posting import balances_in
+from app.ledger.models import Purse
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
-from app.merchants.farewell import forgets_merchants
+from app.merchants.farewell import Erased, forgets_merchants
 from app.merchants.money import asks_for_open_money
 from app.payouts.models import Payout
+from app.payouts.states import BOUNCE_WINDOW, PAID
+
+_LAST_ENDS: Any = func.max(Payout.settled_at) + BOUNCE_WINDOW
+_LAST = (
+    select(_LAST_ENDS)
+    .where(Payout.account_id == Purse.owner_id, Payout.status == PAID, Payout.settled_at > func.now() - BOUNCE_WINDOW)
+    .scalar_subquery()
+)
+OPEN_MONEY = select(Purse.available_minor, Purse.held_minor, _LAST.label("until")).with_for_update(of=Purse)
 
 
 @asks_for_open_money
-def open_money(session: OrmSession, account_id: str) -> None:
-    """Raises PayoutInProgress while an amount is held, BalanceNotZero while there is one to spend.
+def open_money(session: OrmSession, account_id: str) -> datetime | None:
+    """Until when the last payout may come back. Raises PayoutInProgress while an amount is held, BalanceNotZero while
+    there is one to spend.
 
     The account is locked by then: a settlement that names it waits, and then finds no merchant.
     """
-    balances = balances_in(session, account_id, lock=True)
-    if balances.held_minor:
-        raise PayoutInProgress(heldMinor=balances.held_minor)
-    if balances.available_minor:
-        raise BalanceNotZero(balanceMinor=balances.balance_minor)
+    row = session.execute(OPEN_MONEY.where(Purse.owner_id == account_id)).first()
+    if row is None:
+        return None
+    if row.held_minor:
+        raise PayoutInProgress(heldMinor=row.held_minor)
+    if row.available_minor:
+        raise BalanceNotZero(balanceMinor=row.available_minor)
+    until: datetime | None = row.until
+    return until
 
 
 @forgets_merchants
-def forget(session: OrmSession, account_id: str) -> None:
+def forget(session: OrmSession, erased: Erased) -> None:
     """Erases where money went. That and when it went stays, as the books have to."""
     session.execute(
         update(Payout)
-        .where(Payout.account_id == account_id)
+        .where(Payout.account_id == erased.account_id, erased.covers(Payout.created_at))
         .values(sealed_to=None, shown_as="deleted", wallet_mark=None)
         .execution_options(synchronize_session=False)
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import exists, func, select, update
 
+from app.accounts.operators import list_operator_ids
 from app.clients.mail import send
 from app.clients.payrail import TransferOutcome, TransferState
 from app.core.db import db, release
@@ -14,8 +15,9 @@ from app.core.transaction import transaction
 from app.payouts import farewell, laws, letters, months, submitting
 from app.payouts.hints import weigh
 from app.payouts.models import Payout
+from app.payouts.notices import tell_owner
 from app.payouts.recording import give_up, record
-from app.payouts.states import PAID, PROCESSING, RAIL, REQUESTED, SCHEDULED
+from app.payouts.states import BOUNCE_WINDOW, PAID, PROCESSING, RAIL, REQUESTED, SCHEDULED
 from app.payouts.submitting import Standing
 
 __all__ = ["farewell", "laws"]
@@ -23,7 +25,10 @@ __all__ = ["farewell", "laws"]
 GIVE_UP_AFTER = timedelta(hours=72)
 ASK_AT = tuple(timedelta(seconds=each) for each in (10, 30, 60, 120, 300, 900))
 ASK_EVERY = timedelta(minutes=15)
-FOLLOW_AT = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6), *(timedelta(days=n) for n in range(1, 15)))
+FOLLOW_AT = (
+    *(timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6)),
+    *(timedelta(days=n) for n in range(1, BOUNCE_WINDOW.days + 1)),
+)
 HELD_BACK = timedelta(seconds=60)
 OVERDUE = timedelta(minutes=2)
 BOTH_CALLS = timedelta(seconds=40)
@@ -32,8 +37,12 @@ BOTH_CALLS = timedelta(seconds=40)
 
 @job("payouts.carry", Delivery.AT_LEAST_ONCE, critical=True, max_attempts=100, time_limit=BOTH_CALLS)
 def carry(run: Run, *, payout_id: str) -> None:
-    """Takes a payout from the request to its end: claims it, tells the rail, and asks until the outcome is known."""
+    """Takes a payout from the request to its end: tells its owner of a new destination, claims it, tells the rail, and
+    asks until the outcome is known."""
     found = submitting.standing(payout_id)
+    if found is not None and found.untold:
+        tell_owner(found.payout, fence=run.fence)
+        found = submitting.standing(payout_id)
     if found is None or found.payout.status not in (SCHEDULED, REQUESTED, PROCESSING):
         return
     told = _told(run, found)
@@ -50,7 +59,7 @@ def _told(run: Run, found: Standing) -> TransferState | None:
         again = state.outcome is TransferOutcome.NOT_FOUND and not found.held_back
         return submitting.sent(payout, run.fence) if again else state
     if found.waits > timedelta():
-        raise Postpone(found.waits, "it is scheduled for later")
+        raise Postpone(found.waits, "it is scheduled for later, or rests")
     if found.held_back or not submitting.usable():
         raise Postpone(HELD_BACK, "the merchant has paused" if found.held_back else "the rail is switched off")
     return submitting.sent(payout, run.fence) if submitting.claim(payout) else None
@@ -107,6 +116,26 @@ def watch(run: Run) -> None:
 def mail(run: Run, *, template: str, payout_id: str) -> None:
     """Tells the merchant that a payout was paid, failed or came back."""
     message = letters.about(template, payout_id, key=run.key)
+    release()
+    if message is not None:
+        send(message, fence=run.fence)
+
+
+@job("payouts.notify_operators", Delivery.LOCAL)
+def notify_operators(run: Run, *, review_id: int) -> None:
+    """Has every operator mailed about a review."""
+    with transaction() as session:
+        run.done_in(session)
+        enqueue_many("payouts.mail_operator", [
+            (f"payout-review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
+            for each in list_operator_ids(session)
+        ])  # fmt: skip
+
+
+@job("payouts.mail_operator", Delivery.AT_LEAST_ONCE)
+def mail_operator(run: Run, *, review_id: int, account_id: str) -> None:
+    """Tells one operator what they have to look at."""
+    message = letters.for_operator(review_id, account_id, key=run.key)
     release()
     if message is not None:
         send(message, fence=run.fence)

@@ -36,6 +36,13 @@ also_verifies(
         WHERE e.to_status IS DISTINCT FROM p.status""",
 )
 also_verifies(
+    "no payout to a new destination leaves before its owner was told and could stop it",
+    """SELECT format('payout %s was submitted at %s, its owner was told at %s, it rested until %s',
+                     id, submitted_at, coalesce(CAST(owner_told_at AS text), 'no time'), held_until) FROM payout
+        WHERE held_until IS NOT NULL AND submitted_at IS NOT NULL
+          AND (owner_told_at IS NULL OR submitted_at < held_until)""",
+)
+also_verifies(
     "no payout is without an outcome for longer than 72 hours unless somebody is told",
     """SELECT format('payout %s was submitted at %s and is %s', id, submitted_at, status) FROM payout p
         WHERE status IN ('processing', 'needs_review') AND submitted_at < now() - interval '73 hours'

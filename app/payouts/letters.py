@@ -12,7 +12,8 @@ from app.core.dates import moment
 from app.core.db import db
 from app.core.money import spoken
 from app.ledger.models import Purse
-from app.payouts.models import Payout
+from app.payouts.models import Payout, PayoutReview
+from app.payouts.reviewing import SENTENCES
 from app.payouts.statement import month_of, statement_pdf
 
 REASONS = {
@@ -45,6 +46,30 @@ def about(template: str, payout_id: str, *, key: str) -> Message | None:
         why=REASONS.get((payout.reason or "").upper(), UNTOLD),
         available=spoken(available),
         payout_id=payout.id,
+    )
+
+
+def for_operator(review_id: int, account_id: str, *, key: str) -> Message | None:
+    """What an operator has to look at; None when it is resolved, or the account operates nothing any more."""
+    row = db.session.execute(
+        select(PayoutReview, Payout, Account)
+        .select_from(PayoutReview)
+        .join(Account, (Account.id == account_id) & Account.admin_tier.is_not(None))
+        .outerjoin(Payout, Payout.id == PayoutReview.reference)
+        .where(PayoutReview.id == review_id, PayoutReview.resolved_at.is_(None))
+    ).first()
+    if row is None:
+        return None
+    review, payout, account = row
+    return letter(
+        "payout_review",
+        to=account.email,
+        key=key,
+        name=account.name,
+        what=SENTENCES[review.kind],
+        amount=spoken(payout.amount_minor) if payout else "",
+        destination=payout.shown_as if payout else "",
+        payout_id=review.reference,
     )
 
 

@@ -39,6 +39,9 @@ class Payout(Base):
 
     Where the money goes is sealed as it was at the request, and erased with the merchant; `shown_as` stays. `due_at`
     is when something has to happen next at the latest: whatever is over it has lost its job, and gets a new one.
+
+    `wallet_mark` is a keyed hash of the destination, of wallets and of banks. `held_until` is set when nothing had been
+    paid to the destination before the request: the payout leaves when that time is over and its owner has been told.
     """
 
     __tablename__ = "payout"
@@ -62,6 +65,7 @@ class Payout(Base):
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
         Index("ix_payout_due", "due_at", postgresql_where=LIVING),
+        Index("ix_payout_account_paid", "account_id", "wallet_mark", postgresql_where=text("status = 'paid'")),
     )  # fmt: skip
 
     id: Mapped[str] = id_column()
@@ -78,6 +82,8 @@ class Payout(Base):
     actor: Mapped[str] = mapped_column(String(10), server_default=SERVICE)
     reason: Mapped[str | None] = mapped_column(String(200))
     due_at: Mapped[datetime] = mapped_column(Timestamp)
+    held_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    owner_told_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -44,7 +44,20 @@ def span(month: date) -> tuple[datetime, datetime]:
     return since, until
 
 
+# What is booked has the time at which its transaction began, and is seen when it ends.
+UNDER_WAY = text("""
+    SELECT EXISTS (SELECT FROM pg_stat_activity
+                    WHERE datname = current_database() AND backend_type = 'client backend'
+                      AND pid <> pg_backend_pid() AND xact_start < :until)
+""")
+
+
 def owed(session: OrmSession, month: date) -> Sequence[str]:
-    """Merchants with movements in the month who have no statement yet; from now on they count as having one."""
+    """Merchants with movements in the month who have no statement yet; from now on they count as having one.
+
+    Nobody while a transaction that began in the month is open: it may book something that the statement would miss.
+    """
     since, until = span(month)
+    if session.scalar(UNDER_WAY, {"until": until}):
+        return []
     return session.scalars(OWED, {"month": month, "since": since, "until": until, "page": PAGE}).all()

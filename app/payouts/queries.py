@@ -8,9 +8,10 @@ from sqlalchemy import Select, literal, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
-from app.core.dates import HOME
+from app.core.dates import HOME, moment
 from app.core.db import db, fetch_row
 from app.core.errors import NotFound
+from app.core.money import spoken
 from app.events.times import instant
 from app.ledger.errors import InsufficientFunds
 from app.ledger.posting import Balances
@@ -20,7 +21,7 @@ from app.merchants.states import PAUSED
 from app.payouts import destinations, submitting
 from app.payouts.errors import PayoutDetailsMissing
 from app.payouts.models import Payout, PayoutEvent
-from app.payouts.states import CANCELLABLE, CONCLUSIVE
+from app.payouts.states import CANCELLABLE, CANCELLED, CONCLUSIVE
 
 CURRENCY = "NAD"
 SORTS: dict[str, Any] = {
@@ -28,8 +29,8 @@ SORTS: dict[str, Any] = {
     "amountMinor": Payout.amount_minor,
 }
 SHOWN = (
-    "id", "amount_minor", "destination", "shown_as", "mode", "scheduled_for", "status", "reason", "created_at",
-    "updated_at", "submitted_at", "settled_at", "version",
+    "id", "amount_minor", "destination", "shown_as", "mode", "scheduled_for", "status", "reason", "held_until",
+    "created_at", "updated_at", "submitted_at", "settled_at", "version",
 )  # fmt: skip
 # One row, by primary keys and the index of scheduled payouts: the ledger is not looked at.
 AVAILABILITY = """
@@ -86,6 +87,21 @@ def shown(payout: Payout) -> dict[str, Any]:
 def told(row: Mapping[str, Any]) -> dict[str, Any]:
     """The same from the columns."""
     return {**row, "currency": CURRENCY, "on_hold": False, "conclusive": row["status"] in CONCLUSIVE}
+
+
+def stoppable(payout_id: str) -> dict[str, Any] | None:
+    """What the page that stops a payout shows of it: little, for whoever has the link sees it."""
+    payout = db.session.get(Payout, payout_id)
+    if payout is None:
+        return None
+    leaves = max((each for each in (payout.held_until, payout.scheduled_for) if each), default=payout.created_at)
+    return {
+        "amount": spoken(payout.amount_minor),
+        "destination": payout.shown_as,
+        "leaves": moment(leaves),
+        "cancellable": payout.status in CANCELLABLE,
+        "cancelled": payout.status == CANCELLED,
+    }
 
 
 def availability(caller: Caller, **wish: Any) -> dict[str, Any]:

@@ -6,15 +6,16 @@ bounce of what was paid, which is followed by a compensating entry.
 
 from datetime import timedelta
 
-from sqlalchemy import func
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.models import Account
 from app.clients.payrail import TransferOutcome, TransferState
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.payouts import moving
 from app.payouts.models import Payout
-from app.payouts.reviewing import CONTRADICTION, MISMATCH, TOO_LONG, review
+from app.payouts.reviewing import CONTRADICTION, MERCHANT_DELETED, MISMATCH, TOO_LONG, review
 from app.payouts.states import ASKED, FAILED, NEEDS_REVIEW, PAID, PROCESSING, RETURNED
 from app.payouts.steps import step
 
@@ -90,6 +91,17 @@ def _ended(session: OrmSession, payout: Payout, wanted: str, reason: str | None,
 
 def _returned(session: OrmSession, payout: Payout, reason: str | None, actor: str) -> str:
     step(session, payout.id, RETURNED, since=(PAID,), actor=actor, reason=reason, settled_at=func.now())
+    # Before the purse: a deletion locks the account, and then the purse.
+    usable = _has_merchant(session, payout.account_id)
     moving.give_back(session, payout.id, payout.account_id, payout.amount_minor, shown_as=payout.shown_as)
-    enqueue("payouts.mail", template="payout_returned", payout_id=payout.id)
+    if usable:
+        enqueue("payouts.mail", template="payout_returned", payout_id=payout.id)
+    else:
+        review(session, payout.id, MERCHANT_DELETED, amountMinor=payout.amount_minor)
     return RETURNED
+
+
+def _has_merchant(session: OrmSession, account_id: str) -> bool:
+    """Whether somebody can use the account's money. A deletion and this wait for each other at the account's row."""
+    statement = select(Account.id).where(Account.id == account_id, Account.roles.contains(["merchant"]))
+    return session.scalar(statement.with_for_update(read=True)) is not None

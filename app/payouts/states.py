@@ -8,6 +8,8 @@
 The database holds it too: a trigger writes every step into `payout_event`, which refuses all others.
 """
 
+from datetime import timedelta
+
 SCHEDULED, REQUESTED, PROCESSING, PAID = "scheduled", "requested", "processing", "paid"
 FAILED, RETURNED, CANCELLED, NEEDS_REVIEW = "failed", "returned", "cancelled", "needs_review"
 STATES = (SCHEDULED, REQUESTED, PROCESSING, PAID, FAILED, RETURNED, CANCELLED, NEEDS_REVIEW)
@@ -17,6 +19,9 @@ ASKED = (PROCESSING, NEEDS_REVIEW)
 OPEN = (SCHEDULED, REQUESTED, PROCESSING, NEEDS_REVIEW)
 """The amount is held."""
 CONCLUSIVE = (PAID, FAILED, RETURNED, CANCELLED)
+
+BOUNCE_WINDOW = timedelta(days=14)
+"""How long the rail is asked whether a payout that was paid came back."""
 
 STEPS: dict[str, tuple[str, ...]] = {
     "": (SCHEDULED, REQUESTED),

@@ -19,7 +19,7 @@ from app.merchants.models import Merchant
 from app.merchants.states import PAUSED
 from app.payouts import destinations
 from app.payouts.models import Payout
-from app.payouts.states import PROCESSING, REQUESTED, SCHEDULED, SERVICE
+from app.payouts.states import CANCELLABLE, PROCESSING, REQUESTED, SCHEDULED, SERVICE
 from app.payouts.steps import step
 
 UNKNOWN = TransferState(outcome=TransferOutcome.UNKNOWN)
@@ -29,12 +29,18 @@ UNREADABLE = TransferState(outcome=TransferOutcome.FAILED, reason="DESTINATION_U
 @dataclass(frozen=True)
 class Standing:
     """A payout as a job finds it, by the database's clock. `age` counts from the submission, `waits` to the time it
-    is scheduled for."""
+    is scheduled for or may leave."""
 
     payout: Payout
     held_back: bool
     age: timedelta
     waits: timedelta
+
+    @property
+    def untold(self) -> bool:
+        """Whether it goes to a new destination, has not left, and its owner does not know."""
+        payout = self.payout
+        return payout.status in CANCELLABLE and payout.held_until is not None and payout.owner_told_at is None
 
 
 def paused() -> ColumnElement[bool]:
@@ -42,11 +48,16 @@ def paused() -> ColumnElement[bool]:
     return exists().where(Merchant.account_id == Payout.account_id, Merchant.status == PAUSED)
 
 
+def may_leave() -> ColumnElement[bool]:
+    """Whether its destination was known, or its owner was told and had the time to stop it."""
+    return Payout.held_until.is_(None) | (Payout.owner_told_at.is_not(None) & (Payout.held_until <= func.now()))
+
+
 def standing(payout_id: str) -> Standing | None:
     """How the payout stands; the connection is given back, for the rail may take its time."""
     now: Any = func.now()
     age: Any = func.coalesce(now - Payout.submitted_at, timedelta())
-    waits: Any = func.coalesce(Payout.scheduled_for - now, timedelta())
+    waits: Any = func.coalesce(func.greatest(Payout.scheduled_for, Payout.held_until) - now, timedelta())
     row = db.session.execute(
         select(Payout, paused(), age, waits).where(Payout.id == payout_id),
         execution_options={"populate_existing": True},
@@ -60,10 +71,10 @@ def claim(payout: Payout) -> bool:
     in the meantime."""
     with transaction() as session:
         if payout.status == SCHEDULED:
-            due = (Payout.scheduled_for <= func.now(), ~paused())
+            due = (Payout.scheduled_for <= func.now(), may_leave(), ~paused())
             step(session, payout.id, REQUESTED, since=(SCHEDULED,), actor=SERVICE, where=due)
         mine = step(
-            session, payout.id, PROCESSING, since=(REQUESTED,), actor=SERVICE, where=(~paused(),),
+            session, payout.id, PROCESSING, since=(REQUESTED,), actor=SERVICE, where=(may_leave(), ~paused()),
             submitted_at=func.now(),
         )  # fmt: skip
     return mine is not None

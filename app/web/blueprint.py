@@ -18,7 +18,7 @@ from flask import request
 
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
-from app.web import idempotency, limits, openapi, paging, parser, versions
+from app.web import confirmation, idempotency, limits, openapi, paging, parser, versions
 from app.web import kept as keeping
 from app.web.access import Access
 from app.web.auth import authorise
@@ -113,9 +113,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         handler = self.response(operation.status, shown, content_type=operation.content_type)(handler)
         if operation.uploads or operation.later:
             handler = self.alt_response(202, schema=operation.given, example=success_example(operation.given))(handler)
+        if operation.confirmed:
+            handler = confirmation.confirmed(handler)
         if operation.idempotent:
             name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
-            handler = idempotency.idempotent(handler, name, forever=forever)
+            unasked = (confirmation.FIELD,) if operation.confirmed else ()
+            handler = idempotency.idempotent(handler, name, forever=forever, unasked=unasked)
         handler = parser.reading(handler, operation.taken, max_bytes=operation.max_bytes)
         if shortcut is not None:
             handler = shortcut(handler)

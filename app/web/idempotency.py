@@ -4,7 +4,7 @@ The view's transactions join the one opened here, so the answer commits with the
 network between two transactions cannot be declared idempotent this way: the client it calls would refuse.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from hashlib import sha256
 from typing import Any
@@ -24,8 +24,8 @@ View = Callable[..., Any]
 HEADER = "Idempotency-Key"
 
 
-def idempotent(view: View, operation: str, *, forever: bool) -> View:
-    """The view, answering a repeated key with the first answer."""
+def idempotent(view: View, operation: str, *, forever: bool, unasked: Collection[str] = ()) -> View:
+    """The view, answering a repeated key with the first answer; members of the body that are `unasked` may differ."""
 
     @wraps(view)
     def once(**arguments: Any) -> Any:
@@ -33,7 +33,7 @@ def idempotent(view: View, operation: str, *, forever: bool) -> View:
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
-        place = Place(caller.id if caller else "anonymous", operation, key, _asked(), forever)
+        place = Place(caller.id if caller else "anonymous", operation, key, _asked(unasked), forever)
         return _answered(lambda: view(**arguments), place)
 
     return once
@@ -82,18 +82,18 @@ def _key(in_body: str | None) -> str | None:
     return in_header if in_header is not None else in_body
 
 
-def _asked() -> bytes:
+def _asked(unasked: Collection[str]) -> bytes:
     """What was asked for, in few bytes: the same for the same JSON in other order, and the same files."""
     parts = [request.full_path.encode()]
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
         parts += [_told(name, file) for name, file in sorted(request.files.items(multi=True), key=lambda it: it[0])]
     else:
-        parts.append(_canonical(request.get_data(cache=True)))
+        parts.append(_canonical(request.get_data(cache=True), unasked))
     return sha256(b"\n".join(sha256(part).digest() for part in parts)).digest()
 
 
-def _canonical(raw: bytes) -> bytes:
+def _canonical(raw: bytes, unasked: Collection[str]) -> bytes:
     if not raw.strip():
         return b"null"
     try:
@@ -101,7 +101,8 @@ def _canonical(raw: bytes) -> bytes:
     except ValueError:
         return raw
     if isinstance(body, dict):
-        body.pop("idempotencyKey", None)
+        for name in ("idempotencyKey", *unasked):
+            body.pop(name, None)
     return orjson.dumps(body or None, option=orjson.OPT_SORT_KEYS)
 
 

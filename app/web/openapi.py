@@ -10,10 +10,10 @@ from apispec import APISpec
 from flask import Flask, Response
 from marshmallow import fields
 
-from app.accounts.errors import EmailNotVerified
+from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong, EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
-from app.web import refusals
+from app.web import confirmation, refusals
 from app.web.access import Access
 from app.web.envelope import as_json
 from app.web.examples import error_example, example_of, success_example
@@ -27,6 +27,12 @@ IDEMPOTENCY_HEADER = {
     "name": "Idempotency-Key",
     "schema": {"type": "string", "minLength": 8, "maxLength": 80},
     "description": "The same key and body again get the first answer again, with `Idempotent-Replayed: true`.",
+}
+CONFIRMATION_HEADER = {
+    "in": "header",
+    "name": confirmation.HEADER,
+    "schema": {"type": "string", "format": "password", "maxLength": confirmation.LONGEST},
+    "description": "The caller's password, where the operation asks for it; the same as `password` in the body.",
 }
 IF_MATCH_HEADER = {
     "in": "header",
@@ -63,6 +69,8 @@ UPLOAD = {
 TOKEN_ERRORS = (refusals.TokenExpired, refusals.TokenInvalid, refusals.SessionEnded)
 BODY_ERRORS = (kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia)
 KEY_ERRORS = (refusals.IdempotencyInProgress, refusals.IdempotencyKeyReused, refusals.IdempotencyKeysDiffer)
+
+CONFIRMATION_ERRORS = (ConfirmationRequired, CurrentPasswordWrong, kinds.Throttled)
 
 
 class ErrorEnvelope(Schema):
@@ -215,6 +223,7 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
     version = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
     return [
         *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
+        *([CONFIRMATION_HEADER] if operation.confirmed else []),
         *([version] if operation.tagged else []),
         *([FIELDS_PARAMETER] if operation.sparse else []),
     ]
@@ -239,6 +248,7 @@ def _usual(operation: Operation) -> list[type[AppError]]:
         *([kinds.ValidationFailed] if operation.taken or operation.idempotent or operation.sparse else ()),
         *([kinds.NotFound] if "<" in operation.route else ()),
         *(KEY_ERRORS if operation.idempotent else ()),
+        *(CONFIRMATION_ERRORS if operation.confirmed else ()),
         *([kinds.StaleVersion] if operation.versioned and writes else ()),
         *([kinds.Throttled] if operation.limit else ()),
     ]

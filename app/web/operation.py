@@ -7,6 +7,7 @@ from typing import Any
 
 from app.core.errors import AppError
 from app.web.access import Access
+from app.web.confirmation import ConfirmedBody
 from app.web.fields import Secret
 from app.web.kept import Keep
 from app.web.limits import Limit
@@ -47,6 +48,11 @@ class Operation:
     def tagged(self) -> bool:
         """Whether its answers carry an ETag."""
         return self.versioned or self.kept is not None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the caller may have to confirm it by a password."""
+        return self.body is not None and issubclass(self.body, ConfirmedBody)
 
     @property
     def listing(self) -> Listing | None:

@@ -61,6 +61,23 @@ def test_a_code_can_be_new_and_a_pin_ones_own(client: Client) -> None:
     assert problems(me.put(path, {"crew": taken})) == {"crew[0].pin": "taken"}
 
 
+def test_pins_that_are_swapped_in_one_list_are_taken(client: Client) -> None:
+    me, path = stall(client)
+    selma, jonas = put(me, path, {"name": "Selma", "pin": "4029"}, {"name": "Jonas", "pin": "5138"})
+    swapped = [{"id": selma["id"], "name": "Selma", "pin": "5138"}, {"id": jonas["id"], "name": "Jonas", "pin": "4029"}]
+    assert problems(me.put(path, {"crew": swapped})) == {"crew[0].pin": "taken", "crew[1].pin": "taken"}
+    assert verify(me, path, "4029")["crewMemberId"] == selma["id"]
+
+
+def test_who_returns_with_a_pin_that_a_colleague_has_now_is_told_so(client: Client) -> None:
+    me, path = stall(client)
+    (selma,) = put(me, path, {"name": "Selma", "pin": "4029"})
+    (jonas,) = put(me, path, {"name": "Jonas"})
+    put(me, path, {"id": jonas["id"], "name": "Jonas", "pin": "4029"})
+    crew = [{"id": jonas["id"], "name": "Jonas"}, {"id": selma["id"], "name": "Selma", "pin": "4029"}]
+    assert problems(me.put(path, {"crew": crew})) == {"crew[1].pin": "taken"}
+
+
 def test_what_a_crew_may_be_is_bounded(client: Client) -> None:
     me, path = stall(client)
     assert problems(me.put(path)) == {"crew": "required"}

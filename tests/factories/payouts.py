@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
 from threading import Lock
 from typing import Any
 
-from flask import current_app
+from flask import Flask, current_app
 from sqlalchemy import text
 
 from app.accounts.models import Account
@@ -66,6 +66,23 @@ def money(me: Client) -> tuple[int, int]:
     return found["availableMinor"], found["heldMinor"]
 
 
+def signed_in_earlier(who: Account, span: timedelta = timedelta(days=1)) -> None:
+    """Makes the merchant's sign-ins older, so that they confirm nothing any more."""
+    write("UPDATE account_session SET created_at = created_at - CAST(:span AS interval) WHERE account_id = :id",
+          span=span, id=who.id)  # fmt: skip
+
+
+@contextmanager
+def resting(app: Flask, *, hours: float) -> Iterator[None]:
+    """The application with payouts to new destinations that rest so long."""
+    before = app.extensions["settings"]
+    app.extensions["settings"] = replace(before, PAYOUT_NEW_DESTINATION_HOLD=hours)
+    try:
+        yield
+    finally:
+        app.extensions["settings"] = before
+
+
 def scalar(sql: str, **values: Any) -> Any:
     with transaction() as session:
         return session.execute(text(sql), values).scalar()
@@ -88,7 +105,8 @@ def later(span: timedelta = timedelta(days=1)) -> None:
     write(
         "UPDATE payout SET submitted_at = submitted_at - CAST(:span AS interval),"
         " settled_at = settled_at - CAST(:span AS interval), due_at = due_at - CAST(:span AS interval),"
-        " scheduled_for = scheduled_for - CAST(:span AS interval)",
+        " scheduled_for = scheduled_for - CAST(:span AS interval),"
+        " held_until = held_until - CAST(:span AS interval), created_at = created_at - CAST(:span AS interval)",
         span=span,
     )
     work()
@@ -96,7 +114,8 @@ def later(span: timedelta = timedelta(days=1)) -> None:
 
 def lawful() -> None:
     """M1 to M7: everything that follows from the entries and from payouts."""
-    assert list(verified()) == []
+    found = list(verified())
+    assert found == [], found
     db.session.remove()
 
 

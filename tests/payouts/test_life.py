@@ -1,5 +1,6 @@
-"""A stateful test: merchants settle, ask, cancel, schedule and pause, the rail pays, fails, bounces or says nothing,
-in any order; after every step the laws of money hold, and a model in a few lines agrees with the books."""
+"""A stateful test: merchants settle, ask, cancel, schedule and pause, confirm new destinations or do not, and stop
+payouts by the mailed link; the rail pays, fails, bounces or says nothing, in any order. After every step the laws of
+money hold, and a model in a few lines agrees with the books."""
 
 import os
 from datetime import timedelta
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from app.accounts.caller import Caller
+from app.accounts.errors import ConfirmationRequired
 from app.accounts.models import Account
 from app.clients.payrail import TransferOutcome
 from app.core.clock import utcnow
@@ -25,13 +27,15 @@ from app.payouts import actions, queries
 from app.payouts.errors import NotCancellable
 from app.payouts.models import Payout
 from tests.conftest import empty
+from tests.factories.accounts import PASSWORD
 from tests.factories.merchants import merchant_account
-from tests.factories.payouts import WALLET, Sink, later, lawful, rail_of, scalar, settled, work
+from tests.factories.payouts import WALLET, Sink, later, lawful, rail_of, resting, scalar, settled, work
 
 EXAMPLES = int(os.environ.get("PAYOUT_LIVES", "6"))
 STEPS = 25
 AMOUNTS = st.integers(min_value=1, max_value=900)
 FINAL = {TransferOutcome.PAID: "paid", TransferOutcome.FAILED: "failed", TransferOutcome.RETURNED: "returned"}
+WALLETS = (WALLET, "+264817654321")
 LEGS = {"paid": -1, "failed": 0, "cancelled": 0, "returned": 0}
 
 
@@ -54,8 +58,13 @@ class Lives(RuleBasedStateMachine):
         self.available = [0, 0]
         self.paused = [False, False]
         self.made: dict[str, tuple[int, int]] = {}
+        self.wallets: dict[str, str] = {}
+        self.new: set[str] = set()
+        self.rest = resting(current_app._get_current_object(), hours=12)  # type: ignore[attr-defined]
+        self.rest.__enter__()
 
     def teardown(self) -> None:
+        self.rest.__exit__(None, None, None)
         self.around.__exit__(None, None, None)
 
     @rule(who=st.integers(0, 1), amount=AMOUNTS)
@@ -63,22 +72,33 @@ class Lives(RuleBasedStateMachine):
         settled(self._account(who), amount)
         self.available[who] += amount
 
-    @rule(target=payouts, who=st.integers(0, 1), amount=AMOUNTS, days=st.none() | st.integers(1, 3))
-    def request(self, who: int, amount: int, days: int | None) -> Any:
+    @rule(
+        target=payouts, who=st.integers(0, 1), amount=AMOUNTS, days=st.none() | st.integers(1, 3),
+        wallet=st.sampled_from(WALLETS), password=st.sampled_from([PASSWORD, PASSWORD, None]),
+    )  # fmt: skip
+    def request(self, who: int, amount: int, days: int | None, wallet: str, password: str | None) -> Any:
+        known = any(self._status(each) == "paid" for each in self._to(who, wallet))
         when = {"mode": "now"} if days is None else {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days)}
         try:
             made = actions.request_payout(
-                caller=self.callers[who], amount_minor=amount, destination="payrail", payrail_msisdn=WALLET, **when
-            )
+                caller=self.callers[who], amount_minor=amount, destination="payrail", payrail_msisdn=wallet,
+                password=password, **when,
+            )  # fmt: skip
+        except ConfirmationRequired:
+            assert not (known or password or self.paused[who]) and amount <= self.available[who]
+            return None
         except InsufficientFunds as error:
             assert not self.paused[who] and amount > self.available[who] == error.data["availableMinor"]
             return None
         except MerchantPaused:
             assert self.paused[who]
             return None
-        assert not self.paused[who] and amount <= self.available[who]
+        assert not self.paused[who] and amount <= self.available[who] and (known or password)
+        assert (made["held_until"] is None) == known
         self.available[who] -= amount
-        self.made[made["id"]] = (who, amount)
+        self.made[made["id"]], self.wallets[made["id"]] = (who, amount), wallet
+        if not known:
+            self.new.add(made["id"])
         return made["id"]
 
     @rule(payout=payouts)
@@ -94,6 +114,19 @@ class Lives(RuleBasedStateMachine):
             return
         if before != "cancelled":
             self.available[who] += amount
+
+    @rule(payout=payouts)
+    def stop_by_the_link(self, payout: str | None) -> None:
+        """It ends with all others to its destination that were new and have not left."""
+        if payout is None:
+            return
+        who, _ = self.made[payout]
+        rest = [each for each in self._to(who, self.wallets[payout]) if each == payout or each in self.new]
+        rest = [each for each in rest if self._status(each) in ("requested", "scheduled")]
+        assert actions.stop_payouts(payout) == len(rest)
+        for each in rest:
+            self.available[who] += self.made[each][1]
+            assert self._status(each) == "cancelled"
 
     @rule(payout=payouts)
     def cancel_anothers(self, payout: str | None) -> None:
@@ -160,6 +193,9 @@ class Lives(RuleBasedStateMachine):
                     " ON t.id = transaction_id WHERE t.reference = :id AND account LIKE 'merchant%'", id=payout,
                 )  # fmt: skip
                 assert net == LEGS[status] * amount
+
+    def _to(self, who: int, wallet: str) -> list[str]:
+        return [each for each, to in self.wallets.items() if to == wallet and self.made[each][0] == who]
 
     def _status(self, payout: str) -> str:
         db.session.remove()

@@ -2,11 +2,16 @@
 
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
+import pytest
 from flask import Flask
+from sqlalchemy import text
 
 from app.core.charts import round_up
+from app.core.db import db
 from app.core.outbox import ticks
+from app.core.transaction import transaction
 from app.payouts import months, statement
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import earner, requested, scalar, settled, work, write
@@ -82,3 +87,33 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
     ticks.tick()
     work()
     assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
+
+
+def owed_beside_a_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """Who is owed a statement just after a month's end, while a settlement that began before is open; and after it."""
+    _, who = earner(client, 5000)
+    db.session.remove()
+    with db.engine.connect() as settling:
+        settling.execute(text("SELECT now()"))
+        end = scalar("SELECT clock_timestamp()")
+        monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end))
+        with transaction() as session:
+            during: Any = months.owed(session, date(2026, 10, 1))
+            if during:
+                return list(during), [who.id]
+    with transaction() as session:
+        return list(during), list(months.owed(session, date(2026, 10, 1)))
+
+
+def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during, after = owed_beside_a_settlement(client, monkeypatch)
+    assert during == [] and len(after) == 1
+
+
+@pytest.mark.control
+def test_without_the_look_at_transactions_it_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(months, "UNDER_WAY", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
+    during, _ = owed_beside_a_settlement(client, monkeypatch)
+    assert len(during) == 1

@@ -18,6 +18,7 @@ from app.blueprints.console import (
     ops,
     pages,
     pay,
+    payout_stop,
     reset,
     unsubscribe,
 )
@@ -25,13 +26,15 @@ from app.blueprints.console.page import error_page
 from app.config import Settings
 from app.web.errors import PAGE
 
+PAGES = (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, payout_stop, ops)
+
 
 def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.extensions[PAGE] = error_page
     app.register_blueprint(pages.blueprint)
-    for each in (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, ops):
+    for each in PAGES:
         app.register_blueprint(each.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

@@ -24,7 +24,8 @@ def read_merchant() -> Any:
     return queries.me(current_caller())
 
 
-@blp.patch("/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True)
+@blp.patch("/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True,
+           errors=[errors.MerchantDeleted])  # fmt: skip
 def change_merchant(**body: Any) -> Any:
     """Change one's own account as a merchant.
 
@@ -40,7 +41,7 @@ def change_password(**body: Any) -> Any:
     return actions.change_password(caller=current_caller(), **body)
 
 
-@blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData)
+@blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData, errors=[errors.MerchantDeleted])
 def pause_merchant() -> Any:
     """Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves.
 
@@ -49,7 +50,8 @@ def pause_merchant() -> Any:
     return actions.pause(caller=current_caller())
 
 
-@blp.post("/me/resume", access=MERCHANT, body=schemas.ResumeBody, returns=schemas.StatusData, errors=PASSWORD_ERRORS)
+@blp.post("/me/resume", access=MERCHANT, body=schemas.ResumeBody, returns=schemas.StatusData,
+          errors=[*PASSWORD_ERRORS, errors.MerchantDeleted])  # fmt: skip
 def resume_merchant(current_password: str, **body: Any) -> Any:
     """End the pause; stalls stay closed until they are opened."""
     return actions.resume(caller=current_caller(), current_password=current_password)
@@ -59,12 +61,12 @@ def resume_merchant(current_password: str, **body: Any) -> Any:
     "/me/delete",
     access=MERCHANT,
     body=schemas.DeleteBody,
-    returns=schemas.StatusData,
-    errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.PayoutInProgress],
+    returns=schemas.DeletedData,
+    errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.MerchantDeleted, errors.PayoutInProgress],
 )
 def delete_merchant(current_password: str, **body: Any) -> Any:
     """Delete the merchant; what the books need stays, who it was does not.
 
-    An account that holds another role keeps that.
+    An account that holds another role keeps that. A payout that comes back afterwards is given to operators.
     """
     return actions.delete_merchant(caller=current_caller(), current_password=current_password)

@@ -148,3 +148,12 @@ class MerchantAccount(Schema):
 class StatusData(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     paused_at = Moment(allow_none=True)
+
+
+class DeletedData(Schema):
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[-1]})
+    money_may_return_until = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "a bank or wallet can send the last payout back so long"},
+    )

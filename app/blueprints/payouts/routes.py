@@ -6,7 +6,7 @@ from app.accounts.errors import EmailNotVerified
 from app.blueprints.payouts import schemas
 from app.core.errors import Unavailable
 from app.ledger.errors import InsufficientFunds
-from app.merchants.errors import MerchantPaused
+from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.payouts import actions, errors, queries
 from app.web.access import MERCHANT
 from app.web.auth import current_caller
@@ -24,12 +24,21 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
     returns=schemas.PayoutRow,
     status=201,
     idempotent="forever",
-    errors=[EmailNotVerified, InsufficientFunds, MerchantPaused, errors.PayoutDetailsMissing, Unavailable],
+    errors=[
+        EmailNotVerified,
+        InsufficientFunds,
+        MerchantDeleted,
+        MerchantPaused,
+        errors.PayoutDetailsMissing,
+        Unavailable,
+    ],
 )
 def request_payout(**body: Any) -> Any:
     """Ask to be paid out, now or at a time.
 
-    The amount is held at once. A key is kept for ever: the same key never makes a second payout.
+    The amount is held at once. A key is kept for ever: the same key never makes a second payout. Nothing was paid to
+    the destination before: send the `password`, or sign in again (409 CONFIRMATION_REQUIRED); it is told by mail, and
+    the payout rests until `heldUntil`.
     """
     made = actions.request_payout(caller=current_caller(), idempotency_key=current_key(), **body)
     return made, {"ETag": f'"{made["version"]}"'}

@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from app.payouts.destinations import DESTINATIONS
 from app.payouts.states import ACTORS, STATES
 from app.web.bounded import BoundedMoment
+from app.web.confirmation import ConfirmedBody
 from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
 from app.web.schema import Query, Schema
 
@@ -19,7 +20,7 @@ WHEN = {
 REASONS = ["EMAIL_NOT_VERIFIED", "MERCHANT_PAUSED", "PAYOUT_DETAILS_MISSING", "INSUFFICIENT_FUNDS", "PAYRAIL_DISABLED"]
 
 
-class PayoutBody(Schema):
+class PayoutBody(ConfirmedBody):
     """How much is paid out, when, and where to."""
 
     amount_minor = Whole(required=True, min=1, max=MOST_MINOR, metadata=AMOUNT)
@@ -74,6 +75,11 @@ class PayoutRow(Schema):
     mode = fields.String(required=True, metadata={"enum": ["now", "schedule"], "example": "now"})
     scheduled_for = Moment(required=True, allow_none=True)
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it failed, as the rail says"})
+    held_until = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "it does not leave before: nothing was paid to its destination before the request"},
+    )
     created_at = Moment(required=True)
     updated_at = Moment(required=True)
     submitted_at = Moment(required=True, allow_none=True)

@@ -1,5 +1,6 @@
 """Deleting oneself as a merchant: the person goes, the books stay."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import case, delete, exists, func, null, update
@@ -23,22 +24,30 @@ NOBODY = "Deleted merchant"
 def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
     """Erases the merchant, and the person as well unless the account holds another role. Every session ends.
 
-    Raises CurrentPasswordWrong, Throttled, BalanceNotZero, PayoutInProgress.
+    The answer says until when the last payout may come back. Raises CurrentPasswordWrong, Throttled, BalanceNotZero,
+    PayoutInProgress, MerchantDeleted.
     """
     if not check_own_password(caller, current_password):
         raise CurrentPasswordWrong()
     with transaction() as session:
         # The account too, so that a settlement which names it comes before or finds no merchant.
         merchant, _, _ = claimed_with_profile(session, caller.id)
-        open_money(session, caller.id)
+        returns_until = open_money(session, caller.id)
         check_step(merchant.status, DELETED)
-        _erase(session, caller)
-        enqueue("merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name)
-    return {"status": DELETED}
+        erased_at = _erase(session, caller)
+        enqueue(
+            "merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name,
+            erased_at=erased_at.isoformat(), returns_until=returns_until.isoformat() if returns_until else None,
+        )  # fmt: skip
+    return {"status": DELETED, "money_may_return_until": returns_until}
 
 
-def _erase(session: OrmSession, caller: Caller) -> None:
-    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all."""
+def _erase(session: OrmSession, caller: Caller) -> datetime:
+    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all.
+
+    The answer is when: everything is locked by then, so whatever the profile wrote is older, and what a later one of
+    the same account writes is younger.
+    """
     only_role = Account.roles.contained_by([ROLE])
     gone: dict[str, Any] = {
         "email": f"{caller.id}@deleted.invalid",
@@ -56,7 +65,9 @@ def _erase(session: OrmSession, caller: Caller) -> None:
     alone = exists().where(Account.id == caller.id, only_role).correlate(None)
     for number, part in enumerate([*_of_merchant(caller), *(each.where(alone) for each in _of_person(caller))]):
         statement = statement.add_cte(part.cte(f"part{number}"))
-    session.execute(statement.execution_options(synchronize_session=False))
+    erased_at = statement.returning(func.clock_timestamp()).execution_options(synchronize_session=False)
+    moment: datetime = session.execute(erased_at).scalar_one()
+    return moment
 
 
 def _of_merchant(caller: Caller) -> list[Any]:

@@ -2,18 +2,16 @@
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from app.accounts.caller import Caller
-from app.core import outbox
 from app.core.errors import NotFound
 from app.core.transaction import transaction
 from app.payouts import queries
+from app.payouts.cancellation import cancel
 from app.payouts.errors import NotCancellable
 from app.payouts.models import Payout
-from app.payouts.moving import release
-from app.payouts.states import CANCELLABLE, CANCELLED, MERCHANT
-from app.payouts.steps import step
+from app.payouts.states import CANCELLED, MERCHANT
 
 
 def cancel_payout(*, caller: Caller, id: str) -> dict[str, Any]:
@@ -24,13 +22,9 @@ def cancel_payout(*, caller: Caller, id: str) -> dict[str, Any]:
     """
     with transaction() as session:
         own = (Payout.account_id == caller.id,)
-        payout = step(
-            session, id, CANCELLED, since=CANCELLABLE, actor=MERCHANT, where=own, settled_at=func.now()
-        )  # fmt: skip
-        if payout is not None:
-            release(session, payout.id, caller.id, payout.amount_minor)
-            outbox.cancel(f"payout:{payout.id}")
-            return queries.shown(payout)
+        cancelled = cancel(session, [id], actor=MERCHANT, where=own)
+        if cancelled:
+            return queries.shown(cancelled[0])
         payout = session.scalar(select(Payout).where(Payout.id == id, *own))
     if payout is None:
         raise NotFound()

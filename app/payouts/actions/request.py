@@ -1,13 +1,18 @@
 """Asking to be paid."""
 
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, func, insert
+from flask import current_app
+from sqlalchemy import Interval, Table, bindparam, case, exists, func, insert, literal_column, null
+from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.accounts.confirmation import confirm_owner
+from app.accounts.errors import ConfirmationRequired
 from app.clients.payrail import rail
 from app.core.db import compiled, rows_within
 from app.core.ids import new_id
@@ -23,25 +28,67 @@ from app.payouts.destinations import Target
 from app.payouts.errors import PayoutDetailsMissing
 from app.payouts.models import Payout
 from app.payouts.moving import hold
-from app.payouts.states import MERCHANT, REQUESTED, SCHEDULED
+from app.payouts.states import MERCHANT, PAID, REQUESTED, SCHEDULED
 
 GIVEN = (
     "id", "account_id", "amount_minor", "destination", "mode", "scheduled_for", "idempotency_key", "status", "actor",
     *(each.name for each in fields(Target)),
 )  # fmt: skip
 _TABLE = cast(Table, Payout.__table__)
+_EARLIER = _TABLE.alias("earlier")
+_KNOWN = exists().where(
+    _EARLIER.c.account_id == bindparam("account_id"),
+    _EARLIER.c.wallet_mark == bindparam("wallet_mark"),
+    _EARLIER.c.status == literal_column(f"'{PAID}'"),
+)
+_DUE: Any = func.coalesce(bindparam("scheduled_for"), func.now())
 _INSERT = compiled(
     insert(_TABLE)
     .values(
-        {name: bindparam(name) for name in GIVEN} | {"due_at": func.coalesce(bindparam("scheduled_for"), func.now())}
+        {name: bindparam(name) for name in GIVEN}
+        | {
+            "due_at": case((_KNOWN, _DUE), else_=func.now()),
+            "held_until": case((_KNOWN, null()), else_=func.now() + as_type(bindparam("rest"), Interval)),
+        }
     )
     .returning(*(_TABLE.c[name] for name in queries.SHOWN))
 )
 
 
-def request_payout(
+class _Unconfirmed(Exception):
+    """Nothing was paid to the destination before, and this request to it is not confirmed."""
+
+    def __init__(self, mark: str) -> None:
+        super().__init__(mark)
+        self.mark = mark
+
+
+def request_payout(*, caller: Caller, password: str | None = None, **wish: Any) -> dict[str, Any]:
+    """A payout whose amount is held from now on; what is wished for is told by `_request`.
+
+    A destination that nothing was paid to before has to be confirmed by the owner. The password is looked at outside of
+    the transaction, and confirms only the destination that the details lead to by then. Raises ValidationFailed,
+    MerchantPaused, PayoutDetailsMissing, InsufficientFunds with the figure, PayrailDisabled, ConfirmationRequired,
+    CurrentPasswordWrong, Throttled.
+    """
+    request = partial(_request, caller=caller, **wish)
+    try:
+        return request(confirmed=None)
+    except _Unconfirmed as error:
+        mark = error.mark
+    if destinations.mark_earlier_payouts(caller.id, mark):
+        return request(confirmed=mark)
+    confirm_owner(caller, password)
+    try:
+        return request(confirmed=mark)
+    except _Unconfirmed as error:
+        raise ConfirmationRequired() from error
+
+
+def _request(
     *,
     caller: Caller,
+    confirmed: str | None,
     amount_minor: int,
     destination: str,
     mode: str,
@@ -49,10 +96,8 @@ def request_payout(
     payrail_msisdn: str | None = None,
     idempotency_key: str | None = None,
 ) -> dict[str, Any]:
-    """A payout whose amount is held from now on; cents of NAD. A naive time is in the merchant's time zone.
-
-    Raises ValidationFailed, MerchantPaused, PayoutDetailsMissing, InsufficientFunds with the figure, PayrailDisabled.
-    """
+    """One try; cents of NAD. A naive time is in the merchant's time zone. `confirmed` is the mark of the destination
+    that may be new. Raises _Unconfirmed for any other that is."""
     with transaction() as session:
         merchant = claimed_briefly(session, caller.id)
         when = payment_time(mode, scheduled_for, settings.effective(merchant.settings)["timezone"])
@@ -62,19 +107,30 @@ def request_payout(
             "id": new_id(), "account_id": caller.id, "amount_minor": amount_minor, "destination": destination,
             "mode": mode, "scheduled_for": when, "idempotency_key": idempotency_key, **vars(target),
         }  # fmt: skip
-        made = _begun(session, values)
+        made = _begun(session, values, confirmed)
     return queries.told(made)
 
 
-def _begun(session: OrmSession, values: dict[str, Any]) -> dict[str, Any]:
-    """The row, once the amount is held and the way to the rail enqueued: all of it commits, or nothing does."""
+def _begun(session: OrmSession, values: dict[str, Any], confirmed: str | None) -> dict[str, Any]:
+    """The row, once the amount is held and the way to the rail enqueued: all of it commits, or nothing does.
+
+    The job of a payout to a new destination is due at once, to tell the owner, and waits then.
+    """
     payout_id, when = values["id"], values["scheduled_for"]
     hold(session, payout_id, values["account_id"], values["amount_minor"])
-    begins = {"status": SCHEDULED if when else REQUESTED, "actor": MERCHANT}
+    begins = {"status": SCHEDULED if when else REQUESTED, "actor": MERCHANT, "rest": _rest()}
     (row,) = rows_within(session, _INSERT, {**values, **begins})
+    made = dict(zip(queries.SHOWN, row, strict=True))
+    new = made["held_until"] is not None
+    if new and values["wallet_mark"] != confirmed:
+        raise _Unconfirmed(values["wallet_mark"])
     name = f"payout:{payout_id}"
-    enqueue("payouts.carry", key=name, run_at=when, aggregate=name, payout_id=payout_id)
-    return dict(zip(queries.SHOWN, row, strict=True))
+    enqueue("payouts.carry", key=name, run_at=None if new else when, aggregate=name, payout_id=payout_id)
+    return made
+
+
+def _rest() -> timedelta:
+    return timedelta(hours=current_app.extensions["settings"].PAYOUT_NEW_DESTINATION_HOLD)
 
 
 def _target(account_id: str, merchant: Purpose, destination: str, msisdn: str | None) -> Target:

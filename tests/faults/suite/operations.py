@@ -177,6 +177,7 @@ def scheduled_payout(it: Caller) -> Asked:
 def _payout(it: Caller, who: Merchant, **fields: Any) -> Asked:
     key, amount = it.key(), it.dice.randint(100, 900)
     body = {"amountMinor": amount, "destination": "payrail", "mode": "now", "idempotencyKey": key, **fields}
+    body["password"] = PASSWORD
     about = {"merchant": who.id, "amount": amount}
     return it.post("payout", "/api/merchants/me/payout-requests", body, token=who.token, key=key, **about)
 

@@ -1,0 +1,46 @@
+"""The page behind the link in the mail about a payout to a new destination.
+
+Programs that look where links lead open the page as well, so opening it changes nothing.
+"""
+
+from flask import redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from app.blueprints.console.page import Pages, page
+from app.core.errors import NotFound
+from app.payouts import actions, queries
+from app.payouts.links import payout_id_of
+from app.web.limits import Limit, count_miss, spend
+
+READING, ROUTE = Limit(120), "/payout-stop/<token>"
+blueprint = Pages("payout_stop", __name__, url_prefix="/payout-stop")
+
+
+@blueprint.get("/<token>")
+def show(token: str) -> ResponseReturnValue:
+    """What the link would stop, and whether it still can."""
+    spend(READING, ROUTE)
+    payout_id = payout_id_of(token)
+    payout = queries.stoppable(payout_id) if payout_id else None
+    if payout is None:
+        return _unknown()
+    return page("console/payout_stop.html", token=token, payout=payout)
+
+
+@blueprint.post("/<token>")
+def stop(token: str) -> ResponseReturnValue:
+    """Stops the payout, and shows the page again."""
+    spend(READING, ROUTE)
+    payout_id = payout_id_of(token)
+    try:
+        if payout_id is None:
+            raise NotFound()
+        actions.stop_payouts(payout_id)
+    except NotFound:
+        return _unknown()
+    return redirect(url_for("payout_stop.show", token=token), 303)
+
+
+def _unknown() -> ResponseReturnValue:
+    count_miss()
+    return page("console/payout_stop_unknown.html", status=404)

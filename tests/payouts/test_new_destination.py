@@ -1,0 +1,222 @@
+"""The first payout to a destination is confirmed by its owner: by the password, or by a recent sign-in."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.accounts.models import Account
+from app.accounts.passwords import hashed
+from app.clients.payrail import TransferOutcome
+from app.payouts import destinations
+from app.payouts.actions import request
+from tests.factories.accounts import PASSWORD, sign_in
+from tests.factories.merchants import changed
+from tests.factories.payouts import (
+    BANK,
+    PATH,
+    Sink,
+    earner,
+    lawful,
+    money,
+    rail_of,
+    read,
+    requested,
+    scalar,
+    signed_in_earlier,
+    wish,
+    work,
+    write,
+)
+from tests.http import Client, data, refusal
+
+OTHER = "+264817654321"
+SUBJECT = "A payout to a new destination"
+
+
+def earlier(client: Client, amount: int = 5000) -> tuple[Client, Account]:
+    """A merchant with earnings who signed in long ago."""
+    me, who = earner(client, amount)
+    signed_in_earlier(who)
+    return me, who
+
+
+def test_a_token_alone_pays_nothing_to_a_new_destination(client: Client) -> None:
+    me, _ = earlier(client)
+    answer = me.post(PATH, wish())
+    assert refusal(answer) == (409, "CONFIRMATION_REQUIRED")
+    assert answer.get_json()["data"] == {"methods": ["password", "sign_in"]}
+    assert (
+        scalar("SELECT count(*) FROM payout") == scalar("SELECT count(*) FROM outbox WHERE kind LIKE 'payouts%'") == 0
+    )
+    assert money(me) == (5000, 0)
+    lawful()
+
+
+def test_insufficient_funds_is_told_before_a_password_is_asked_for(client: Client) -> None:
+    me, _ = earlier(client)
+    assert refusal(me.post(PATH, wish(5001))) == (409, "INSUFFICIENT_FUNDS")
+
+
+@pytest.mark.parametrize("place", ["body", "header"])
+def test_the_password_confirms(client: Client, place: str) -> None:
+    me, _ = earlier(client)
+    body = wish(password=PASSWORD) if place == "body" else wish()
+    headers = {} if place == "body" else {"X-Confirm-Password": PASSWORD}
+    made = data(me.post(PATH, body, headers=headers), 201)
+    work()
+    assert read(me, made)["status"] == "paid"
+    lawful()
+
+
+def test_a_password_with_letters_beyond_ascii_comes_in_the_header_as_utf_8(client: Client) -> None:
+    me, who = earlier(client)
+    password = "grüße aus Lüderitz"
+    write("UPDATE account SET password_hash = :it WHERE id = :id", it=hashed(password), id=who.id)
+    header = password.encode().decode("latin-1")
+    assert me.post(PATH, wish(), headers={"X-Confirm-Password": header}).status_code == 201
+
+
+def test_a_sign_in_of_the_last_ten_minutes_confirms(client: Client) -> None:
+    me, who = earner(client, 5000)
+    signed_in_earlier(who, timedelta(minutes=9, seconds=50))
+    requested(me)
+    signed_in_earlier(who, timedelta(seconds=20))
+    assert refusal(me.post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
+
+
+def test_refreshing_a_token_is_no_sign_in(client: Client) -> None:
+    _, who = earner(client, 5000)
+    tokens = sign_in(client, who.email)
+    signed_in_earlier(who)
+    fresh = data(client.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))
+    assert refusal(client.as_(fresh["accessToken"]).post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
+
+
+def test_a_sign_in_right_after_an_identity_was_linked_confirms_nothing(client: Client) -> None:
+    """Whoever has a token can link an identity of their own, and sign in with it."""
+    me, who = earner(client, 5000)
+    write("INSERT INTO external_identity (provider, subject, account_id) VALUES ('google', 'theirs', :id)", id=who.id)
+    write("UPDATE account SET created_at = created_at - interval '1 year'")
+    assert refusal(me.post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
+    assert me.post(PATH, wish(password=PASSWORD)).status_code == 201
+
+
+def test_an_account_without_a_password_signs_in_again(client: Client) -> None:
+    me, who = earner(client, 5000)
+    write("UPDATE account SET password_hash = NULL")
+    write("INSERT INTO external_identity (provider, subject, account_id, linked_at)"
+          " SELECT 'google', 'mine', id, created_at FROM account")  # fmt: skip
+    requested(me)
+    signed_in_earlier(who)
+    assert me.post(PATH, wish()).get_json()["data"] == {"methods": ["sign_in"]}
+
+
+def test_a_wrong_password_counts_like_a_failed_sign_in(client: Client) -> None:
+    me, _ = earlier(client)
+    for _ in range(10):
+        assert refusal(me.post(PATH, wish(password="wrong"))) == (422, "CURRENT_PASSWORD_WRONG")
+    for password in ("wrong", PASSWORD):
+        assert me.post(PATH, wish(password=password)).status_code == 429
+    key = {"Idempotency-Key": "a-key-for-this"}
+    assert me.post(PATH, wish(password="wrong"), headers=key).status_code == 429
+    assert scalar("SELECT count(*) FROM payout") == 0
+    lawful()
+
+
+def test_failures_under_a_key_count_as_well_and_leave_the_key_free(client: Client) -> None:
+    me, _ = earlier(client)
+    key = {"Idempotency-Key": "a-key-for-this"}
+    assert me.post(PATH, wish(), headers=key).status_code == 409
+    for _ in range(3):
+        assert me.post(PATH, wish(password="wrong"), headers=key).status_code == 422
+    assert scalar("SELECT max(hits) FROM throttle") == 3
+    first = me.post(PATH, wish(password=PASSWORD), headers=key)
+    assert first.status_code == 201
+    # The password is no part of what was asked for: the answer is given again with it, without it, and with another.
+    for again in (
+        wish(password=PASSWORD),
+        wish(),
+        wish(password="changed since"),
+        wish(idempotencyKey="a-key-for-this"),
+    ):
+        answer = me.post(PATH, again, headers=key)
+        assert answer.headers["Idempotent-Replayed"] == "true" and data(answer, 201) == data(first, 201)
+    assert refusal(me.post(PATH, wish(999, password=PASSWORD), headers=key)) == (409, "IDEMPOTENCY_KEY_REUSED")
+    assert scalar("SELECT count(*) FROM payout") == 1
+
+
+def test_a_destination_is_known_once_a_payout_to_it_was_paid(client: Client) -> None:
+    me, who = earner(client, 9000)
+    with rail_of(Sink()) as sink:
+        requested(me)
+        signed_in_earlier(who)
+        assert me.post(PATH, wish()).status_code == 409, "requested is not paid"
+        sink.first = TransferOutcome.FAILED
+        work()
+        assert me.post(PATH, wish()).status_code == 409, "failed is not paid"
+        sink.first = TransferOutcome.PAID
+        paid = requested(me, password=PASSWORD)
+        work()
+        assert requested(me)["heldUntil"] is None
+        assert me.post(PATH, wish(payrailMsisdn=OTHER)).status_code == 409
+        assert me.post(PATH, wish(destination="bank")).status_code == 409
+        work()
+        write("UPDATE payout SET status = 'returned' WHERE status = 'paid'")
+        assert read(me, paid)["status"] == "returned"
+        assert me.post(PATH, wish()).status_code == 409, "returned is not paid"
+
+
+@pytest.mark.parametrize("change", [{"accountNumber": "620099"}, {"accountName": "Other CC"}, {"bankName": "FNB"},
+                                    {"branchCode": "111111"}, {"branchCode": None}])  # fmt: skip
+def test_details_that_changed_are_a_new_destination(client: Client, change: dict[str, Any]) -> None:
+    me, who = earner(client, 9000)
+    requested(me, destination="bank")
+    work()
+    signed_in_earlier(who)
+    changed(me, payoutDetails={"bankName": BANK["bankName"].upper(), "accountName": f" {BANK['accountName'].lower()} "})
+    assert requested(me, destination="bank")["heldUntil"] is None
+    changed(me, payoutDetails=change)
+    assert refusal(me.post(PATH, wish(destination="bank"))) == (409, "CONFIRMATION_REQUIRED")
+
+
+def test_banks_paid_before_destinations_were_marked_stay_known(client: Client) -> None:
+    me, who = earner(client, 9000)
+    for _ in range(2):
+        requested(me, destination="bank")
+    work()
+    write("UPDATE payout SET wallet_mark = NULL, held_until = NULL, owner_told_at = NULL")
+    signed_in_earlier(who)
+    assert requested(me, destination="bank")["heldUntil"] is None
+    assert scalar("SELECT count(*) FROM payout WHERE wallet_mark IS NULL") == 0
+    write("UPDATE payout SET wallet_mark = NULL WHERE status = 'paid'")
+    changed(me, payoutDetails={"accountNumber": "620099"})
+    assert me.post(PATH, wish(destination="bank")).status_code == 409
+
+
+def pay_while_details_change(client: Client, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The answer to a request whose saved details are changed while its password is looked at."""
+    me, _ = earlier(client)
+    inner = request.confirm_owner
+
+    def slowly(*arguments: Any) -> None:
+        inner(*arguments)
+        changed(me, payoutDetails={"msisdn": OTHER})
+
+    monkeypatch.setattr(request, "confirm_owner", slowly)
+    return me.post(PATH, wish(password=PASSWORD))
+
+
+def test_details_changed_while_the_password_is_looked_at_are_not_confirmed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal(pay_while_details_change(client, monkeypatch)) == (409, "CONFIRMATION_REQUIRED")
+    assert scalar("SELECT count(*) FROM payout") == 0
+
+
+@pytest.mark.control
+def test_without_the_mark_the_password_would_confirm_the_changed_details(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(destinations, "mark_of", lambda account_id, destination, details: "the same for all")
+    assert data(pay_while_details_change(client, monkeypatch), 201)["destinationShown"] == "••••321"

@@ -1,0 +1,213 @@
+"""The first payout to a destination is told by mail before it leaves, and rests until its owner could stop it."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import true
+
+from app.clients import mailbox
+from app.core.db import db
+from app.core.jobs import Permanent, Postpone, Transient
+from app.payouts import operating, submitting
+from app.payouts.actions import stop_payouts
+from app.payouts.jobs import carry
+from app.payouts.models import Payout
+from app.payouts.notices import tell_owner
+from tests.factories.accounts import account, mails_to
+from tests.factories.merchants import changed
+from tests.factories.payouts import (
+    PATH,
+    Sink,
+    earner,
+    later,
+    lawful,
+    money,
+    rail_of,
+    read,
+    requested,
+    resting,
+    scalar,
+    signed_in_earlier,
+    wish,
+    work,
+    write,
+)
+from tests.http import Client, data, refusal
+from tests.payouts.test_races import run
+from tests.races import at_once
+
+OTHER = "+264817654321"
+SUBJECT = "A payout to a new destination"
+
+
+def notices(email: str) -> list[dict[str, Any]]:
+    return [each for each in mails_to(email) if SUBJECT in each["subject"]]
+
+
+def test_the_owner_is_told_before_the_transfer(client: Client) -> None:
+    me, who = earner(client, 5000)
+    seen: list[int] = []
+
+    class Watching(Sink):
+        def send_transfer(self, transfer: Any) -> Any:
+            seen.append(scalar("SELECT count(*) FROM payout WHERE owner_told_at IS NOT NULL"))
+            return super().send_transfer(transfer)
+
+    with rail_of(Watching()):
+        requested(me)
+        work()
+        requested(me)
+        work()
+    assert seen == [1, 1]
+    (mail,) = notices(who.email)
+    assert "N$\u00a010.00" in mail["text"] and "••••567" in mail["text"]
+
+
+@pytest.mark.parametrize("fields", [{}, {"mode": "schedule", "scheduledFor": "2026-12-30"}])
+def test_the_owner_is_told_at_once_and_the_payout_rests(app: Flask, client: Client, fields: dict[str, Any]) -> None:
+    with resting(app, hours=24), rail_of(Sink()) as sink:
+        me, who = earner(client, 5000)
+        made = requested(me, **fields)
+        assert made["heldUntil"] is not None and made["status"] in ("requested", "scheduled")
+        work()
+        (mail,) = notices(who.email)
+        assert "stop" in mail["text"].lower()
+        assert read(me, made)["heldUntil"] is not None and money(me) == (4000, 1000)
+        later(timedelta(hours=23, minutes=59))
+        assert read(me, made)["status"] == made["status"] and sink.tries == []
+        later(timedelta(days=60) if fields else timedelta(minutes=2))
+        assert read(me, made)["status"] == "paid" and sink.tries == [made["id"]]
+        assert len(notices(who.email)) == 1
+    lawful()
+
+
+def test_the_rest_begins_when_the_mail_has_left(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with resting(app, hours=24), rail_of(Sink()) as sink:
+        me, who = earner(client, 5000)
+        made = requested(me)
+
+        def away(*_: Any, **__: Any) -> None:
+            raise Transient("the mail server is away")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("app.payouts.notices.send", away)
+            later(timedelta(hours=30))
+            assert read(me, made)["status"] == "requested" and sink.tries == []
+        later(timedelta(hours=2))
+        later(timedelta(hours=22))
+        assert read(me, made)["status"] == "requested" and len(notices(who.email)) == 1
+        later(timedelta(hours=3))
+        assert read(me, made)["status"] == "paid"
+
+
+def test_what_cannot_be_told_is_not_paid_and_operators_see_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise Permanent("550 no such mailbox")
+
+    monkeypatch.setattr("app.payouts.notices.send", refused)
+    me, _ = earner(client, 5000)
+    with rail_of(Sink()) as sink:
+        made = requested(me)
+        work()
+    found = read(me, made)
+    assert (found["status"], found["reason"]) == ("cancelled", "OWNER_NOT_TOLD") and sink.tries == []
+    assert money(me) == (5000, 0)
+    assert [each.review.kind for each in operating.open_reviews()] == ["owner_not_told"]
+    lawful()
+
+
+def test_it_goes_where_it_was_confirmed_for_whatever_is_changed_meanwhile(app: Flask, client: Client) -> None:
+    with resting(app, hours=24), rail_of(Sink()) as sink:
+        me, _ = earner(client, 5000)
+        made = requested(me)
+        work()
+        changed(me, payoutDetails={"msisdn": OTHER})
+        later(timedelta(hours=25))
+        assert sink.sent[made["id"]].destination.msisdn == "+264811234567"
+
+
+def stop_against_submit(app: Flask, client: Client) -> tuple[str, list[str]]:
+    """How a payout ended whose rest is over while its link is used, and what the rail was told."""
+    me, _ = earner(client, 1000)
+    with resting(app, hours=24), rail_of(Sink()) as sink:
+        made = requested(me)
+        work()
+        write("UPDATE payout SET held_until = now() WHERE id = :id", id=made["id"])
+
+        def act(number: int) -> Any:
+            with app.app_context():
+                if number:
+                    return stop_payouts(made["id"])
+                with suppress(Postpone):
+                    carry(run(), payout_id=made["id"])
+                return None
+
+        at_once(2, act)
+        return read(me, made)["status"], sink.tries
+
+
+def test_stopping_and_submitting_never_both_win(app: Flask, client: Client) -> None:
+    for _ in range(10):
+        status, sent = stop_against_submit(app, client)
+        assert (status, len(sent)) in (("cancelled", 0), ("paid", 1))
+    lawful()
+
+
+@pytest.mark.control
+def test_without_the_condition_it_would_leave_before_its_rest_is_over(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submitting, "may_leave", lambda: true())
+    me, _ = earner(client, 1000)
+    with resting(app, hours=24), rail_of(Sink()):
+        made = requested(me)
+        assert submitting.claim(db.session.get_one(Payout, made["id"]))
+
+
+def test_cancelling_works_while_it_rests(app: Flask, client: Client) -> None:
+    with resting(app, hours=24):
+        me, _ = earner(client, 5000)
+        made = requested(me)
+        data(me.post(f"{PATH}/{made['id']}/cancel"))
+        assert money(me) == (5000, 0)
+        later(timedelta(days=2))
+        assert read(me, made)["status"] == "cancelled"
+    lawful()
+
+
+def test_of_sixty_four_at_once_none_leaves_unconfirmed_or_early(app: Flask, client: Client) -> None:
+    with resting(app, hours=24), rail_of(Sink()) as sink:
+        me, who = earner(client, 64_000)
+        signed_in_earlier(who)
+        plain = at_once(64, lambda number: me.post(PATH, wish(1000)))
+        assert {refusal(each)[1] for each in plain} <= {"CONFIRMATION_REQUIRED", "BUSY"}
+        signed_in_earlier(who, timedelta(days=-1))
+        fresh = at_once(64, lambda number: me.post(PATH, wish(1000)))
+        assert {each.status_code for each in fresh} <= {201, 503, 409}
+        work()
+        assert sink.tries == []
+        assert scalar("SELECT count(*) FROM payout WHERE held_until > now() + interval '23 h'") == scalar(
+            "SELECT count(*) FROM payout"
+        )
+    lawful()
+
+
+def test_others_are_told_nothing(client: Client) -> None:
+    account("organiser")
+    account("admin")
+    me, who = earner(client, 5000)
+    requested(me)
+    work()
+    assert {each["to"] for each in mailbox.messages()} == {who.email}
+
+
+def test_telling_twice_is_one_message(client: Client) -> None:
+    me, _ = earner(client, 5000)
+    made = requested(me)
+    for _ in range(2):
+        tell_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
+    found = [each for each in mailbox.messages() if SUBJECT in each["subject"]]
+    assert len({each["headers"]["Message-ID"] for each in found}) == 1
