@@ -3,31 +3,31 @@ is not sent."""
 
 from datetime import timedelta
 
+from app.accounts.outgoing_mail import send_for
 from app.allocations import states
 from app.allocations.invoicing import actions as invoicing
 from app.allocations.invoicing.letters import invoice_letter
 from app.allocations.invoicing.models import Invoice
-from app.allocations.invoicing.paper import read
+from app.allocations.invoicing.paper import CREDIT_NOTE, read
 from app.allocations.tickets import letters, packs, queries
 from app.allocations.tickets.facts import Ticket, tickets
-from app.clients.mail import send
 from app.core.db import db, release
 from app.core.jobs import Delivery, Run, job
 
 
-@job("allocations.invite", Delivery.AT_LEAST_ONCE)
+@job("allocations.invite", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_invite(run: Run, *, slot_id: str, generation: int) -> None:
     """Sends a claim link, if the place still is for whom it was."""
     _mail_link(run, slot_id, generation, reminded=False)
 
 
-@job("allocations.remind", Delivery.AT_LEAST_ONCE)
+@job("allocations.remind", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_reminder(run: Run, *, slot_id: str, generation: int) -> None:
     """Sends the same claim link again."""
     _mail_link(run, slot_id, generation, reminded=True)
 
 
-@job("allocations.ticket", Delivery.AT_LEAST_ONCE)
+@job("allocations.ticket", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
     """Sends the ticket of a place that was claimed, or those of its party; or the confirmation for will call."""
     first = _still(slot_id, generation, queries.ALIVE)
@@ -36,16 +36,18 @@ def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
     tickets = queries.party(slot_id) if slots > 1 else [first]
     release()
     if tickets:
-        send(letters.confirmation(tickets, key=run.key), fence=run.fence)
+        send_for(first.organiser_id, letters.confirmation(tickets, key=run.key), run=run, counted=False)
 
 
-@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE)
+@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_invoice(run: Run, *, invoice_id: str, to: str) -> None:
     """Sends an invoice or a credit note."""
-    paper = db.session.scalar(db.select(Invoice.paper).where(Invoice.id == invoice_id))
+    row = db.session.execute(db.select(Invoice.paper, Invoice.organiser_id).where(Invoice.id == invoice_id)).first()
     release()
-    if paper is not None:
-        send(invoice_letter(read(paper), to=to, key=run.key), fence=run.fence)
+    if row is not None:
+        paper = read(row.paper)
+        message = invoice_letter(paper, to=to, key=run.key)
+        send_for(row.organiser_id, message, run=run, counted=paper.kind != CREDIT_NOTE)
 
 
 @job("allocations.credit", Delivery.AT_LEAST_ONCE)
@@ -57,7 +59,7 @@ def credit(run: Run, *, block_id: str) -> None:
 def _mail_link(run: Run, slot_id: str, generation: int, *, reminded: bool) -> None:
     ticket = _still(slot_id, generation, (states.INVITED,))
     if ticket is not None:
-        send(letters.invitation(ticket, key=run.key, reminded=reminded), fence=run.fence)
+        send_for(ticket.organiser_id, letters.invitation(ticket, key=run.key, reminded=reminded), run=run)
 
 
 def _still(slot_id: str, generation: int, wanted: tuple[str, ...]) -> Ticket | None:

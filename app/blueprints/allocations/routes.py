@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from app.accounts.errors import MAIL_ERRORS
 from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
 from app.blueprints.allocations.code_lists import code_list
 from app.blueprints.allocations.slot_pages import with_slots
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
@@ -67,7 +68,7 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.CodesBody,
     returns=answers.CodesData,
     status=201,
@@ -87,13 +88,13 @@ def list_codes(event_id: str, block_id: str) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/invite",
-    access=ORGANISER.with_verified_address(),
+    access=ORGANISER_MAILS,
     body=schemas.InviteBody,
     returns=answers.InvitesData,
     status=201,
     idempotent=True,
     limit=MAILING,
-    errors=[errors.InsufficientSlots, EventClosed],
+    errors=[errors.InsufficientSlots, EventClosed, *MAIL_ERRORS],
 )
 def invite(event_id: str, block_id: str, **body: Any) -> Any:
     """Invite people: each gets a claim link by mail.
@@ -105,7 +106,7 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.LinkBody,
     returns=answers.AllocationLinkData,
     errors=[EventClosed],
@@ -117,7 +118,7 @@ def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/open-link",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.OpenLinkBody,
     returns=answers.AllocationLinkData,
     errors=[EventClosed],
@@ -129,12 +130,12 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/remind",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.RemindBody,
     returns=answers.RemindData,
     idempotent=True,
     limit=MAILING,
-    errors=[EventClosed],
+    errors=[EventClosed, *MAIL_ERRORS],
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
     """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""

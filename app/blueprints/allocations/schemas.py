@@ -20,6 +20,7 @@ from app.web.fields import (
     Whole,
     problem,
 )
+from app.web.mail_fields import MailText
 from app.web.schema import Needing, Query, Schema
 
 MOST_PLACES, MOST_RECIPIENTS, MOST_PARTY = 5000, 500, 100
@@ -78,14 +79,14 @@ class CodesBody(Schema):
 
 
 class Recipient(Schema):
-    name = Text(required=True, min=1, max=200, metadata=PERSON)
+    name = MailText(required=True, min=1, max=200, metadata=PERSON)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
 
 
 class InviteBody(Schema):
     recipients = Items(Object(Recipient), min=1, max=MOST_RECIPIENTS)
-    name = Text(min=1, max=200, metadata={**PERSON, "rare": True})
+    name = MailText(min=1, max=200, metadata={**PERSON, "rare": True})
     email = Email(metadata={"rare": True})
     phone = Phone(allow_none=True, metadata={"rare": True})
     allow_duplicates = Flag(load_default=False, metadata={"rare": True})
@@ -163,7 +164,7 @@ class MoveBody(Needing):
 class ClaimBody(Needing):
     needs = ("name", "email")
 
-    name = Text(min=1, max=200, metadata=PERSON)
+    name = MailText(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES, load_default=E_TICKET)
@@ -175,7 +176,7 @@ class ClaimBody(Needing):
 class AllocatorBody(Schema):
     """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
 
-    name = Text(min=1, max=200, metadata=PERSON)
+    name = MailText(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES)

@@ -5,14 +5,14 @@ from urllib.parse import quote
 
 from flask import Response
 
-from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
 from app.applications import actions, errors, queries, visits
 from app.applications.documents import MAX_BYTES
 from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.web.access import APPLICATION_READERS, DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
+from app.web.access import APPLICATION_READERS, DECIDER_MAILS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, missing_counts
@@ -68,11 +68,11 @@ def read_application(application_id: str) -> Any:
 
 @blp.patch(
     "/<applicationId>",
-    access=DECIDERS,
+    access=DECIDER_MAILS,
     body=schemas.DecisionBody,
     returns=answers.ApplicationRow,
     versioned=True,
-    errors=[errors.AlreadyDecided, MoveNotAllowed],
+    errors=[errors.AlreadyDecided, MoveNotAllowed, *MAIL_ERRORS],
 )
 def decide(application_id: str, **body: Any) -> Any:
     """Approve or decline an application.
@@ -98,12 +98,12 @@ def withdraw(application_id: str) -> Any:
 
 @blp.post(
     "/<applicationId>/links",
-    access=DECIDERS,
+    access=DECIDER_MAILS,
     body=schemas.LinkBody,
     returns=answers.ApplicationLinkData,
     status=201,
     idempotent=True,
-    errors=[errors.NothingDue],
+    errors=[errors.NothingDue, *MAIL_ERRORS],
 )
 def send_link(application_id: str, **body: Any) -> Any:
     """Make a fresh link in place of the old one, and mail it."""
