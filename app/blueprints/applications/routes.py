@@ -216,7 +216,10 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
 )
 @missing_counts
 def activation_of(token: str, path: str = "/", **_: Any) -> Any:
-    """See for whom an activation is; looking does not use it up."""
+    """See for whom an activation is; looking does not use it up.
+
+    It says what the application says, and not whether the address has an account.
+    """
     return {**visits.activation(token), "path": path}
 
 
@@ -232,7 +235,8 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
 def activate(token: str, confirm_password: str, **body: Any) -> Any:
     """Activate the merchant's account and sign in.
 
-    Opens an account, or links the one that has the address: then the password must be that account's. Works once.
+    Opens an account, or links the one that has the address: then the password must be that account's, and a wrong one
+    counts as a failed sign-in. Works once.
     """
     done = actions.activate(token=token, **body)
     return {**token_data(done.signed_in), "path": done.path}
