@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
 from app.accounts import outgoing_mail
+from app.campaigns import keeping
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.invitations.actions import links
@@ -19,6 +21,12 @@ from tests.races import at_once
 from tests.unguarded import without
 
 VICTIM = "victim@example.org"
+
+
+@pytest.fixture(autouse=True)
+def _many_requests(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rates of routes do not bind here."""
+    monkeypatch.setattr(app.extensions["request_counter"], "scale", 10_000.0)
 
 
 def count(statement: str) -> int:
@@ -73,8 +81,7 @@ def race_of_invitations(client: Client, callers: int) -> list[Any]:
 
 
 def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -> None:
-    answers = race_of_invitations(client, 32)
-    # The rate of the route lets 60 a minute pass.
+    answers = race_of_invitations(client, 64)
     assert {each.status_code for each in answers} == {201}
     assert [each.get_json()["data"]["alreadyInvited"] for each in answers].count(False) == 1
     assert len({each.get_json()["data"]["slug"] for each in answers}) == 1
@@ -164,9 +171,8 @@ def test_a_limit_that_is_read_before_it_is_counted_would_let_more_pass(
 
     def read_first(session: Any, hits: Any) -> Any:
         keys = [outgoing_mail.throttle.key_of(*each) for each in hits]
-        rows = dict(
-            session.execute(text("SELECT key, hits FROM throttle WHERE key = ANY(:keys)"), {"keys": keys}).all()
-        )
+        statement = text("SELECT key, hits FROM throttle WHERE key = ANY(:keys)")
+        rows = {row.key: row.hits for row in session.execute(statement, {"keys": keys})}
         many(session, hits)
         return [
             outgoing_mail.throttle.Standing(rule, rows.get(key, 0) + hits[rule, subject], 1)
@@ -214,3 +220,19 @@ def test_names_that_may_hold_a_domain_are_no_links_in_a_mail(client: Client) -> 
     (mail,) = mails_to(VICTIM)
     assert "evil.shop" not in mail["text"] + mail["html"] + mail["subject"]
     assert "evil.\u200bshop" in mail["text"]
+
+
+def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.DAY))
+    owner = organiser(client)
+    path = f"/api/events/{event(owner)['id']}/notifications"
+    body = {
+        "name": "Doors", "templateId": "blank", "title": "Doors open", "body": "See you.", "channels": ["email"],
+        "sendNow": True, "audienceType": "event_ticket_holders", "respectPreferences": True,
+    }  # fmt: skip
+    draft = data(owner.post(f"{path}/broadcast", {**body, "sendNow": False}), 202)["campaignId"]
+    for _ in range(2):
+        data(owner.post(f"{path}/broadcast", body), 202)
+    assert refusal(owner.post(f"{path}/broadcast", body)) == (429, "MAIL_LIMIT_REACHED")
+    assert refusal(owner.patch(f"{path}/campaigns/{draft}", {"sendNow": True})) == (429, "MAIL_LIMIT_REACHED")
+    assert data(owner.get(f"{path}/campaigns/{draft}"))["status"] == "draft"

@@ -117,8 +117,12 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
     data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", body), 202)
     execute("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'")
     execute("UPDATE inventory_reminder SET next_at = now()")
-    execute("INSERT INTO outbox (kind, class, critical, bulk, max_attempts, payload) VALUES"
-            " ('inventory.remind', 'C', false, false, 5, '{}'), ('inventory.alert', 'C', false, false, 5, '{}')")  # fmt: skip
+    for kind in ("inventory.remind", "inventory.alert"):
+        execute(
+            "INSERT INTO outbox (kind, class, critical, bulk, max_attempts, payload)"
+            " VALUES (:kind, 'C', false, false, 5, '{}')",
+            kind=kind,
+        )
     without_verified_address(organiser_account)
     for _ in range(3):
         deliver()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import answers, schemas
 from app.campaigns import actions, counting, errors, keeping, people, queries
 from app.core.errors import Throttled
@@ -30,7 +31,7 @@ def preview_audience(id: str, **body: Any) -> Any:
 
 
 @blp.post("/broadcast", access=ORGANISER_MAILS, body=schemas.NewCampaign, returns=answers.BroadcastData, status=202,
-          idempotent=True)  # fmt: skip
+          idempotent=True, errors=[MailLimitReached])  # fmt: skip
 def broadcast(id: str, **body: Any) -> Any:
     """Send a campaign now, at a time, or keep it as a draft.
 
@@ -55,7 +56,7 @@ def read_campaign(id: str, campaign_id: str) -> Any:
 
 
 @blp.patch(ONE, access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow, versioned=True,
-           errors=[errors.CampaignFrozen])  # fmt: skip
+           errors=[errors.CampaignFrozen, MailLimitReached])  # fmt: skip
 def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
     row = actions.change_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
@@ -70,7 +71,7 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
 
 
 @blp.post(f"{ONE}/duplicate", access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow,
-          status=201, idempotent=True)  # fmt: skip
+          status=201, idempotent=True, errors=[MailLimitReached])  # fmt: skip
 def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Copy a campaign as a draft; the fields that are sent take the place of its own."""
     row = actions.duplicate(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
