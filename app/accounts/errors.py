@@ -1,6 +1,6 @@
 """Errors of accounts, sessions and codes."""
 
-from app.core.errors import Conflict, Forbidden, Unauthorised, Unavailable, Unprocessable
+from app.core.errors import AppError, Conflict, Forbidden, Throttled, Unauthorised, Unavailable, Unprocessable
 
 
 class InvalidCredentials(Unauthorised):
@@ -56,6 +56,16 @@ class ConfirmationRequired(Conflict):
     )
 
 
+class SenderNotVerified(Conflict):
+    number, code = 40983, "SENDER_NOT_VERIFIED"
+    message = "The organiser of this event has not verified their e-mail address, so no mail can leave for it."
+
+
+class MailLimitReached(Throttled):
+    number, code = 42984, "MAIL_LIMIT_REACHED"
+    message = "The mails of this account for today are used up; nothing was sent. Try again after Retry-After seconds."
+
+
 class CodeInvalid(Unprocessable):
     number, code = 42210, "CODE_INVALID"
     message = "The code is wrong, used or expired; ask for a new one."
@@ -79,3 +89,6 @@ class ProviderNotConfigured(Unavailable):
 class ProviderUnavailable(Unavailable):
     number, code = 50311, "PROVIDER_UNAVAILABLE"
     message = "The provider's keys cannot be read right now; try again in a moment."
+
+
+MAIL_ERRORS: list[type[AppError]] = [SenderNotVerified, MailLimitReached]

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.outgoing_mail import sender_columns
 from app.allocations import states
 from app.allocations.invoicing.queries import summary
 from app.allocations.models import AllocationBlock, AllocationSlot
@@ -63,6 +64,7 @@ BLOCK = (
     func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
     Account.email.label("contact_email"),
     *ENDS,
+    *sender_columns(Account),
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
 )
 

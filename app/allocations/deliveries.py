@@ -3,31 +3,31 @@ is not sent."""
 
 from datetime import timedelta
 
+from app.accounts.outgoing_mail import send_for
 from app.allocations import states
 from app.allocations.invoicing import actions as invoicing
 from app.allocations.invoicing.letters import invoice_letter
 from app.allocations.invoicing.models import Invoice
-from app.allocations.invoicing.paper import read
+from app.allocations.invoicing.paper import CREDIT_NOTE, read
 from app.allocations.tickets import letters, packs, queries
 from app.allocations.tickets.facts import tickets
-from app.clients.mail import send
 from app.core.db import db, release
 from app.core.jobs import Delivery, Run, job
 
 
-@job("allocations.invite", Delivery.AT_LEAST_ONCE)
+@job("allocations.invite", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_invite(run: Run, *, slot_id: str, generation: int) -> None:
     """Sends a claim link, if it would still open the place."""
     _mail_link(run, slot_id, generation, reminded=False)
 
 
-@job("allocations.remind", Delivery.AT_LEAST_ONCE)
+@job("allocations.remind", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_reminder(run: Run, *, slot_id: str, generation: int) -> None:
     """Sends the same claim link again."""
     _mail_link(run, slot_id, generation, reminded=True)
 
 
-@job("allocations.ticket", Delivery.AT_LEAST_ONCE)
+@job("allocations.ticket", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
     """Sends the tickets of one claim, or the confirmation for will call: those that are still the same guest's.
 
@@ -37,16 +37,18 @@ def mail_ticket(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
     found = queries.party(slot_id, generation)
     release()
     if found and found[0].email is not None:
-        send(letters.confirmation(found, key=run.key), fence=run.fence)
+        send_for(found[0].organiser_id, letters.confirmation(found, key=run.key), run=run, counted=False)
 
 
-@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE)
+@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_invoice(run: Run, *, invoice_id: str, to: str) -> None:
     """Sends an invoice or a credit note."""
-    paper = db.session.scalar(db.select(Invoice.paper).where(Invoice.id == invoice_id))
+    row = db.session.execute(db.select(Invoice.paper, Invoice.organiser_id).where(Invoice.id == invoice_id)).first()
     release()
-    if paper is not None:
-        send(invoice_letter(read(paper), to=to, key=run.key), fence=run.fence)
+    if row is not None:
+        paper = read(row.paper)
+        message = invoice_letter(paper, to=to, key=run.key)
+        send_for(row.organiser_id, message, run=run, counted=paper.kind != CREDIT_NOTE)
 
 
 @job("allocations.credit", Delivery.AT_LEAST_ONCE)
@@ -60,7 +62,8 @@ def _mail_link(run: Run, slot_id: str, generation: int, *, reminded: bool) -> No
     release()
     invited = [each for each in found if each.status == states.INVITED and each.generation == generation]
     if invited and invited[0].email is not None and not invited[0].closed:
-        send(letters.invitation(invited[0], key=run.key, reminded=reminded), fence=run.fence)
+        message = letters.invitation(invited[0], key=run.key, reminded=reminded)
+        send_for(invited[0].organiser_id, message, run=run)
 
 
 @job("allocations.print_pack", Delivery.AT_LEAST_ONCE, time_limit=timedelta(minutes=4))

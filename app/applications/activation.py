@@ -10,7 +10,7 @@ from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
 from app.accounts.queries import by_email
 from app.accounts.registration import Applicant, opened_account, with_role
-from app.accounts.throttling import check_password_of
+from app.accounts.throttling import check, check_password_of
 from app.applications import links
 from app.applications.links import Opened
 from app.applications.models import Application
@@ -20,7 +20,7 @@ from app.core.outbox import Work, errand
 from app.core.session import ReadOrWriteSession
 
 Known = aliased(Account)
-NOT_HIS = "There is an account with this address, and this is not its password. Use that one, or reset it first."
+NOT_HIS = "This is not the password of the account that has this address. Enter that one, or reset it first."
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,21 @@ def opened_with_account(token: str) -> tuple[Opened, Account | None]:
 def owner_of(found: Opened, known: Account | None, *, name: str, password: str, email: str | None) -> Owner:
     """The owner, who knows the password of the account if there is one. Nothing is written yet.
 
-    Raises CurrentPasswordWrong, Throttled, and ValidationFailed without any address or for too common a password.
+    With and without an account the same is checked, and the same time is spent on the password. Raises
+    CurrentPasswordWrong, Throttled, and ValidationFailed without any address or for too common a password.
     """
     address = known.email if known else found.application.email or email
     if address is None:
         raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
     existing = known or (None if found.application.email else by_email(address))
-    release()
+    passwords.check_uncommon(password, address, name, production=current_app.extensions["settings"].production)
     if existing is not None:
+        release()
         if not check_password_of(existing, password):
             raise CurrentPasswordWrong(NOT_HIS)
         return Owner(_applicant(found, existing.email, existing.name, ""), existing, proven=False)
-    passwords.check_uncommon(password, address, name, production=current_app.extensions["settings"].production)
+    check(address, None)
+    release()
     # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is his.
     proven = address == found.application.email and not found.link.shown
     return Owner(_applicant(found, address, name, passwords.hashed(password)), None, proven)

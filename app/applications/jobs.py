@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
+from app.accounts.outgoing_mail import send_for, verified_address
 from app.applications import letters
 from app.applications.models import Application, StallPayment
 from app.applications.receipt import receipt_pdf
@@ -20,10 +21,11 @@ from app.core.transaction import transaction
 from app.events.models import Event
 
 GIVE_UP_AFTER = timedelta(hours=72)
+DECISIONS = ("application_approved", "application_declined")
 PAUSES = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (GIVE_UP_AFTER, 900))
 
 
-@job("applications.mail", Delivery.AT_LEAST_ONCE)
+@job("applications.mail", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail(run: Run, *, template: str, application_id: str, link_ids: list[str], **more: Any) -> None:
     """Tells an applicant how his application stands, with the links that are due."""
     told = letters.about(application_id, link_ids)
@@ -35,7 +37,9 @@ def mail(run: Run, *, template: str, application_id: str, link_ids: list[str], *
     if payment_id is not None:
         pdf = Attachment(f"Receipt {told.application.reference}.pdf", receipt_pdf(told), "application/pdf")
         message = replace(message, attachments=(pdf,))
-    send(message, fence=run.fence)
+    sender_id = told.application.organiser_id or told.application.decided_by
+    if sender_id is not None:
+        send_for(sender_id, message, run=run, counted=template in DECISIONS)
 
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)
@@ -44,7 +48,8 @@ def mail_organiser(run: Run, *, application_id: str) -> None:
     told = letters.about(application_id, [])
     release()
     if told is not None and told.around.contact is not None:
-        send(letters.to_organiser(told, key=run.key), fence=run.fence)
+        reply_to = verified_address(told.application.account_id)
+        send(letters.to_organiser(told, reply_to=reply_to, key=run.key), fence=run.fence)
 
 
 @job("applications.delete_files", Delivery.AT_LEAST_ONCE)

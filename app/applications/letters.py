@@ -73,15 +73,15 @@ def to_applicant(template: str, told: Told, *, key: str, path: str = "/") -> Mes
     )
 
 
-def to_organiser(told: Told, *, key: str) -> Message:
-    """The news that a merchant is ready, with his own words."""
+def to_organiser(told: Told, *, reply_to: str | None, key: str) -> Message:
+    """The news that a merchant is ready, with their own words."""
     application = told.application
     assert told.around.contact is not None
     return letter(
         "application_ready_organiser",
         to=told.around.contact,
         key=key,
-        reply_to=application.email,
+        reply_to=reply_to,
         name="",
         business=application.business_name or application.contact_name or "A merchant",
         contact=application.contact_name or "",

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.applications import links, payment, queries
-from app.applications.activation import opened_with_account
 from app.applications.links import Opened
 from app.applications.queries import Handed
 from app.applications.shown import document_rows, due_at
@@ -60,14 +59,14 @@ def fee(token: str) -> dict[str, Any]:
 
 
 def activation(token: str) -> dict[str, Any]:
-    """For whom the activation is, and whether there is an account already. Raises NotFound, LinkExpired, LinkUsed."""
-    found, account = opened_with_account(token)
+    """For whom the activation is, as the application says. It does not tell whether the address has an account, because
+    the organiser may hold the link. Raises NotFound, LinkExpired, LinkUsed."""
+    found = links.opened(token, links.ACTIVATION)
     application = found.application
     return {
         **_about(found),
-        "email": account.email if account else application.email,
-        "name": account.name if account else application.contact_name,
-        "existing_account": account is not None,
+        "email": application.email,
+        "name": application.contact_name,
         "expires_at": found.link.expires_at,
         "version": application.version,
     }

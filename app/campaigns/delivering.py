@@ -24,10 +24,12 @@ from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Run, Transi
 from app.core.transaction import transaction
 from app.subscriptions import refusing
 
+SENDER_NOT_VERIFIED = "senderNotVerified"
 log = structlog.get_logger(__name__)
 COPY = ("title", "body", "href", "image_url", "banner_url")
 ABOUT = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.timezone AS zone, e.venue, e.city,
-       o.id AS organiser_id, coalesce(p.org_name, o.name) AS organiser_name, o.email AS organiser_email"""
+       o.id AS organiser_id, coalesce(p.org_name, o.name) AS organiser_name,
+       CASE WHEN o.email_verified_at IS NOT NULL THEN o.email END AS organiser_email"""
 WHOSE = "JOIN account o ON o.id = e.organiser_id LEFT JOIN organiser_profile p ON p.account_id = o.id"
 DUE = compiled(
     text(f"""
@@ -71,8 +73,9 @@ def deliver(run: Run, recipient_id: str) -> None:
     if row is None:
         return
     found = dict(zip((*DUE_COLUMNS, *ABOUT_COLUMNS, "barred"), row, strict=True))
-    if found["barred"]:
-        _settle(run, Settled(recipient_id, SUPPRESSED, found["barred"]))
+    reason = found["barred"] or (None if found["organiser_email"] else SENDER_NOT_VERIFIED)
+    if reason:
+        _settle(run, Settled(recipient_id, SUPPRESSED, reason))
         return
     post = Post(found["channel"], found["address"], _reader(found), _copy(found, recipient_id))
     try:

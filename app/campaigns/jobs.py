@@ -17,7 +17,7 @@ def fan_out(run: Run, *, campaign_id: str, turn: int) -> None:
     fanning.fan_out(run, campaign_id, turn)
 
 
-@job("campaigns.deliver", Delivery.AT_MOST_ONCE, bulk=True, ended="campaigns.note_ends")
+@job("campaigns.deliver", Delivery.AT_MOST_ONCE, bulk=True, ended="campaigns.note_ends", to_others=True)
 def deliver(run: Run, *, recipient_id: str) -> None:
     """Sends one message, unless its reader has said no meanwhile. Nobody waits for a ticket because of a campaign."""
     delivering.deliver(run, recipient_id)

@@ -1,23 +1,28 @@
 """Writing a campaign and what somebody did with it, and starting it when its time comes: what all actions share."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, cast
 
 from sqlalchemy import Column, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.accounts.errors import MailLimitReached
 from app.campaigns import drafts
 from app.campaigns.counting import Audience
 from app.campaigns.models import Campaign, CampaignAct
 from app.campaigns.states import DRAFT, SCHEDULED, SENDING
+from app.core import throttle
 from app.core.clock import rfc3339
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.outbox import cancel, enqueue
+from app.core.throttle import Rule
 from app.events.models import Event
 from app.events.queries import WRITES, owned
 
+PER_DAY = Rule("campaigns-a-day", 20, timedelta(days=1))
 CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
 CAMPAIGN = CAMPAIGNS.c
 
@@ -40,7 +45,7 @@ CREATE = (
 
 
 def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[Any, Any], **more: Any) -> RowMapping:
-    """The new campaign, which starts when it says. The caller has seen the event."""
+    """The new campaign, which starts when it says. The caller has seen the event. Raises MailLimitReached."""
     state = state_of(fields)
     values = {
         **dict.fromkeys(("audience", "copied_from")), **drafts.columns(fields), **more, "id": new_id(),
@@ -48,7 +53,7 @@ def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[A
         "verb": _verb(state), "details": _details(fields),
     }  # fmt: skip
     row = session.execute(CREATE, {f"its_{name}": value for name, value in values.items()}).mappings().one()
-    start(row)
+    start(session, caller, row)
     return row
 
 
@@ -82,9 +87,12 @@ def locked(session: OrmSession, caller: Caller, event_id: str, campaign_id: str)
     return found, found["timezone"]
 
 
-def start(row: Mapping[Any, Any]) -> None:
-    """Enqueues what sends it, now or when its time comes; nothing for a draft."""
+def start(session: OrmSession, caller: Caller, row: Mapping[Any, Any]) -> None:
+    """Enqueues what sends it, now or when its time comes; nothing for a draft. Raises MailLimitReached."""
     if row["status"] in (SENDING, SCHEDULED):
+        count = throttle.hit(session, PER_DAY, caller.id)
+        if count.exceeded:
+            raise MailLimitReached(f"{PER_DAY.allowed} campaigns a day are enough.", retry_after=count.seconds)
         enqueue(
             "campaigns.fan_out",
             key=_key(row),

@@ -39,7 +39,7 @@ class Reader:
     person: str
     facts: Facts
     organiser_id: str
-    organiser_email: str
+    organiser_email: str | None
 
 
 Device = tuple[str, str, str]

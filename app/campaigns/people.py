@@ -1,7 +1,7 @@
 """Finding people of an event to write to: holders of tickets and those who take part, nobody else.
 
-Holders come from indexes of words, the participants of one event are few. `id` is an account's, or for somebody without
-one that of the ticket: both name the person in `userIds`.
+Holders come from indexes of words, the participants of one event are few. `id` is that of the ticket, or of a merchant
+who takes part: both name the person in `userIds`. Whether a holder has an account is not told.
 """
 
 from typing import Any
@@ -37,13 +37,13 @@ FIND = compiled(
                bool_or(kind = 'participant') AS takes_part, count(*) FILTER (WHERE kind = 'holder') AS tickets
           FROM hit GROUP BY 1
     )
-    SELECT coalesce(a.id, p.id), coalesce(p.name, a.name), p.email, a.id IS NOT NULL, p.takes_part, p.tickets
-      FROM event e LEFT JOIN person p ON true LEFT JOIN account a ON a.email = p.email
+    SELECT p.id, p.name, p.email, p.takes_part, p.tickets
+      FROM event e LEFT JOIN person p ON true
      WHERE e.id = {EVENT} AND (CAST(:everybodys AS boolean) OR e.organiser_id = :caller_id)
-     ORDER BY lower(coalesce(p.name, a.name, p.email)), 1 LIMIT {MOST}
+     ORDER BY lower(coalesce(p.name, p.email)), 1 LIMIT {MOST}
 """)
 )
-COLUMNS = ("id", "name", "email", "has_account", "participates", "tickets")
+COLUMNS = ("id", "name", "email", "participates", "tickets")
 
 
 def search(caller: Caller, event_id: str, *, q: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A letter is a pair `templates/email/<name>.txt` and `.html`. The text's first line is `Subject: …`. Every
 value must be given (a missing one raises), and every text value is kept on one line, so that a name can
-neither add a header nor a paragraph; what may have several lines is passed as a list of lines.
+neither add a header nor a paragraph; what may have several lines is passed as a list of lines. Addresses of web pages
+in them are broken so that mail programs make no links of them, except in values called `…url`, `href` and `leads_to`.
 """
 
 import re
@@ -17,9 +18,11 @@ from jinja2 import Environment, StrictUndefined
 
 from app.clients.mail import Message, message_id
 from app.config import Settings
+from app.core.web_addresses import break_web_addresses
 
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60
+LINKS = ("href", "leads_to")
 _INLINER = CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)
 _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _LINK = re.compile(r"://|www\.|@|\w\.\w{2,}|/")
@@ -33,11 +36,15 @@ def letter(
     sender_name: str | None = None,
     reply_to: str | None = None,
     headers: Mapping[str, str] | None = None,
+    keep_links: bool = False,
     **context: Any,
 ) -> Message:
-    """The mail `template` for `to`. The same `key` always gives the same Message-ID."""
-    values = {name: _calm(value) for name, value in context.items()} | _about_us()
-    values |= {"sender": one_line(sender_name or values["service"]), "reply_to": reply_to}
+    """The mail `template` for `to`. The same `key` always gives the same Message-ID. With `keep_links` no address of a
+    web page is broken."""
+    broken = {name for name in context if not (keep_links or name.endswith("url") or name in LINKS)}
+    values = {name: _calm(value, unlink=name in broken) for name, value in context.items()} | _about_us()
+    sender = one_line(sender_name or values["service"])
+    values |= {"sender": sender if keep_links else break_web_addresses(sender), "reply_to": reply_to}
     if "name" in values:
         values["name"] = greetable(values["name"])
     subject, text = _text(template, values)
@@ -48,7 +55,7 @@ def letter(
         text=text,
         html=_INLINER.inline(html),
         message_id=message_id(key),
-        sender_name=values["sender"] if sender_name else None,
+        sender_name=sender if sender_name else None,
         reply_to=reply_to,
         headers=dict(headers or {}),
     )
@@ -73,11 +80,12 @@ def _text(template: str, values: dict[str, Any]) -> tuple[str, str]:
     return shortened(subject, SUBJECT_LENGTH), re.sub(r"\n{3,}", "\n\n", rest).strip() + "\n"
 
 
-def _calm(value: Any) -> Any:
+def _calm(value: Any, *, unlink: bool) -> Any:
     if isinstance(value, str):
-        return one_line(value)
+        text = one_line(value)
+        return break_web_addresses(text) if unlink else text
     if isinstance(value, list | tuple):
-        return [_calm(each) for each in value]
+        return [_calm(each, unlink=unlink) for each in value]
     return value
 
 

@@ -116,6 +116,7 @@ class Job:
     time_limit: timedelta | None
     every: timedelta | None
     ended: str | None
+    to_others: bool
 
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -133,13 +134,15 @@ def job(
     time_limit: timedelta | None = None,
     every: timedelta | None = None,
     ended: str | None = None,
+    to_others: bool = False,
 ) -> Callable[[F], F]:
     """Registers a function `(run, **payload)` for rows of `kind`.
 
     `critical` rows go first, and go even while Redis is away; `bulk` ones go when nothing else is due. With
     `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds its
     lease longer by as much. `ended` names the job that is told, in the same commit, of rows that end dead or
-    uncertain (see `app.core.outbox.ends`).
+    uncertain (see `app.core.outbox.ends`). `to_others` marks mail that an account has sent to other people (see
+    `app.accounts.outgoing_mail`).
     """
     if critical and bulk:
         raise ValueError(f"{kind}: nothing is both critical and bulk")
@@ -150,16 +153,9 @@ def job(
         if kind in _registry:
             raise TypeError(f"two jobs are called {kind}")
         _registry[kind] = Job(
-            kind=kind,
-            delivery=delivery,
-            call=call,
-            critical=critical,
-            bulk=bulk,
-            max_attempts=max_attempts,
-            time_limit=time_limit,
-            every=every,
-            ended=ended,
-        )
+            kind=kind, delivery=delivery, call=call, critical=critical, bulk=bulk, max_attempts=max_attempts,
+            time_limit=time_limit, every=every, ended=ended, to_others=to_others,
+        )  # fmt: skip
         return call
 
     return register
@@ -174,10 +170,15 @@ def find(kind: str) -> Job:
     return _registry[kind]
 
 
+def registered() -> list[Job]:
+    """All jobs."""
+    discover()
+    return list(_registry.values())
+
+
 def recurring() -> list[Job]:
     """The jobs that have `every`."""
-    discover()
-    return [each for each in _registry.values() if each.every]
+    return [each for each in registered() if each.every]
 
 
 def discover(package: str = "app") -> None:

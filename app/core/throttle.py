@@ -4,12 +4,12 @@ A window starts with its first hit and ends after its length. Subjects are kept 
 names nobody.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import DateTime, Integer, String, delete, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
@@ -31,6 +31,17 @@ STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()
 """
+
+COUNT = text("""
+    INSERT INTO throttle AS t (key, hits, ends_at)
+    SELECT s.key, s.hits, now() + s.length
+      FROM unnest(CAST(:keys AS text[]), CAST(:hits AS integer[]), CAST(:lengths AS interval[]))
+           AS s (key, hits, length)
+    ON CONFLICT (key) DO UPDATE
+       SET hits = CASE WHEN t.ends_at <= now() THEN excluded.hits ELSE t.hits + excluded.hits END,
+           ends_at = CASE WHEN t.ends_at <= now() THEN excluded.ends_at ELSE t.ends_at END
+    RETURNING key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
+""")
 
 
 @dataclass(frozen=True)
@@ -70,22 +81,22 @@ def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
 
 def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
     """The same for several subjects in one statement; their standings in the order given."""
-    keys = {key_of(rule, subject): rule for rule, subject in subjects}
+    return hit_many(session, dict.fromkeys(subjects, 1))
+
+
+def hit_many(session: OrmSession, hits: Mapping[tuple[Rule, str], int]) -> list[Standing]:
+    """The same, with the number of hits that each subject gets."""
+    counts = {key_of(rule, subject): (rule, count) for (rule, subject), count in hits.items()}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
-    rows = [{"key": key, "hits": 1, "ends_at": func.now() + keys[key].window} for key in sorted(keys)]
-    statement = insert(Throttle).values(rows)
-    over = Throttle.ends_at <= func.now()
-    counted = session.execute(
-        statement.on_conflict_do_update(
-            index_elements=["key"],
-            set_={
-                "hits": case((over, 1), else_=Throttle.hits + 1),
-                "ends_at": case((over, statement.excluded.ends_at), else_=Throttle.ends_at),
-            },
-        ).returning(Throttle.key, Throttle.hits, _seconds())
-    )
-    found = {key: Standing(keys[key], hits, seconds) for key, hits, seconds in counted}
-    return [found[key] for key in keys]
+    keys = sorted(counts)
+    given = {
+        "keys": keys,
+        "hits": [counts[key][1] for key in keys],
+        "lengths": [counts[key][0].window for key in keys],
+    }
+    rows = session.execute(COUNT, given)
+    found = {key: Standing(counts[key][0], number, seconds) for key, number, seconds in rows}
+    return [found[key] for key in counts]
 
 
 def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
@@ -103,10 +114,6 @@ def clear(session: OrmSession, rule: Rule, subject: str) -> None:
 def forget_ended(session: OrmSession) -> None:
     """Removes windows that have ended."""
     session.execute(delete(Throttle).where(Throttle.ends_at < func.now()))
-
-
-def _seconds() -> ColumnElement[int]:
-    return func.greatest(1, func.ceil(func.extract("epoch", Throttle.ends_at - func.now()))).cast(Integer)
 
 
 def key_of(rule: Rule, subject: str) -> str:

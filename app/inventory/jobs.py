@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import func, select, text
 
-from app.clients.mail import send
-from app.core.db import database_now, release
+from app.accounts.outgoing_mail import send_for
+from app.clients.message import Message
+from app.core.db import database_now, db, release
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
 from app.core.session import ReadOrWriteSession
@@ -85,22 +86,21 @@ def remind(run: Run) -> None:
             )
 
 
-@job("inventory.mail_digest", Delivery.AT_LEAST_ONCE)
+@job("inventory.mail_digest", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
     """Mails what has run low and what will expire; nothing when there is nothing, unless somebody asked."""
     told = reminders.digest(event_id)
     release()
     if told is not None and (always or told.low or told.expiring):
-        send(digest_letter(told, to=to, key=run.key), fence=run.fence)
+        _send(run, event_id, digest_letter(told, to=to, key=run.key), counted=always)
 
 
-@job("inventory.mail_alert", Delivery.AT_LEAST_ONCE)
+@job("inventory.mail_alert", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> None:
     """Mails what has just fallen to its reorder level."""
     message = alert_letter(event_id, {item: Decimal(left) for item, left in fallen.items()}, to=to, key=run.key)
-    release()
     if message is not None:
-        send(message, fence=run.fence)
+        _send(run, event_id, message, counted=False)
 
 
 @job("inventory.housekeeping", Delivery.LOCAL, every=timedelta(hours=1))
@@ -111,6 +111,14 @@ def housekeeping(run: Run) -> None:
     with transaction() as session:
         run.done_in(session)
         long_work.forget_old(session)
+
+
+def _send(run: Run, event_id: str, message: Message, *, counted: bool) -> None:
+    """Sends it in the name of the event's organiser."""
+    organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
+    release()
+    if organiser_id is not None:
+        send_for(organiser_id, message, run=run, counted=counted)
 
 
 def _forgotten() -> bool:

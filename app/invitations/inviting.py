@@ -8,6 +8,8 @@ from sqlalchemy import RowMapping, func, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.accounts.models import Account
+from app.accounts.outgoing_mail import sender_columns
 from app.core.errors import NotFound, ValidationFailed
 from app.events.models import Event
 from app.events.queries import WRITES, owned
@@ -17,14 +19,18 @@ from app.invitations.errors import EventClosed
 
 
 def inviting_event(session: OrmSession, caller: Caller, event_id: str) -> RowMapping:
-    """The event, kept as it is until the transaction ends. Raises NotFound, EventClosed."""
+    """The event with its organiser as the sender of mail, kept as it is until the transaction ends.
+
+    Raises NotFound, EventClosed.
+    """
     found = session.execute(
         select(
             Event.id, Event.timezone, Event.ends_at, Event.stall_types,
-            func.now().label("now"), current().label("open"),
+            func.now().label("now"), current().label("open"), *sender_columns(Account),
         )
+        .join(Account, Account.id == Event.organiser_id)
         .where(Event.id == event_id, owned(caller, WRITES))
-        .with_for_update(read=True)
+        .with_for_update(read=True, of=Event)
     ).mappings().first()  # fmt: skip
     if found is None:
         raise NotFound()

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account, MerchantProfile
+from app.accounts.outgoing_mail import send_for
 from app.clients.letters import letter
-from app.clients.mail import send
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
@@ -23,7 +23,7 @@ from app.merchants.farewell import Erased, forgets_merchants
 Organiser = aliased(Account)
 
 
-@job("invitations.mail_invite", Delivery.AT_LEAST_ONCE)
+@job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_invite(run: Run, *, invite_id: str) -> None:
     """Tells a merchant that he is invited, or that he takes part already because he accepts by himself."""
     found = _invite(invite_id)
@@ -40,14 +40,20 @@ def mail_invite(run: Run, *, invite_id: str) -> None:
         url=url_of(invite_id, INVITE),
         **_told(found),
     )
-    send(mail, fence=run.fence)
+    send_for(found["organiser_id"], mail, run=run)
 
 
-@job("invitations.mail_link", Delivery.AT_LEAST_ONCE)
+@job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_link(run: Run, *, link_id: str) -> None:
     """Mails a link to the address it was made for, if it still counts."""
     statement = (
-        select(InviteLink, link_state().label("state"), Organiser.email.label("organiser_email"), *OF_EVENT)
+        select(
+            InviteLink,
+            link_state().label("state"),
+            Organiser.id.label("organiser_id"),
+            Organiser.email.label("organiser_email"),
+            *OF_EVENT,
+        )
         .join(Event, Event.id == InviteLink.event_id)
         .join(Organiser, Organiser.id == Event.organiser_id)
         .where(InviteLink.id == link_id)
@@ -66,10 +72,10 @@ def mail_link(run: Run, *, link_id: str) -> None:
         url=url_of(link.id),
         **_told({**found, **{name: getattr(link, name) for name in TERMS}}),
     )
-    send(mail, fence=run.fence)
+    send_for(found["organiser_id"], mail, run=run)
 
 
-@job("invitations.mail_answer", Delivery.AT_LEAST_ONCE)
+@job("invitations.mail_answer", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail_answer(run: Run, *, invite_id: str) -> None:
     """Tells the organiser how a merchant has answered."""
     found = _invite(invite_id)
@@ -85,7 +91,7 @@ def mail_answer(run: Run, *, invite_id: str) -> None:
         event=found["event_name"],
         reply=(found["reply"] or "").splitlines(),
     )
-    send(mail, fence=run.fence)
+    send_for(found["merchant_id"], mail, run=run, counted=False)
 
 
 @forgets_merchants
@@ -110,7 +116,8 @@ def _invite(invite_id: str) -> RowMapping | None:
         select(
             *(getattr(EventInvite, name) for name in (*TERMS, "reply")), invite_status().label("status_now"),
             Account.email.label("merchant_email"), Account.name.label("merchant_name"), MerchantProfile.business_name,
-            Organiser.email.label("organiser_email"), Organiser.name.label("organiser_own_name"), *OF_EVENT,
+            Organiser.email.label("organiser_email"), Organiser.name.label("organiser_own_name"),
+            Organiser.id.label("organiser_id"), EventInvite.merchant_id, *OF_EVENT,
         )
         .join(Event, Event.id == EventInvite.event_id)
         .join(Account, Account.id == EventInvite.merchant_id)

@@ -55,14 +55,21 @@ class EventInvite(Base):
 
 
 class InviteLink(Base):
-    """An invitation to apply, for whoever holds its link. The link's name is derived from the id and stored nowhere."""
+    """An invitation to apply, for whoever holds its link. The link's name is derived from the id and stored nowhere.
+
+    `invited_address` is the address it was mailed to for as long as it counts: an event invites an address once.
+    """
 
     __tablename__ = "invite_link"
     __table_args__ = (
         CheckConstraint("fee_minor >= 0", name="fee"),
         CheckConstraint("uses >= 0 AND uses <= max_uses", name="uses"),
         Index("ix_invite_link_event", "event_id", "id"),
-    )
+        Index(
+            "uq_invite_link_invited", "event_id", "invited_address", unique=True,
+            postgresql_where=text("invited_address IS NOT NULL"),
+        ),
+    )  # fmt: skip
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
@@ -76,6 +83,7 @@ class InviteLink(Base):
     max_uses: Mapped[int | None] = mapped_column(Integer)
     uses: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    invited_address: Mapped[str | None] = mapped_column(String(254))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

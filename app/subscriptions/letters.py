@@ -49,6 +49,7 @@ def campaign_letter(
         sender_name=sender.name,
         reply_to=sender.reply_to,
         headers=unsubscribe.headers,
+        keep_links=True,
         title=shortened(" ".join(title.split()), TITLE_LENGTH),
         preheader=_opening(paragraphs),
         paragraphs=paragraphs,

@@ -51,3 +51,6 @@ APPLICATION_READERS = Access(
     tier="analyst",
 )
 ADMIN = Access("admins", tier="admin")
+ORGANISER_MAILS = ORGANISER.with_verified_address()
+DECIDER_MAILS = DECIDERS.with_verified_address()
+MERCHANT_MAILS = MERCHANT.with_verified_address()

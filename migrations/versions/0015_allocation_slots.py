@@ -4,7 +4,7 @@ A place that was claimed before keeps its code as its ticket's, so that what is 
 renamed before leave the party they were handed out with.
 
 Revision ID: 0015
-Revises: 0012
+Revises: 0014
 Create Date: 2026-11-22 10:45:00.000000
 """
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = '0015'
-down_revision = '0012'
+down_revision = '0014'
 branch_labels = None
 depends_on = None
 

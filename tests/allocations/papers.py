@@ -24,7 +24,7 @@ TICKET = Ticket(
     delivery="e_ticket", status="claimed", generation=1, party=1, event="Windhoek Lights 2026",
     starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC), when="Fri 4 December 2026, 18:00 (Windhoek)",
     where="River grounds, Windhoek", kind="Weekend pass", block="Main sponsor", host="Bank Windhoek",
-    organiser="Windhoek Lights", contact="nangula@windhoek-lights.example",
+    organiser="Windhoek Lights", organiser_id="5f0c3a9b1d2e4f6a7b8c9d0f", contact="nangula@windhoek-lights.example",
 )  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Activating an account over HTTP."""
 
+import re
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from sqlalchemy import text
 
+from app.accounts import passwords
 from app.accounts.queries import by_email
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, account, customer, mails_to, sign_in, signed_in
@@ -74,7 +77,6 @@ def sign_in_me(client: Client, email: str) -> dict[str, object]:
 def test_an_account_that_is_there_is_linked_with_its_own_password_alone(client: Client) -> None:
     owner = customer(email=EMAIL, name="Tuli the First")
     token = ready(client, organiser(client))
-    assert data(client.get(f"{PATH}/{token}"))["existingAccount"] is True
     wrong = client.post(f"{PATH}/{token}", activation())
     assert refusal(wrong) == (422, "CURRENT_PASSWORD_WRONG")
     done = data(client.post(f"{PATH}/{token}", activation(password=PASSWORD)))
@@ -82,6 +84,50 @@ def test_an_account_that_is_there_is_linked_with_its_own_password_alone(client: 
     assert done["user"]["roles"] == ["customer", "merchant"]
     me = data(client.as_(done["accessToken"]).get("/api/auth/me"))
     assert me["merchant"]["businessName"] == "Kapana Corner"
+
+
+def test_a_link_says_the_same_with_and_without_an_account(client: Client) -> None:
+    """The organiser can look at the link as well: it shows what the application says, and no name of an account."""
+    token = ready(client, organiser(client))
+    path = f"{PATH}/{token}"
+    shown, page = data(client.get(path)), visible(client, token)
+    customer(email=EMAIL, name="The Real Name")
+    assert (data(client.get(path)), visible(client, token)) == (shown, page)
+    assert (shown["email"], shown["name"], "existingAccount" in shown) == (EMAIL, "Tuli Hamutenya", False)
+
+
+def visible(client: Client, token: str) -> str:
+    """The page of the link, without what changes with each visit."""
+    return re.sub(r'name="csrf[^>]*>|nonce-[^"]*', "", client.get(f"/activate/{token}").get_data(as_text=True))
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_failed_sign_ins_of_the_address_hold_an_activation_up_alike(client: Client, has_account: bool) -> None:
+    if has_account:
+        customer(email=EMAIL)
+    token = ready(client, organiser(client))
+    for _ in range(10):
+        client.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
+    assert refusal(client.post(f"{PATH}/{token}", activation(password=PASSWORD))) == (429, "RATE_LIMITED")
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_both_spend_one_hash_on_the_password(
+    client: Client, has_account: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if has_account:
+        customer(email=EMAIL)
+    token = ready(client, organiser(client))
+    spent: list[str] = []
+    do = passwords._hashing.do
+
+    def counted(call: Any, *given: str) -> Any:
+        spent.append(call.__name__)
+        return do(call, *given)
+
+    monkeypatch.setattr(passwords._hashing, "do", counted)
+    data(client.post(f"{PATH}/{token}", activation(password=PASSWORD, confirmPassword=PASSWORD)))
+    assert len(spent) == 1
 
 
 def test_guessing_the_password_of_an_account_is_counted_as_signing_in_is(client: Client) -> None:

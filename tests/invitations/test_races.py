@@ -1,26 +1,31 @@
 """Answers and invitations at once; and the directory among a hundred thousand."""
 
+import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 
+from app.core.db import db
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.invitations.actions import answer
+from app.invitations.actions import answer, links
 from app.invitations.actions.links import use_link
 from app.invitations.errors import InviteUsed
-from app.invitations.models import EventInvite
+from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import OF_EVENT
 from app.invitations.states import PENDING, STATUSES, STEPS
 from app.merchants.models import Merchant
 from tests.factories.accounts import account, mails_to, signed_in
+from tests.factories.applications import body
 from tests.factories.events import event, organiser
 from tests.factories.merchants import invited, merchant_account
-from tests.http import Client, data
+from tests.http import Client, data, refusal
 from tests.races import at_once
 from tests.unguarded import without
 
@@ -46,6 +51,54 @@ def test_accepting_by_many_at_once_takes_part_once(client: Client) -> None:
     assert len({each.get_json()["data"]["version"] for each in answers}) == 1
     assert count("SELECT count(*) FROM participation") == 1
     assert [each["subject"] for each in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
+
+
+ENDS = {
+    "withdrawn": ("UPDATE invite_link SET revoked_at = now()", (410, "INVITE_WITHDRAWN")),
+    "expired": ("UPDATE invite_link SET expires_at = now()", (410, "INVITE_EXPIRED")),
+    "used": ("UPDATE invite_link SET uses = max_uses", (410, "INVITE_USED")),
+}
+
+
+def applied_while_ending(client: Client, end: str) -> Any:
+    """An application that has read the invitation while it counted, and uses it once it has ended: it waits for the row
+    that somebody else has changed and not yet committed."""
+    owner = organiser(client)
+    path = f"/api/events/{event(owner)['id']}/merchant-invite"
+    slug = data(owner.post(path, {"email": "kapana@example.com"}), 201)["slug"]
+    with ThreadPoolExecutor(1) as thread, db.engine.connect() as other:
+        other.execute(text(end))
+        answer = thread.submit(lambda: client.post("/api/merchant-applications", body(inviteSlug=slug)))
+        waiting = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        until(lambda: count(waiting) == 1)
+        other.commit()
+        return answer.result(timeout=20)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_an_invitation_that_ends_meanwhile_is_not_used(client: Client, end: str) -> None:
+    statement, answer = ENDS[end]
+    assert refusal(applied_while_ending(client, statement)) == answer
+    assert count("SELECT count(*) FROM merchant_application") == 0
+
+
+@pytest.mark.control
+@pytest.mark.parametrize("end", ["withdrawn", "expired"])
+def test_a_use_that_only_counts_would_go_through(client: Client, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_counted(link_id: str) -> Any:
+        statement = update(InviteLink).where(InviteLink.id == link_id, InviteLink.uses < InviteLink.max_uses)
+        return statement.values(uses=InviteLink.uses + 1).returning(InviteLink.id)
+
+    monkeypatch.setattr(links, "_use", only_counted)
+    assert applied_while_ending(client, ENDS[end][0]).status_code == 201
+
+
+def until(condition: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 15
+    while not condition() and time.monotonic() < ends:
+        time.sleep(0.02)
 
 
 def test_of_yes_and_no_at_once_one_counts(client: Client) -> None:

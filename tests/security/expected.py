@@ -5,10 +5,12 @@ TOKEN_INVALID), `e` (401 SESSION_ENDED), `-` (403 ROLE_NOT_ALLOWED), `v` (403 EM
 so that no id of somebody else is confirmed), or a code of the area's own.
 """
 
-# `other` is somebody with the right role and the wrong things; `new` has the role and an unverified address.
+# `other` is somebody with the right role and the wrong things; `new` has the role and an unverified address. The last
+# three are the customer, the merchant and the organiser again, whose own the things are, with an unverified address.
 CALLERS = (
     "nobody", "forged", "ended", "customer", "merchant", "other_merchant", "new_merchant", "organiser",
     "other_organiser", "new_organiser", "analyst", "support", "admin", "super_admin",
+    "unverified_customer", "unverified_merchant", "unverified_organiser",
 )  # fmt: skip
 CODES = {
     ".": (401, "TOKEN_MISSING"),
@@ -26,28 +28,29 @@ CODES = {
     "U": (409, "NOTHING_UNCERTAIN"),
 }
 
-#                        guests   merchants  organisers  tiers
+#                        guests   merchants  organisers  tiers      unverified
 GRID = """
-open                     + + +  +  + + +      + + +      + + + +
-open, token counts       + x e  +  + + +      + + +      + + + +
-provider                 P x e  P  P P P      P P P      P P P P
-signed by the rail       C C C  C  C C C      C C C      C C C C
-making admins            B x e  B  B B B      B B B      B B T +
-signed in                . x e  +  + + +      + + +      + + + +
-signed in, verified      . x e  +  + + v      + + v      + + + +
-own stall                . x e  -  + + +      - - -      - - - -
-own stall, closed        . x e  -  W M +      - - -      - - - -
-own stall, verified      . x e  -  + + v      - - -      - - - -
-thing of a stall         . x e  -  + 0 0      - - -      - - - -
-new event                . x e  -  - - -      + + +      - - + +
-event: read              . x e  -  - - -      + 0 0      + + + +
-event: read, verified    . x e  -  - - -      + 0 v      + + + +
-event: write             . x e  -  - - -      + 0 0      - - + +
-event: write, verified   . x e  -  - - -      + 0 v      - - + +
-event: send again        . x e  -  - - -      U 0 v      - - U U
-applications             . x e  -  + + +      + + +      + + + +
-application: read        . x e  -  + 0 0      + 0 0      + + + +
-application: decide      . x e  -  - - -      + 0 0      - + + +
+open                     + + +  +  + + +      + + +      + + + +    + + +
+open, token counts       + x e  +  + + +      + + +      + + + +    + + +
+provider                 P x e  P  P P P      P P P      P P P P    P P P
+signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
+making admins            B x e  B  B B B      B B B      B B T +    B B B
+signed in                . x e  +  + + +      + + +      + + + +    + + +
+signed in, verified      . x e  +  + + v      + + v      + + + +    v v v
+own stall                . x e  -  + + +      - - -      - - - -    - + -
+own stall, closed        . x e  -  W M +      - - -      - - - -    - W -
+own stall, verified      . x e  -  + + v      - - -      - - - -    - v -
+thing of a stall         . x e  -  + 0 0      - - -      - - - -    - + -
+thing of a stall, mails  . x e  -  + 0 v      - - -      - - - -    - v -
+new event                . x e  -  - - -      + + +      - - + +    - - +
+event: read              . x e  -  - - -      + 0 0      + + + +    - - +
+event: read, verified    . x e  -  - - -      + 0 v      + + + +    - - v
+event: write             . x e  -  - - -      + 0 0      - - + +    - - +
+event: write, verified   . x e  -  - - -      + 0 v      - - + +    - - v
+event: send again        . x e  -  - - -      U 0 v      - - U U    - - v
+applications             . x e  -  + + +      + + +      + + + +    - + +
+application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
+application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
 """
 
 AREAS = {line[:24].strip(): dict(zip(CALLERS, line[24:].split(), strict=True)) for line in GRID.strip().splitlines()}
@@ -100,29 +103,29 @@ event: write            PATCH  /api/events/{id}
 event: write            DELETE /api/events/{id}
 event: read             GET    /api/events/{id}/ticket-stats
 event: read             GET    /api/events/{id}/merchant-directory
-event: write            POST   /api/events/{id}/merchant-invite
-event: write            POST   /api/events/{id}/directory-invites
+event: write, verified  POST   /api/events/{id}/merchant-invite
+event: write, verified  POST   /api/events/{id}/directory-invites
 event: read             GET    /api/events/{eventId}/allocations
 event: write            POST   /api/events/{eventId}/allocations
 event: read             POST   /api/events/{eventId}/allocations/quote
 event: read             GET    /api/events/{eventId}/allocations/will-call
 event: write            POST   /api/events/{eventId}/allocations/will-call/{slotId}/admit
 event: read             GET    /api/events/{eventId}/allocations/{blockId}
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/allocator-link
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/allocator-link
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/codes
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/codes
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/codes
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invite
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice.pdf
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/move
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/open-link
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/open-link
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/packs
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/release-unused
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/remind
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/remind
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke
 event: read             GET    /api/events/{eventId}/inventory
 event: read             GET    /api/events/{eventId}/inventory/export.csv
@@ -134,8 +137,8 @@ event: write            POST   /api/events/{eventId}/inventory/items/{itemId}/ad
 event: read             GET    /api/events/{eventId}/inventory/items/{itemId}/movements
 event: read             GET    /api/events/{eventId}/inventory/orders/{orderId}/sheet.pdf
 event: read             GET    /api/events/{eventId}/inventory/reminder
-event: write            PATCH  /api/events/{eventId}/inventory/reminder
-event: write            POST   /api/events/{eventId}/inventory/reminder/trigger
+event: write, verified  PATCH  /api/events/{eventId}/inventory/reminder
+event: write, verified  POST   /api/events/{eventId}/inventory/reminder/trigger
 event: write            POST   /api/events/{eventId}/inventory/reorder/apply
 event: read             GET    /api/events/{eventId}/inventory/reports
 event: read, verified   GET    /api/events/{eventId}/inventory/stream
@@ -173,7 +176,7 @@ own stall               PATCH  /api/merchants/me/pos-floor-status
 own stall               GET    /api/merchants/me/events
 own stall               GET    /api/merchants/me/event-invites
 thing of a stall        GET    /api/merchants/me/event-invites/{inviteId}
-thing of a stall        PATCH  /api/merchants/me/event-invites/{inviteId}
+thing of a stall, mails PATCH  /api/merchants/me/event-invites/{inviteId}
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew
 thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew
 thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-checkout

@@ -106,7 +106,7 @@ ASKED: dict[str, Asking] = {
     "POST /api/events": Asking(events.body()),
     "POST /api/events/upload-cover": Asking(form=lambda: {"file": (picture(), "cover.png")}),
     "PATCH /api/events/{id}": Asking({"description": "Three nights by the river."}),
-    "POST /api/events/{id}/merchant-invite": Asking({"businessName": "Kapana Corner"}),
+    "POST /api/events/{id}/merchant-invite": Asking({"businessName": "Kapana Corner", "email": "kapana@example.com"}),
     "POST /api/events/{id}/directory-invites": Asking(lambda it: {"merchantIds": [it["uninvited"]]}),
     "POST /api/events/{eventId}/allocations": Asking(lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}),
     "POST /api/events/{eventId}/allocations/quote": Asking(
@@ -127,7 +127,7 @@ ASKED: dict[str, Asking] = {
     f"POST {STOCK}/items": Asking(ITEM),
     f"PATCH {STOCK}/items/{{itemId}}": Asking({"name": "Lager, cold"}),
     f"POST {STOCK}/items/{{itemId}}/adjust": Asking({"delta": 1, "reason": "received"}),
-    f"PATCH {STOCK}/reminder": Asking({"hour": 7}),
+    f"PATCH {STOCK}/reminder": Asking({"hour": 7, "recipients": ["bar@example.com"]}),
     f"POST {STOCK}/reorder/apply": Asking({"dryRun": True}),
     "POST /api/events/{id}/notifications/audience-preview": Asking({"audienceType": "event_ticket_holders"}),
     "POST /api/events/{id}/notifications/broadcast": Asking(MESSAGE),

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, sender_of
 from app.allocations import books, claiming, links
 from app.allocations.actions.codes import check_free
 from app.allocations.queries import taken_addresses
@@ -46,7 +47,7 @@ def invite(
 
     An address that occurs twice, or has a living slot in the block, is reported, unless `allow_duplicates`. With
     `dry_run` nothing is written, and the answer is what it would be. Raises NotFound, EventClosed,
-    ReleaseTimePassed, InsufficientSlots.
+    ReleaseTimePassed, InsufficientSlots, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         block = books.locked(session, caller, event_id, block_id)
@@ -57,6 +58,7 @@ def invite(
         wanted, duplicates = _sorted_out(recipients, taken, allow_duplicates)
         check_free(block, len(wanted))
         made = [] if dry_run or not wanted else _invited(session, block_id, wanted, books.organiser(caller))
+        count_mails(session, sender_of(block), [each["email"] for each in made])
     return {
         "invited": made if not dry_run else [_told(each) for each in wanted],
         "duplicates": duplicates,

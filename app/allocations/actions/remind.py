@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, sender_of
 from app.allocations import books, claiming, states
 from app.allocations.models import AllocationSlot
 from app.core.outbox import enqueue_many
@@ -31,7 +32,7 @@ def remind(
 ) -> dict[str, list[dict[str, Any]]]:
     """Mails everybody (or those named) who is invited by mail and has not claimed; the others with the reason why not.
 
-    Raises NotFound, EventClosed, ReleaseTimePassed.
+    Raises NotFound, EventClosed, ReleaseTimePassed, SenderNotVerified, MailLimitReached.
     """
     wanted = None if slot_ids is None else list(slot_ids)
     with transaction() as session:
@@ -39,6 +40,7 @@ def remind(
         claiming.check_giving(block)
         given = {"block_id": block_id, "slot_ids": wanted, **books.acting(books.organiser(caller), "remind")}
         rows = session.execute(REMIND, given).all()
+        count_mails(session, sender_of(block), [row.email for row in rows])
         enqueue_many(
             "allocations.remind",
             [(None, {"slot_id": row.id, "generation": row.generation}) for row in rows],

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, load_sender
 from app.allocations.invoicing import issuing, queries
 from app.allocations.invoicing.drawing import pdf_of
 from app.allocations.invoicing.errors import InvoiceAddressMissing, InvoiceNotIssued
@@ -34,7 +35,8 @@ def invoice_pdf(caller: Caller, event_id: str, block_id: str, *, number: str | N
 def mail_invoice(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> dict[str, Any]:
     """Sends a block's invoice to its holder, or to `to`; issues it first if need be.
 
-    Raises NotFound, NothingToInvoice, InvoiceAddressMissing, and Throttled after twenty a day.
+    Raises NotFound, NothingToInvoice, InvoiceAddressMissing, SenderNotVerified, MailLimitReached, and Throttled after
+    twenty a day.
     """
     with transaction() as session:
         block = locked(session, block_id, event_id=event_id, caller=caller)
@@ -46,6 +48,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str, *, to: str | None
             raise InvoiceAddressMissing()
         sent = throttle.hit(session, SENDING, block_id)
         if not sent.exceeded:
+            count_mails(session, load_sender(session, made.organiser_id), [address])
             enqueue("allocations.mail_invoice", invoice_id=made.id, to=address)
     if sent.exceeded:
         raise Throttled("This invoice was sent twenty times today.", retry_after=sent.seconds)

@@ -21,7 +21,8 @@ FACTS = (
     AllocationBlock.holder_name, AllocationBlock.holder_organisation, AllocationBlock.release_at,
     TicketType.name.label("kind"),
     Event.name.label("event"), Event.venue, Event.city, Event.starts_at, Event.timezone,
-    OrganiserProfile.org_name, Account.name.label("organiser_name"), Account.email.label("contact"), *books.ENDS,
+    OrganiserProfile.org_name, Account.id.label("organiser_id"), Account.name.label("organiser_name"),
+    Account.email.label("contact"), *books.ENDS,
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ class Ticket:
     block: str
     host: str
     organiser: str
+    organiser_id: str
     contact: str
     until: str = ""
     closed: bool = False
@@ -96,6 +98,7 @@ def _ticket(row: Any) -> Ticket:
         block=row.block or "",
         host=row.holder_organisation or row.holder_name or "",
         organiser=row.org_name or row.organiser_name,
+        organiser_id=row.organiser_id,
         contact=row.contact,
         until=moment(row.release_at, row.timezone) if row.release_at else "",
         closed=bool(row.called_off or row.event_over or row.over),

@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import func
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, scope, states
 from app.applications.errors import AlreadyDecided, NotWithdrawable
 from app.applications.models import Application
@@ -25,7 +26,7 @@ def decide(
 ) -> None:
     """Approves or declines. The same decision again changes nothing; of two at once, the first counts.
 
-    Raises NotFound, StaleVersion, AlreadyDecided, MoveNotAllowed.
+    Raises NotFound, StaleVersion, AlreadyDecided, MoveNotAllowed, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = locked(session, caller, id, scope.decidable(caller))
@@ -34,6 +35,8 @@ def decide(
         if application.decision is not None:
             _agree(application, decision)
             return
+        if application.email is not None:
+            count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         moved(application, decision)
         application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
         for name, value in notes.items():

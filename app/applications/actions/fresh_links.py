@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import links, scope
 from app.applications.errors import NothingDue
 from app.applications.models import Application
@@ -22,12 +23,14 @@ PER_DAY = Rule("application-links-a-day", 5, timedelta(days=1))
 def send_link(caller: Caller, id: str, *, purpose: str) -> dict[str, Any]:
     """A fresh link in place of the old one, mailed if there is an address, and shown to the decider.
 
-    Raises NotFound, NothingDue.
+    Raises NotFound, NothingDue, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = locked(session, caller, id, scope.decidable(caller))
         if purpose not in links.due(application):
             raise NothingDue(status=application.status, due=links.due(application))
+        if application.email is not None:
+            count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         (link,) = links.renewed(session, application, [purpose], shown=True)
         post("application_link", application, link)
         return {

@@ -4,10 +4,11 @@ from typing import Any
 
 from flask import Response
 
+from app.accounts.errors import MAIL_ERRORS
 from app.allocations.invoicing import actions, errors, queries
 from app.blueprints.allocations import paper_schemas as schemas
 from app.core.errors import Throttled
-from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.access import ORGANISER_MAILS, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
@@ -41,12 +42,12 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Any:
 
 @blp.post(
     f"{OF_BLOCK}/invoice/email",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.MailInvoiceBody,
     returns=schemas.MailedInvoice,
     status=202,
     idempotent=True,
-    errors=[errors.NothingToInvoice, errors.InvoiceAddressMissing, Throttled],
+    errors=[errors.NothingToInvoice, errors.InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
 )
 def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Any:
     """Send the invoice of a block to its holder, or to another address; it is issued first if need be."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.accounts.errors import EmailNotVerified
+from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import answers, schemas
@@ -11,7 +11,7 @@ from app.blueprints.allocations.quote_schemas import QuoteData
 from app.blueprints.allocations.slot_pages import with_slots
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
@@ -71,7 +71,7 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.CodesBody,
     returns=answers.CodesData,
     status=201,
@@ -91,13 +91,13 @@ def list_codes(event_id: str, block_id: str) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/invite",
-    access=ORGANISER.with_verified_address(),
+    access=ORGANISER_MAILS,
     body=schemas.InviteBody,
     returns=answers.InvitesData,
     status=201,
     idempotent=True,
     limit=MAILING,
-    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE],
+    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE, *MAIL_ERRORS],
 )
 def invite(event_id: str, block_id: str, **body: Any) -> Any:
     """Invite people: each gets a claim link by mail.
@@ -109,7 +109,7 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.LinkBody,
     returns=answers.AllocationLinkData,
     errors=NOTHING_TO_GIVE,
@@ -121,7 +121,7 @@ def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/open-link",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.OpenLinkBody,
     returns=answers.AllocationLinkData,
     errors=NOTHING_TO_GIVE,
@@ -133,12 +133,12 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/remind",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.RemindBody,
     returns=answers.RemindData,
     idempotent=True,
     limit=MAILING,
-    errors=NOTHING_TO_GIVE,
+    errors=[*NOTHING_TO_GIVE, *MAIL_ERRORS],
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
     """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""

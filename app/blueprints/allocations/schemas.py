@@ -20,6 +20,7 @@ from app.web.fields import (
     Whole,
     problem,
 )
+from app.web.mail_fields import MailName
 from app.web.names import Name
 from app.web.schema import Needing, Query, Schema
 
@@ -79,14 +80,14 @@ class CodesBody(Schema):
 
 
 class Recipient(Schema):
-    name = Name(required=True, min=1, max=200, metadata=PERSON)
+    name = MailName(required=True, min=1, max=200, metadata=PERSON)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
 
 
 class InviteBody(Schema):
     recipients = Items(Object(Recipient), min=1, max=MOST_RECIPIENTS)
-    name = Name(min=1, max=200, metadata={**PERSON, "rare": True})
+    name = MailName(min=1, max=200, metadata={**PERSON, "rare": True})
     email = Email(metadata={"rare": True})
     phone = Phone(allow_none=True, metadata={"rare": True})
     allow_duplicates = Flag(load_default=False, metadata={"rare": True})
@@ -164,7 +165,7 @@ class MoveBody(Needing):
 class ClaimBody(Needing):
     needs = ("name", "email")
 
-    name = Name(min=1, max=200, metadata=PERSON)
+    name = MailName(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES, load_default=E_TICKET)
@@ -176,7 +177,7 @@ class ClaimBody(Needing):
 class AllocatorBody(Schema):
     """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
 
-    name = Name(min=1, max=200, metadata=PERSON)
+    name = MailName(min=1, max=200, metadata=PERSON)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES)

@@ -157,7 +157,6 @@ class StartedData(Schema):
 class ActivationData(AboutData):
     email = _word("tuli@example.com", required=True, allow_none=True)
     name = _word("Tuli Hamutenya", required=True, allow_none=True)
-    existing_account = Flag(required=True)
     path = fields.String(required=True, metadata={"example": "/"})
 
 

@@ -5,14 +5,14 @@ from urllib.parse import quote
 
 from flask import Response
 
-from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
 from app.applications import actions, errors, queries, visits
 from app.applications.documents import MAX_BYTES
 from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.web.access import APPLICATION_READERS, DECIDERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
+from app.web.access import APPLICATION_READERS, DECIDER_MAILS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, missing_counts
@@ -68,11 +68,11 @@ def read_application(application_id: str) -> Any:
 
 @blp.patch(
     "/<applicationId>",
-    access=DECIDERS,
+    access=DECIDER_MAILS,
     body=schemas.DecisionBody,
     returns=answers.ApplicationRow,
     versioned=True,
-    errors=[errors.AlreadyDecided, MoveNotAllowed],
+    errors=[errors.AlreadyDecided, MoveNotAllowed, *MAIL_ERRORS],
 )
 def decide(application_id: str, **body: Any) -> Any:
     """Approve or decline an application.
@@ -98,12 +98,12 @@ def withdraw(application_id: str) -> Any:
 
 @blp.post(
     "/<applicationId>/links",
-    access=DECIDERS,
+    access=DECIDER_MAILS,
     body=schemas.LinkBody,
     returns=answers.ApplicationLinkData,
     status=201,
     idempotent=True,
-    errors=[errors.NothingDue],
+    errors=[errors.NothingDue, *MAIL_ERRORS],
 )
 def send_link(application_id: str, **body: Any) -> Any:
     """Make a fresh link in place of the old one, and mail it."""
@@ -216,7 +216,10 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
 )
 @missing_counts
 def activation_of(token: str, path: str = "/", **_: Any) -> Any:
-    """See for whom an activation is; looking does not use it up."""
+    """See for whom an activation is; looking does not use it up.
+
+    It says what the application says, and not whether the address has an account.
+    """
     return {**visits.activation(token), "path": path}
 
 
@@ -232,7 +235,8 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
 def activate(token: str, confirm_password: str, **body: Any) -> Any:
     """Activate the merchant's account and sign in.
 
-    Opens an account, or links the one that has the address: then the password must be that account's. Works once.
+    Opens an account, or links the one that has the address: then the password must be that account's, and a wrong one
+    counts as a failed sign-in. Works once.
     """
     done = actions.activate(token=token, **body)
     return {**token_data(done.signed_in), "path": done.path}

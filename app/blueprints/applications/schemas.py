@@ -10,6 +10,7 @@ from app.blueprints.applications.fields import Website
 from app.web.bounded import BoundedMoment
 from app.web.credentials import NewPassword
 from app.web.fields import Choice, Email, File, Flag, Id, Items, Phone, Secret, Text, Whole, problem
+from app.web.mail_fields import MailText
 from app.web.names import Name
 from app.web.paths import SafePath
 from app.web.schema import Query, Schema
@@ -43,7 +44,7 @@ class ApplicationBody(Schema):
 
 class DecisionBody(Schema):
     decision = Choice("approved", "declined", required=True)
-    decline_reason = Text(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
+    decline_reason = MailText(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
     reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
     risk_level = Choice(*RISKS, metadata={"description": "never shown to the applicant"})
     documents_required = Items(

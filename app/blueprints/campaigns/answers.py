@@ -183,10 +183,9 @@ class TemplatesData(Schema):
 
 
 class UserRow(Schema):
-    id = fields.String(required=True, metadata={**ID, "description": "for userIds; without an account, the ticket's"})
+    id = fields.String(required=True, metadata={**ID, "description": "for userIds: of a ticket, or of a merchant"})
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
     email = fields.String(required=True, allow_none=True, metadata={"example": "f•••@example.com"})
-    has_account = Flag(required=True)
     participates = Flag(required=True)
     tickets = Whole(required=True)
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import answers, schemas
 from app.campaigns import actions, counting, errors, keeping, people, queries
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD
 from app.media.errors import UPLOAD_ERRORS
-from app.web.access import ORGANISER, ORGANISER_READS
+from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
@@ -16,7 +17,6 @@ from app.web.pictures import Picture, PictureFile
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
 ONE = "/campaigns/<campaignId>"
-SENDS = ORGANISER.with_verified_address()
 COUNTING = Limit(60)
 
 
@@ -30,8 +30,8 @@ def preview_audience(id: str, **body: Any) -> Any:
     return counting.preview(current_caller(), id, keeping.audience_of(body))
 
 
-@blp.post("/broadcast", access=SENDS, body=schemas.NewCampaign, returns=answers.BroadcastData, status=202,
-          idempotent=True)  # fmt: skip
+@blp.post("/broadcast", access=ORGANISER_MAILS, body=schemas.NewCampaign, returns=answers.BroadcastData, status=202,
+          idempotent=True, errors=[MailLimitReached])  # fmt: skip
 def broadcast(id: str, **body: Any) -> Any:
     """Send a campaign now, at a time, or keep it as a draft.
 
@@ -55,8 +55,8 @@ def read_campaign(id: str, campaign_id: str) -> Any:
     return queries.campaign(current_caller(), id, campaign_id)
 
 
-@blp.patch(ONE, access=SENDS, body=schemas.CampaignChanges, returns=answers.CampaignRow, versioned=True,
-           errors=[errors.CampaignFrozen])  # fmt: skip
+@blp.patch(ONE, access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow, versioned=True,
+           errors=[errors.CampaignFrozen, MailLimitReached])  # fmt: skip
 def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
     row = actions.change_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
@@ -70,8 +70,8 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
     return actions.cancel_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id)
 
 
-@blp.post(f"{ONE}/duplicate", access=SENDS, body=schemas.CampaignChanges, returns=answers.CampaignRow, status=201,
-          idempotent=True)  # fmt: skip
+@blp.post(f"{ONE}/duplicate", access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow,
+          status=201, idempotent=True, errors=[MailLimitReached])  # fmt: skip
 def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Copy a campaign as a draft; the fields that are sent take the place of its own."""
     row = actions.duplicate(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
@@ -85,14 +85,14 @@ def list_uncertain(id: str, campaign_id: str) -> Any:
     return queries.uncertain(current_caller(), id, campaign_id)
 
 
-@blp.post(f"{ONE}/resend-uncertain", access=SENDS, body=schemas.ResendBody, returns=answers.Resent, status=202,
-          idempotent=True, errors=[errors.NothingUncertain])  # fmt: skip
+@blp.post(f"{ONE}/resend-uncertain", access=ORGANISER_MAILS, body=schemas.ResendBody, returns=answers.Resent,
+          status=202, idempotent=True, errors=[errors.NothingUncertain])  # fmt: skip
 def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked."""
     return actions.resend_uncertain(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
 
 
-@blp.post("/test", access=SENDS, body=schemas.TestBody, returns=answers.TestData, status=202, idempotent=True,
+@blp.post("/test", access=ORGANISER_MAILS, body=schemas.TestBody, returns=answers.TestData, status=202, idempotent=True,
           errors=[errors.NoWayToYou, Throttled])  # fmt: skip
 def send_test(id: str, **body: Any) -> Any:
     """Send the texts to yourself, as others would get them, each variant once."""

@@ -1,4 +1,4 @@
-"""Activating the account: a new password, or that of the account one has."""
+"""Activating the account: with a new password, or that of the account one has. Both see the same page."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from app.blueprints.console.page import Pages, page
 from app.blueprints.console.way import explained, offer_fresh_links
 from app.web import limits
 from app.web.credentials import NewPassword
-from app.web.fields import Email, Secret, Text
+from app.web.fields import Email, Text
 from app.web.names import Name
 from app.web.paths import SafePath
 from app.web.rates import TRYING_CODES
@@ -24,12 +24,6 @@ ACTIVATING = "/api/merchant-activation/<token>"
 DONE = "activated"
 blueprint = Pages("activate", __name__, url_prefix="/activate")
 offer_fresh_links(blueprint, PURPOSE)
-
-
-class ExistingSchema(Query):
-    password = Secret(required=True, max=128)
-    message = Text(max=1000)
-    path = SafePath(load_default="/")
 
 
 class ActivationSchema(Query):
@@ -49,24 +43,20 @@ NAME = Input("name", "Your name", autocomplete="name",
 ADDRESS = Input("email", "Your e-mail address", hint="You will sign in with it.", type="email", autocomplete="username",
                 inputmode="email", says={"required": "Enter your e-mail address.",
                                          "invalid_email": "Enter an address like name@example.com."})  # fmt: skip
-NEW = Input(
+PASSWORD = Input(
     "password",
-    "Choose a password",
-    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    "Choose a password, or enter the one you have",
+    hint="If this address has an account already, enter its password. A new one needs at least 8 characters.",
     type="password",
-    autocomplete="new-password",
+    autocomplete="current-password",
     says={
-        "required": "Choose a password.",
-        "too_short": "Choose a password of at least 8 characters.",
-        "too_long": "Choose a password of at most 128 characters.",
+        "required": "Enter a password.",
+        "too_short": "Enter a password of at least 8 characters.",
+        "too_long": "Enter a password of at most 128 characters.",
         "too_common": "Choose another password. This one is among the first that somebody would guess.",
     },
     about=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
 )
-OWN = Input("password", "Your password", hint="The one you sign in with.", type="password",
-            autocomplete="current-password",
-            says={"required": "Enter your password.", "too_long": "This is longer than a password can be."},
-            about=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"))  # fmt: skip
 MESSAGE = Input("message", "A message to the organiser", hint="For example when you want to set up.", type="textarea",
                 says={"too_long": "Shorten the message to 1 000 characters."})  # fmt: skip
 LANDING = Input("path", "Where to go then", type="hidden")
@@ -84,10 +74,10 @@ def start(token: str) -> Response:
 @explained(PURPOSE)
 def activate(token: str) -> ResponseReturnValue:
     """Opens the account, or links the one that is there."""
-    form = FORMS.get(request.form.get("shown", ""), FORMS["new"]).typed()
+    form = FORMS.get(request.form.get("shown", ""), FORMS["named"]).typed()
     try:
         limits.spend(TRYING_CODES, ACTIVATING)
-        done = actions.activate(token=token, **{"message": "", "name": "", **form.checked()})
+        done = actions.activate(token=token, **{"message": "", **form.checked()})
     except REFUSALS as error:
         found = visits.activation(token)
         return _page(token, found, replace(form, form=FORMS[_kind(found)]).refused(error))
@@ -106,17 +96,14 @@ def done() -> ResponseReturnValue:
 
 
 FORMS = {
-    "existing": Form(ExistingSchema, OWN, MESSAGE, LANDING),
-    "new": Form(ActivationSchema, NAME, NEW, MESSAGE, LANDING),
-    "addressed": Form(AddressedSchema, NAME, ADDRESS, NEW, MESSAGE, LANDING),
+    "named": Form(ActivationSchema, NAME, PASSWORD, MESSAGE, LANDING),
+    "addressed": Form(AddressedSchema, NAME, ADDRESS, PASSWORD, MESSAGE, LANDING),
 }
 
 
 def _kind(found: dict[str, Any]) -> str:
     """Which form asks for what is needed; it says so itself when it comes back."""
-    if found["existing_account"]:
-        return "existing"
-    return "new" if found["email"] else "addressed"
+    return "named" if found["email"] else "addressed"
 
 
 def _page(token: str, found: dict[str, Any], form: Filled) -> Response:

@@ -16,7 +16,7 @@ from app.core.errors import AppError, Gone, NotFound
 from app.core.ids import is_id
 from app.web.fields import Choice, Email, Flag
 from app.web.limits import client_network
-from app.web.names import Name
+from app.web.mail_fields import MailName
 from app.web.schema import Query
 
 PAGE, SLOT_PAGE, TOLD = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
@@ -25,21 +25,25 @@ WORDS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
 
 
 class HandOutSchema(Query):
-    name = Name(required=True, min=1, max=200)
+    name = MailName(required=True, min=1, max=200)
     email = Email(required=True)
     delivery = Choice(*DELIVERIES)
     allow_duplicates = Flag()
 
 
 class RenameSchema(Query):
-    name = Name(required=True, min=1, max=200)
+    name = MailName(required=True, min=1, max=200)
     email = Email(required=True)
 
 
 NAME = Input(
     "name",
     "Name of the guest",
-    says={"required": "Enter the name of the guest.", "too_long": "The name may have 200 characters."},
+    says={
+        "required": "Enter the name of the guest.",
+        "too_long": "The name may have 200 characters.",
+        "link_not_allowed": "Enter a name, not the address of a web page.",
+    },
 )
 WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
 EMAIL = Input(

@@ -19,7 +19,7 @@ from app.core.errors import AppError, Gone, NotFound
 from app.core.tokens import fingerprint
 from app.web.fields import Choice, Email, Phone, Whole
 from app.web.limits import client_network
-from app.web.names import Name
+from app.web.mail_fields import MailName
 from app.web.schema import Query
 
 PAGE, TICKETS, KEPT = "console/claim.html", "tickets", 8
@@ -35,7 +35,7 @@ DEAD = {
 
 
 class ClaimSchema(Query):
-    name = Name(required=True, min=1, max=200)
+    name = MailName(required=True, min=1, max=200)
     email = Email(required=True)
     phone = Phone(min=8, max=20)
     delivery = Choice(*DELIVERIES, required=True)
@@ -60,7 +60,11 @@ NAME = Input(
     "Name of the guest",
     hint="As it stands in an identity document.",
     autocomplete="name",
-    says={"required": "Enter the name of the guest.", "too_long": "The name may have 200 characters."},
+    says={
+        "required": "Enter the name of the guest.",
+        "too_long": "The name may have 200 characters.",
+        "link_not_allowed": "Enter a name, not the address of a web page.",
+    },
 )
 WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
 EMAIL = Input(

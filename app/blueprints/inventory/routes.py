@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.accounts.errors import EmailNotVerified
+from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.blueprints.inventory import schemas
 from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
 from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
@@ -10,7 +10,7 @@ from app.core.errors import Throttled
 from app.inventory import actions, errors, exporting, looking, order_sheet, queries, reading_reminders, telling
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import variance_file, variances
-from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC
+from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit
@@ -181,7 +181,7 @@ def read_reminder(event_id: str) -> Any:
 
 @blp.patch(
     f"{STOCK}/reminder",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.ReminderChanges,
     returns=schemas.ReminderData,
     versioned=True,
@@ -194,11 +194,11 @@ def change_reminder(event_id: str, **body: Any) -> Any:
 
 @blp.post(
     f"{STOCK}/reminder/trigger",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     returns=schemas.Triggered,
     status=202,
     idempotent=True,
-    errors=[Throttled],
+    errors=[Throttled, *MAIL_ERRORS],
 )
 def trigger_reminder(event_id: str) -> Any:
     """Mail the digest now, twenty times an hour at most."""

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from app.accounts.errors import MAIL_ERRORS
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, errors, queries
 from app.merchants.errors import MerchantPaused
-from app.web.access import MERCHANT, ORGANISER, ORGANISER_READS, PUBLIC
+from app.web.access import MERCHANT, MERCHANT_MAILS, ORGANISER_MAILS, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 from app.web.limits import Limit, missing_counts
@@ -34,19 +35,19 @@ def merchant_directory(id: str, **filters: Any) -> Any:
 
 @blp.post(
     "/events/<id>/directory-invites",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.DirectoryInvitesBody,
     returns=schemas.InvitedData,
     status=201,
     idempotent=True,
     limit=INVITING,
-    errors=[errors.EventClosed],
+    errors=[errors.EventClosed, *MAIL_ERRORS],
 )
 def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
     """Invite merchants from the directory.
 
-    Each gets a mail. Who is invited already is reported and not invited twice; who accepts by himself takes part at
-    once, unless there is a fee. `withdraw` takes back what has not been answered.
+    Each gets a mail. Those who are invited already are reported and not invited twice; those who accept automatically
+    take part at once, unless there is a fee. `withdraw` takes back what has not been answered.
     """
     if withdraw:
         return actions.withdraw_invites(caller=current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
@@ -55,18 +56,19 @@ def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
 
 @blp.post(
     "/events/<id>/merchant-invite",
-    access=ORGANISER,
+    access=ORGANISER_MAILS,
     body=schemas.MerchantInviteBody,
     returns=schemas.LinkData,
     status=201,
     idempotent=True,
     limit=INVITING,
-    errors=[errors.EventClosed],
+    errors=[errors.EventClosed, *MAIL_ERRORS],
 )
 def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> Any:
     """Make a link by which a business can apply for a stall; it is mailed when there is an address.
 
-    It works for drafts too, until its time, its uses or its event end. `slug` with `revoke` ends one.
+    It works for drafts too, until its time, its uses or its event end. An event invites an address once: a second call
+    answers the running invitation with `alreadyInvited`. `slug` with `revoke` ends one.
     """
     if revoke:
         return actions.withdraw_link(caller=current_caller(), event_id=id, slug=slug or "")
@@ -102,7 +104,7 @@ def my_invite(invite_id: str) -> Any:
 
 @blp.patch(
     "/merchants/me/event-invites/<inviteId>",
-    access=MERCHANT,
+    access=MERCHANT_MAILS,
     body=schemas.AnswerBody,
     returns=schemas.InviteRow,
     versioned=True,

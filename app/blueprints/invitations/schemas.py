@@ -5,7 +5,7 @@ from marshmallow import fields
 from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
 from app.merchants.states import FLOOR_STATUSES
 from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Object, Secret, Text, Whole
-from app.web.names import Name
+from app.web.mail_fields import MailName, MailText
 from app.web.schema import Needing, Query, Schema
 
 MOST = 10_000_000_00
@@ -32,8 +32,8 @@ class DirectoryRow(Schema):
 
 
 class TermsBody(Schema):
-    message = Text(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
-    stall_type = Name(max=120, allow_none=True, metadata={"example": "Food stall"})
+    message = MailText(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
+    stall_type = MailName(max=120, allow_none=True, metadata={"example": "Food stall"})
     fee_minor = Whole(min=0, max=MOST, allow_none=True, metadata={"description": "by default the stall type's"})
     expires_at = EndMoment(allow_none=True, metadata={"description": "by default, and at the latest, the event's end"})
 
@@ -47,7 +47,7 @@ class DirectoryInvitesBody(TermsBody, Needing):
 
 class MerchantInviteBody(TermsBody):
     email = Email(allow_none=True)
-    business_name = Name(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
+    business_name = MailName(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
     max_uses = Whole(min=1, max=100_000, allow_none=True, metadata={"description": "1 with an address, else no limit"})
     slug = Secret(max=100, metadata={"rare": True, "description": "with `revoke`: the link to end"})
     revoke = Flag(metadata={"rare": True, "description": "true ends the link `slug`"})
@@ -126,6 +126,7 @@ class LinkData(Terms):
     max_uses = Whole(required=True, allow_none=True)
     uses = Whole(required=True)
     mailed = Flag()
+    already_invited = Flag(metadata={"description": "the address has an invitation; this is it, and no mail went out"})
 
 
 class PublicLinkData(OfEvent, Terms):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.blueprints.merchants import schemas
 from app.core.errors import Throttled
 from app.merchants import actions, errors, queries
@@ -24,12 +24,15 @@ def read_merchant() -> Any:
     return queries.me(current_caller())
 
 
-@blp.patch("/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True,
-           errors=[errors.MerchantDeleted])  # fmt: skip
+@blp.patch(
+    "/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True,
+    errors=[EmailNotVerified, errors.MerchantDeleted],
+)  # fmt: skip
 def change_merchant(**body: Any) -> Any:
     """Change one's own account as a merchant.
 
     Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
+    New `payoutDetails` need a verified address.
     """
     changed = actions.change_profile(caller=current_caller(), **body)
     return changed, {"ETag": f'"{changed["version"]}"'}

@@ -32,7 +32,7 @@ def change_campaign(
             session, caller, was, "changed", **drafts.columns(checked), status=keeping.state_of(checked),
             scheduled_at=checked["scheduled_at"], turn=was["turn"] + 1,
         )  # fmt: skip
-        keeping.start(row)
+        keeping.start(session, caller, row)
     return {**row, "tallies": None}
 
 

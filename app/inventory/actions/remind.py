@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails
 from app.core import throttle
 from app.core.errors import NotFound, StaleVersion, Throttled, ValidationFailed
 from app.core.ids import new_id
@@ -74,14 +75,15 @@ def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
 def trigger(*, caller: Caller, event_id: str) -> dict[str, Any]:
     """Mails the digest now, whether or not the reminder is on; to whom.
 
-    Raises NotFound, Throttled, ValidationFailed.
+    Raises NotFound, Throttled, ValidationFailed, SenderNotVerified, MailLimitReached.
     """
-    found = reading_reminders.reminder(caller, event_id, tier=WRITES)
+    found, sender = reading_reminders.reminder_and_sender(caller, event_id)
     if not found["recipients"]:
         raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
     with transaction() as session:
         hits = throttle.hit(session, TRIGGERS, event_id)
         if not hits.exceeded:
+            count_mails(session, sender, found["recipients"])
             turn = new_id()
             rows = [
                 (f"inventory-digest:{event_id}:{turn}:{at}", {"event_id": event_id, "to": to, "always": True})

@@ -7,6 +7,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, sender_of
 from app.core.ids import new_id
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
@@ -46,9 +47,9 @@ INVITE = text("""
          WHERE made.status = 'accepted' AND made.fresh
         ON CONFLICT DO NOTHING
     )
-    SELECT id, merchant_id, status, fresh FROM made
+    SELECT made.id, merchant_id, made.status, fresh, a.email FROM made JOIN account a ON a.id = made.merchant_id
      UNION ALL
-    SELECT i.id, w.merchant_id, coalesce(i.status, 'accepted'), false
+    SELECT i.id, w.merchant_id, coalesce(i.status, 'accepted'), false, NULL
       FROM unnest(CAST(:merchant_ids AS text[])) AS w (merchant_id)
       LEFT JOIN event_invite i ON i.merchant_id = w.merchant_id AND i.event_id = :event_id
                               AND (i.status = 'accepted' OR i.status = 'pending' AND i.expires_at > now())
@@ -65,13 +66,15 @@ def invite_from_directory(
 ) -> dict[str, list[Any]]:
     """Invites each merchant who is not invited yet, and mails him; the others are reported.
 
-    Who accepts by himself takes part at once, unless there is a fee. Raises NotFound, EventClosed, ValidationFailed.
+    Those who accept automatically take part at once, unless there is a fee. Raises NotFound, EventClosed,
+    ValidationFailed, SenderNotVerified, MailLimitReached.
     """
     wanted = sorted(set(merchant_ids))
     with transaction() as session:
         event = inviting_event(session, caller, event_id)
         given = {**terms(event, sent), "event_id": event_id, "invited_by": caller.id}
-        made, known = _invited(session, wanted, given)
+        made, known, addresses = _invited(session, wanted, given)
+        count_mails(session, sender_of(event), addresses)
         rows = [(f"event-invite-{each['id']}", {"invite_id": each["id"]}) for each in made]
         enqueue_many("invitations.mail_invite", rows)
     unavailable = sorted(set(wanted) - {each["merchant_id"] for each in (*made, *known)})
@@ -100,12 +103,16 @@ def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[st
 
 def _invited(
     session: OrmSession, merchant_ids: Sequence[str], given: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Those who are invited now, and those who were or take part: with the invitation, if there was one."""
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
+    """Those who are invited now, those who were or take part (with the invitation, if there was one), and the addresses
+    of the former."""
     values = {**given, "merchant_ids": merchant_ids, "ids": [new_id() for _ in merchant_ids]}
     made: list[dict[str, Any]] = []
     known: list[dict[str, Any]] = []
+    addresses: list[str] = []
     for row in session.execute(INVITE, values):
         told = {"id": row.id, "merchant_id": row.merchant_id, "status": row.status}
         (made if row.fresh else known).append(told)
-    return made, known
+        if row.fresh:
+            addresses.append(row.email)
+    return made, known, addresses

@@ -2,18 +2,27 @@
 
 from typing import Any
 
-from sqlalchemy import func, update
+from sqlalchemy import case, func, literal_column, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, sender_of
 from app.core.errors import NotFound
+from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.events.models import Event
+from app.invitations.conditions import link_state
 from app.invitations.errors import InviteUsed
 from app.invitations.inviting import inviting_event, terms
 from app.invitations.models import InviteLink
+from app.invitations.queries import ENDED
 from app.invitations.slugs import id_of, slug_of, url_of
 from app.invitations.states import OPEN, REVOKED
+
+FRESH = {"populate_existing": True, "synchronize_session": False}
+USED_UP = InviteLink.uses >= InviteLink.max_uses
 
 
 def make_link(
@@ -27,23 +36,29 @@ def make_link(
 ) -> dict[str, Any]:
     """A new link with its terms, mailed when there is an address; such a link counts once unless told otherwise.
 
-    Raises NotFound, EventClosed, ValidationFailed.
+    An address that has an invitation to the event which still counts gets no other: that one is answered, with
+    `already_invited`, and no mail goes out. Raises NotFound, EventClosed, ValidationFailed, SenderNotVerified,
+    MailLimitReached.
     """
     with transaction() as session:
         event = inviting_event(session, caller, event_id)
-        link = InviteLink(
-            event_id=event_id,
-            made_by=caller.id,
-            email=email,
-            business_name=business_name or None,
-            max_uses=max_uses or (1 if email else None),
+        values = {
+            "event_id": event_id,
+            "made_by": caller.id,
+            "email": email,
+            "invited_address": email,
+            "business_name": business_name or None,
+            "max_uses": max_uses or (1 if email else None),
             **terms(event, sent),
-        )
-        session.add(link)
-        session.flush()
+        }
         if email:
+            _make_room(session, event_id, email)
+        link, is_new = _insert(session, values)
+        if email and is_new:
+            count_mails(session, sender_of(event), [email])
             enqueue("invitations.mail_link", key=f"invite-link-{link.id}", link_id=link.id)
-    return {**_shown(link), "state": OPEN, "mailed": email is not None}
+        mailed = email is not None and is_new
+        return {**_shown(link), "state": OPEN, "mailed": mailed, "already_invited": not is_new}
 
 
 def withdraw_link(*, caller: Caller, event_id: str, slug: str) -> dict[str, Any]:
@@ -51,26 +66,60 @@ def withdraw_link(*, caller: Caller, event_id: str, slug: str) -> dict[str, Any]
     with transaction() as session:
         inviting_event(session, caller, event_id)
         statement = update(InviteLink).where(InviteLink.id == id_of(slug), InviteLink.event_id == event_id)
-        link = session.scalar(
-            statement.values(revoked_at=func.coalesce(InviteLink.revoked_at, func.now())).returning(InviteLink)
-        )
+        ended = {"revoked_at": func.coalesce(InviteLink.revoked_at, func.now()), "invited_address": None}
+        link = session.scalar(statement.values(**ended).returning(InviteLink))
         if link is None:
             raise NotFound()
-        return {**_shown(link), "state": REVOKED, "mailed": False}
+        return {**_shown(link), "state": REVOKED, "mailed": False, "already_invited": False}
 
 
 def use_link(session: OrmSession, link_id: str) -> None:
-    """Counts one application by a link, in the open transaction. Raises InviteUsed when all uses are taken."""
-    statement = update(InviteLink).where(
-        InviteLink.id == link_id, func.coalesce(InviteLink.uses < InviteLink.max_uses, True)
-    )
-    counted = session.execute(
-        statement.values(uses=InviteLink.uses + 1)
-        .returning(InviteLink.id)
-        .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    """Counts one application by a link that still counts, in the open transaction.
+
+    Raises InviteUsed, InviteWithdrawn, InviteExpired.
+    """
+    counted = session.execute(_use(link_id), execution_options=FRESH)
     if counted.first() is None:
-        raise InviteUsed()
+        state = session.scalar(
+            select(link_state()).join(Event, Event.id == InviteLink.event_id).where(InviteLink.id == link_id)
+        )
+        raise ENDED.get(state or "", InviteUsed)(state=state)
+
+
+def _use(link_id: str) -> Any:
+    """The one statement that counts a use: whoever has waited for the row finds it as it is by then."""
+    last = InviteLink.uses + 1 >= InviteLink.max_uses
+    return (
+        update(InviteLink)
+        .where(InviteLink.id == link_id, Event.id == InviteLink.event_id, link_state() == OPEN)
+        .values(uses=InviteLink.uses + 1, invited_address=case((last, None), else_=InviteLink.invited_address))
+        .returning(InviteLink.id)
+    )
+
+
+def _make_room(session: OrmSession, event_id: str, email: str) -> None:
+    """Lets go of the address where its invitation no longer counts."""
+    over = or_(InviteLink.revoked_at.is_not(None), InviteLink.expires_at <= func.now(), USED_UP)
+    session.execute(
+        update(InviteLink)
+        .where(InviteLink.event_id == event_id, InviteLink.invited_address == email, over)
+        .values(invited_address=None),
+        execution_options=FRESH,
+    )
+
+
+def _insert(session: OrmSession, values: dict[str, Any]) -> tuple[InviteLink, bool]:
+    """The link with these values, and whether it is new; else the one that its address has."""
+    statement = insert(InviteLink).values(id=new_id(), **values)
+    running = statement.on_conflict_do_update(
+        index_elements=["event_id", "invited_address"],
+        index_where=InviteLink.invited_address.is_not(None),
+        set_={"event_id": statement.excluded.event_id},
+    )
+    row: Any = session.execute(
+        running.returning(InviteLink, literal_column("xmax = 0")), execution_options={"populate_existing": True}
+    ).one()
+    return row[0], row[1]
 
 
 def _shown(link: InviteLink) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.accounts.caller import Caller
+from app.accounts.errors import EmailNotVerified
 from app.accounts.models import Account, MerchantProfile
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
@@ -28,7 +29,8 @@ def change_profile(
 ) -> dict[str, Any]:
     """The profile with these changes; what is not named stays, within the two objects as well.
 
-    New payout details are told to the owner by mail. Raises StaleVersion, ValidationFailed.
+    New payout details need a verified address, and are told to it by mail. Raises StaleVersion, ValidationFailed,
+    EmailNotVerified.
     """
     with transaction() as session:
         merchant, account, profile = claimed_with_profile(session, caller.id)
@@ -38,6 +40,8 @@ def change_profile(
         if any([_put(account, profile, names), moved, _set(merchant, settings)]):
             merchant.version += 1
         if moved:
+            if not caller.email_verified:
+                raise EmailNotVerified()
             enqueue("accounts.mail_notice", template="payout_details_changed", account_id=caller.id)
         session.flush()
     now = replace(caller, name=account.name, phone=account.phone, version=account.version)

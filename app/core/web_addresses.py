@@ -1,0 +1,62 @@
+"""Addresses of web pages in plain text: what a mail program would turn into something to click."""
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+BREAK = "\u200b"
+_SCHEME = re.compile(
+    r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:/{1,3}\S|(?<!\S)/{2}\w|(?<![a-z0-9])(?:javascript|data|mailto):\S"
+)
+_WWW = re.compile(r"(?<![a-z0-9])www\d{0,2}\.\w")
+_MAIL = re.compile(r"(?<![^\s@<>()])[^\s@<>()]+@[\w-]+(?:\.[\w-]+)+(?![\w/-])")
+_NAME = re.compile(r"(?<![\w.-])((?:\w(?:[\w-]{0,61}\w)?\.)+)([^\W\d_][\w-]{0,62}[^\W_])(?![\w-])(\.?[/?#]|:\d)?")
+_NUMBERS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d|/)")
+_JOINTS = re.compile(r"(?<=\w)\.(?=\w)|(?<=:)/(?=/)|@(?=\w)")
+_DOTS = str.maketrans({"\u3002": ".", "\uff61": ".", "\u2024": "."})
+
+
+def find_web_address(text: str) -> str | None:
+    """The first address of a web page in the text: one with a scheme, `www.…`, or a domain name such as
+    `example.com/x`. An e-mail address is none, nor are `a.m.`, `St. John`, `N$ 1.500`, `12.Dez`."""
+    if "." not in text and "/" not in text and ":" not in text and text.isascii():
+        return None
+    plain = _normalized(text)
+    for pattern in (_SCHEME, _WWW, _NUMBERS):
+        if found := pattern.search(plain):
+            return _word_at(plain, found.start())
+    without_mail = _MAIL.sub(" ", plain)
+    for match in _NAME.finditer(without_mail):
+        if match[3] or match[2] in _top_level_domains():
+            return _word_at(without_mail, match.start())
+    return None
+
+
+def break_web_addresses(text: str) -> str:
+    """The text with an invisible break inside each word that looks like an address of a web page, so that mail programs
+    leave it alone."""
+    if find_web_address(text) is None:
+        return text
+    return _JOINTS.sub(lambda match: match[0] + BREAK, text)
+
+
+def _normalized(text: str) -> str:
+    """Lower-case, with letters of full width as ordinary ones, and without invisible characters."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_DOTS))
+        text = "".join(each for each in text if unicodedata.category(each) != "Cf")
+    return text.lower()
+
+
+def _word_at(text: str, start: int) -> str:
+    return text[start:].split(maxsplit=1)[0][:60]
+
+
+@cache
+def _top_level_domains() -> frozenset[str]:
+    """All of them, those of other alphabets in both spellings."""
+    lines = Path(__file__).with_name("top_level_domains.txt").read_text("ascii").lower().splitlines()
+    names = [line for line in lines if line and not line.startswith("#")]
+    spelled = [each[4:].encode("ascii").decode("punycode") for each in names if each.startswith("xn--")]
+    return frozenset([*names, *spelled])
