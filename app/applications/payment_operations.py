@@ -63,9 +63,9 @@ def resolve(payment_id: str, outcome: str, note: str) -> str:
     if not unanswered(row) and not (owed_back and outcome == "refunded"):
         raise NotResolvable(f"It is {describe_state(row)}; only a payment without an outcome is resolved by hand, and"
                             " money that was taken twice as refunded.")  # fmt: skip
-    after = settling.settle(payment_id, ChargeState(outcome=OUTCOMES[outcome]))
+    state = describe_state(settling.settle(payment_id, ChargeState(outcome=OUTCOMES[outcome])))
     close(payment_id, note)
-    return describe_state(after)
+    return state
 
 
 def close(reference: str, note: str) -> int:
