@@ -40,9 +40,10 @@ rush: $(VENV)/dev.stamp  ## the minute after the tickets open (ARGS="--seconds 2
 faults: $(VENV)/dev.stamp  ## the service under load while parts of it break (FAULTS="F1 F7" SEEDS= SECONDS= FULL=1)
 	@exec $(BIN)/python -m tests.faults.suite
 
-fuzz: $(VENV)/dev.stamp  ## thousands of hostile requests to every operation (FUZZ_EXAMPLES=)
-	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-300} exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
-		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py tests/security/test_fuzz_rows.py $(ARGS)
+fuzz: $(VENV)/dev.stamp  ## long runs: hostile requests, state machines (FUZZ_EXAMPLES= MODEL_EXAMPLES= MODEL_STEPS=)
+	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-300} MODEL_EXAMPLES=$${MODEL_EXAMPLES:-250} MODEL_STEPS=$${MODEL_STEPS:-40} \
+		exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
+		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py tests/security/test_fuzz_rows.py tests/models $(ARGS)
 
 audit: $(VENV)/dev.stamp  ## what we depend on: locked, licensed, without known holes (asks osv.dev)
 	@exec $(BIN)/python -m supply audit

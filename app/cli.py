@@ -4,6 +4,7 @@ from flask import Flask
 
 from app import demo, up
 from app.accounts import commands as accounts
+from app.applications import commands as applications
 from app.clients.payrail import commands as payrail
 from app.core import commands as core
 from app.doctor import commands as doctor
@@ -27,5 +28,6 @@ def register(app: Flask) -> None:
     ledger.register(app)
     overview.register(app)
     payouts.register(app)
+    applications.register(app)
     payrail.register(app)
     catalogue.register(app)

@@ -50,6 +50,11 @@ class NotWithdrawable(Conflict):
     message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."
 
 
+class PaymentInProgress(Conflict):
+    number, code = 40903, "PAYMENT_IN_PROGRESS"
+    message = "A payment of this fee is in progress: the wallet has not said yet how it ended. Look again in a minute."
+
+
 class DocumentTooLarge(TooLarge):
     number, code = 41345, "DOCUMENT_TOO_LARGE"
     message = "A document may have 10 MiB at most; data.kind says which one is larger."
@@ -63,3 +68,7 @@ class DocumentKindUnsupported(UnsupportedMedia):
 class OtpWrong(Unprocessable):
     number, code = 42245, "OTP_WRONG"
     message = "This is not the code; data.triesLeft says how often it may still be tried."
+
+
+class NotResolvable(Exception):
+    """An operator wanted a step that the payment's state does not allow; the text says which."""

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy import func, select
 
+from app.accounts.models import Account
 from app.applications import links
 from app.applications.links import Surroundings
-from app.applications.models import Application, ApplicationLink, StallPayment
+from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
+from app.applications.payment_reviews import SENTENCES
 from app.applications.shown import due_at
 from app.clients.letters import letter
 from app.clients.message import Message
@@ -90,6 +92,32 @@ def to_organiser(told: Told, *, reply_to: str | None, key: str) -> Message:
         message_lines=(application.activation_message or "").splitlines(),
         email=application.email or "",
         phone=application.phone or "",
+    )
+
+
+def to_operator(review_id: int, account_id: str, *, key: str) -> Message | None:
+    """What an operator has to look at; None when it is resolved, or the account is no operator any more."""
+    row = db.session.execute(
+        select(StallPaymentReview, StallPayment, Application, Account)
+        .select_from(StallPaymentReview)
+        .join(Account, (Account.id == account_id) & Account.admin_tier.is_not(None))
+        .outerjoin(StallPayment, StallPayment.id == StallPaymentReview.reference)
+        .outerjoin(Application, Application.id == StallPayment.application_id)
+        .where(StallPaymentReview.id == review_id, StallPaymentReview.resolved_at.is_(None))
+    ).first()
+    if row is None:
+        return None
+    review, payment, application, account = row
+    return letter(
+        "stall_payment_review",
+        to=account.email,
+        key=key,
+        name=account.name,
+        what=SENTENCES[review.kind],
+        application=application.reference if application else "",
+        business=(application.business_name or "") if application else "",
+        amount=spoken(payment.amount_minor) if payment else "",
+        payment_id=review.reference,
     )
 
 

@@ -1,4 +1,5 @@
-"""Tables of applications: the application, its links, its documents, and the payments of its stall fee."""
+"""Tables of applications: the application, its links, its documents, and the payments of its stall fee with what a
+person has to look at."""
 
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from sqlalchemy import (
     CheckConstraint,
     DateTime,
     ForeignKey,
+    Identity,
     Index,
     Integer,
     String,
@@ -17,7 +19,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.applications.states import PAYMENT_STEPS, PURPOSES, RISKS, STATES, SUBMITTED
@@ -148,7 +150,12 @@ class ApplicationDocument(Base):
 
 
 class StallPayment(Base):
-    """One try to pay a stall fee. At most one of each application counts; its id is the reference at the rail."""
+    """One try to pay a stall fee. At most one of each application counts; its id is the reference at the rail.
+
+    `answered` is the number of tries whose outcome the rail has told. While it is less than `tries`, a confirmation
+    may have reached the rail, and the money may have been taken. `captured_at` is set when the rail has taken money
+    that was not due any more, `refunded_at` when it has given that back.
+    """
 
     __tablename__ = "stall_payment"
     __mapper_args__ = {"eager_defaults": True}
@@ -157,6 +164,8 @@ class StallPayment(Base):
         Index("uq_stall_payment_counting", "application_id", unique=True,
               postgresql_where=text("status IN ('starting', 'otp_required', 'processing', 'paid')")),
         Index("ix_stall_payment_application", "application_id", "created_at"),
+        Index("ix_stall_payment_open", "application_id",
+              postgresql_where=text("tries > answered AND status <> 'paid'")),
     )  # fmt: skip
 
     id: Mapped[str] = id_column()
@@ -165,6 +174,28 @@ class StallPayment(Base):
     msisdn: Mapped[str] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(20))
     tries: Mapped[int] = mapped_column(Integer, default=0)
+    answered: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    captured_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StallPaymentReview(Base):
+    """Something about a stall payment that a person has to look at; one open row for each reference and kind."""
+
+    __tablename__ = "stall_payment_review"
+    __table_args__ = (
+        Index("uq_stall_payment_review_open", "reference", "kind", unique=True,
+              postgresql_where=text("resolved_at IS NULL")),
+        Index("ix_stall_payment_review_reference", "reference", "id"),
+    )  # fmt: skip
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    reference: Mapped[str] = mapped_column(String(80, collation="C"))
+    kind: Mapped[str] = mapped_column(String(20))
+    detail: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    resolved_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    note: Mapped[str | None] = mapped_column(String(500))

@@ -6,20 +6,23 @@
         └─────▶ expired                  └──▶ declined
 
 Of an application at most one payment is between `starting` and `paid`: the database refuses a second one. Its id is
-the reference at the rail, so a call that is repeated is the same charge. A payment whose outcome is not known stays
-`processing` and is asked after until it is.
+the reference at the rail, so a call that is repeated is the same charge.
+
+A payment is unanswered while a confirmation of it may have reached the rail and the rail's answer is not final. It
+shows as `processing`, whatever its state, and no other payment of its application begins.
 """
 
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, case, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import links
+from app.applications.errors import PaymentInProgress
 from app.applications.links import Opened
-from app.applications.models import Application, StallPayment
+from app.applications.models import UNFINISHED, Application, StallPayment
 from app.core import throttle
 from app.core.db import db
 from app.core.errors import Throttled
@@ -32,7 +35,13 @@ DAILY = Rule("pay-codes-a-day", 6, timedelta(days=1))
 
 
 LEFT = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
-NEWEST = (StallPayment.created_at.desc(), StallPayment.id.desc())
+UNANSWERED: ColumnElement[bool] = (StallPayment.tries > StallPayment.answered) & (StallPayment.status != "paid")
+_rank: Any = case(
+    (StallPayment.status == "paid", 0), (UNANSWERED, 1), (StallPayment.status.in_(UNFINISHED), 2), else_=3
+)
+NEWEST = (_rank, StallPayment.created_at.desc(), StallPayment.id.desc())
+"""The payment that is paid, else one that is unanswered, else one that runs, else the last."""
+SHOWN_STATUS: ColumnElement[str] = case((UNANSWERED, "processing"), else_=StallPayment.status)
 
 
 @dataclass(frozen=True)
@@ -44,8 +53,31 @@ class Standing:
 
     @property
     def status(self) -> str:
+        if unanswered(self.row):
+            return "processing"
         late = self.row.status == "otp_required" and self.seconds <= 0
         return "expired" if late else self.row.status
+
+
+def unanswered(row: StallPayment) -> bool:
+    """Whether a confirmation may have reached the rail, and no final answer has come."""
+    return row.tries > row.answered and row.status != "paid"
+
+
+def end_running(session: OrmSession, application_id: str) -> None:
+    """Ends the payment that waits for its code. Raises PaymentInProgress while one is unanswered.
+
+    The application must be locked: then nobody can confirm meanwhile.
+    """
+    here = StallPayment.application_id == application_id
+    if session.scalar(select(StallPayment.id).where(here, UNANSWERED).limit(1)) is not None:
+        raise PaymentInProgress()
+    session.execute(
+        update(StallPayment)
+        .where(here, StallPayment.status.in_(("starting", "otp_required")))
+        .values(status="expired")
+        .execution_options(synchronize_session=False)
+    )
 
 
 def newest(application_id: str, session: OrmSession | None = None) -> Standing | None:

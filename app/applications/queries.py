@@ -14,6 +14,7 @@ from app.accounts.models import Account
 from app.applications import documents, scope
 from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
+from app.applications.payment import NEWEST, SHOWN_STATUS
 from app.clients import storage
 from app.core.db import db, release
 from app.core.errors import NotFound
@@ -131,8 +132,8 @@ def _documents() -> ColumnElement[Any]:
 
 def _payment() -> ColumnElement[Any]:
     """The newest try to pay, as JSON."""
-    told = func.jsonb_build_object("paymentId", StallPayment.id, "status", StallPayment.status, type_=JSONB)
-    newest = select(told).where(StallPayment.application_id == Application.id).order_by(StallPayment.created_at.desc())
+    told = func.jsonb_build_object("paymentId", StallPayment.id, "status", SHOWN_STATUS, type_=JSONB)
+    newest = select(told).where(StallPayment.application_id == Application.id).order_by(*NEWEST)
     return newest.limit(1).correlate(Application).scalar_subquery()
 
 

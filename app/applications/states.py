@@ -30,14 +30,15 @@ MOVES: dict[str, frozenset[str]] = {
     EXPIRED: frozenset(),
 }
 PAYMENT_STEPS: dict[str, frozenset[str]] = {
-    "starting": frozenset({"otp_required", "declined", "expired"}),
-    "otp_required": frozenset({"processing", "paid", "expired"}),
+    "starting": frozenset({"otp_required", "declined", "expired", "processing", "paid"}),
+    "otp_required": frozenset({"processing", "paid", "declined", "expired"}),
     "processing": frozenset({"otp_required", "paid", "declined", "expired"}),
     "paid": frozenset(),
-    "declined": frozenset({"paid"}),
-    "expired": frozenset({"paid"}),
+    "declined": frozenset({"processing", "paid"}),
+    "expired": frozenset({"processing", "paid"}),
 }
-"""Of a payment. That it was paid counts whenever the rail says so, also when nobody waits for it any more."""
+"""Of a payment. A capture counts whenever the rail tells of it, also when nobody waits for it any more; with another
+amount than ours it is `processing` until a person has looked."""
 PURPOSES = ("documents", "payment", "activation")
 RISKS = ("low", "medium", "high")
 STATES = tuple(MOVES)

@@ -22,7 +22,11 @@ def ask_because_of(event: CallbackEvent) -> None:
     if event.kind == TRANSFER:
         enqueue("payouts.ask", key=f"callback:{event.event_id}", event_id=event.event_id)
     else:
-        enqueue("applications.settle_payment", key=f"callback:{event.event_id}", payment_id=event.reference)
+        enqueue(
+            "applications.weigh_callback", key=f"callback:{event.event_id}", event_id=event.event_id,
+            payment_id=event.reference, outcome=event.outcome.value, amount_minor=event.amount_minor,
+            currency=event.currency,
+        )  # fmt: skip
 
 
 def weigh(event_id: str) -> None:

@@ -53,7 +53,8 @@ MACHINES = (
     Machine(
         name="Stall fee",
         about="One try to pay. Of an application at most one payment runs or is paid. That it was paid counts whenever"
-        " the rail says so, also late. Without an outcome it stays `processing` and is asked after for 72 hours.",
+        " the rail says so, also late. Without a final answer it stays `processing` and the rail is asked until there"
+        " is one; an amount that is not ours is `processing`, too, until a person has looked.",
         steps=applications.PAYMENT_STEPS, begins=("starting",), column=("stall_payment", "status"),
         source=("PAYMENT_STEPS", "app/applications/states.py"), pages=("applications.md#the-stall-fee",),
         said={("starting", "otp_required"): "a code goes out",

@@ -122,8 +122,9 @@ def test_an_outcome_that_is_not_known_is_asked_for_and_never_charged_again(
     monkeypatch.setitem(app.extensions, "payrail", MockRail(Pace(known_after=timedelta(seconds=0.5))))
     path = fee(client, payrailMsisdn="+264811230002")
     started = data(client.post(path))["paymentId"]
-    for answer in (otp(client, path), otp(client, path), client.post(path), client.get(path)):
+    for answer in (otp(client, path), otp(client, path), client.get(path)):
         assert data(answer)["status"] == "processing" and data(answer)["paymentId"] == started
+    assert refusal(client.post(path)) == (409, "PAYMENT_IN_PROGRESS")
     with transaction() as session:
         session.execute(text("SELECT pg_sleep(0.6)"))
         enqueue("applications.settle_payment", payment_id=started)
@@ -132,15 +133,18 @@ def test_an_outcome_that_is_not_known_is_asked_for_and_never_charged_again(
     assert any("receipt" in mail["subject"] for mail in mails_to(EMAIL))
 
 
-def test_a_payment_left_in_the_middle_goes_back_to_its_code(client: Client) -> None:
+def test_a_payment_left_in_the_middle_waits_until_the_code_has_expired_at_the_rail(client: Client) -> None:
     path = fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'processing', tries = 1"))
         enqueue("applications.settle_payment", payment_id=started)
     deliver()
-    assert data(client.get(path))["status"] == "otp_required"
-    assert data(otp(client, path))["status"] == "paid"
+    assert data(client.get(path))["status"] == "processing", "nobody knows whether the code has reached the rail"
+    with transaction() as session:
+        session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
+    assert data(client.post(path))["status"] == "otp_required"
+    assert data(otp(client, path))["paymentId"] != started
 
 
 def test_a_start_that_was_cut_off_goes_on_as_the_same_charge(client: Client) -> None:

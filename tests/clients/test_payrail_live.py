@@ -77,12 +77,12 @@ def test_0004_bounces_when_its_time_has_come(app: Flask, server: MockServer) -> 
 
 def test_a_charge_takes_the_code_and_says_when_it_is_wrong(app: Flask, server: MockServer) -> None:
     rail = client_of(app, server.url)
-    assert rail.charge_status("a-charge") is Outcome.DECLINED
-    assert rail.start_charge(charge()) is Outcome.CODE_SENT
-    assert rail.charge_status("a-charge") is Outcome.CODE_SENT
-    assert rail.confirm_charge("a-charge", "000000") is Outcome.WRONG_CODE
-    assert rail.confirm_charge("a-charge", CODE) is Outcome.PAID
-    assert rail.charge_status("a-charge") is Outcome.PAID
+    assert rail.charge_status("a-charge").outcome is Outcome.DECLINED
+    assert rail.start_charge(charge()).outcome is Outcome.CODE_SENT
+    assert rail.charge_status("a-charge").outcome is Outcome.CODE_SENT
+    assert rail.confirm_charge("a-charge", "000000").outcome is Outcome.WRONG_CODE
+    assert rail.confirm_charge("a-charge", CODE).outcome is Outcome.PAID
+    assert rail.charge_status("a-charge").outcome is Outcome.PAID
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_rail_that_refuses_connections_was_surely_not_reached(app: Flask, serv
     rail.start_charge(charge())
     server.refuse()
     assert sent(rail) is UNKNOWN and told(rail) is UNKNOWN
-    assert rail.start_charge(charge()) is Outcome.UNKNOWN
+    assert rail.start_charge(charge()).outcome is Outcome.UNKNOWN
     with pytest.raises(PayrailUnavailable):
         rail.confirm_charge("a-charge", CODE)
     server.accept()
@@ -250,5 +250,5 @@ def test_a_restarted_rail_knows_what_it_knew(app: Flask, journal: Path) -> None:
             rail = client_of(app, server.url)
             assert sent(rail) is PAID
             rail.start_charge(charge())
-            assert rail.confirm_charge("a-charge", CODE) is Outcome.PAID
+            assert rail.confirm_charge("a-charge", CODE).outcome is Outcome.PAID
     assert len(journal_of(journal)) == 1 and len(journal_of(journal, "charge_ended")) == 1

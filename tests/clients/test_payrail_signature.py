@@ -115,7 +115,7 @@ def test_nothing_secret_is_logged_even_when_everything_is(app: Flask) -> None:
                 call()
         server.faults.set([])
         wrong = client_of(app, server.url, secret="another-secret-that-is-wrong")
-        assert wrong.start_charge(charge()) is Outcome.UNKNOWN
+        assert wrong.start_charge(charge()).outcome is Outcome.UNKNOWN
     assert "payrail" in lines.text
     for secret in (KEY, SECRET, "another-secret", "62000994567", "811234567", "811230", "Tuli", CODE):
         assert secret not in lines.text, secret

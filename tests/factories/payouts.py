@@ -12,7 +12,7 @@ from flask import Flask, current_app
 from sqlalchemy import text
 
 from app.accounts.models import Account
-from app.clients.payrail import Outcome, Transfer, TransferOutcome, TransferState
+from app.clients.payrail import ChargeState, Outcome, Transfer, TransferOutcome, TransferState
 from app.core.db import db
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
@@ -149,8 +149,8 @@ class Sink:
             return TransferState(outcome=self.answer)
         return TransferState(outcome=self.truth.get(reference, TransferOutcome.NOT_FOUND))
 
-    def charge_status(self, reference: str) -> Outcome:
-        return Outcome.UNKNOWN
+    def charge_status(self, reference: str) -> ChargeState:
+        return ChargeState(outcome=Outcome.UNKNOWN)
 
 
 @contextmanager

@@ -48,6 +48,14 @@ def rail(event: str, reference: str = NOBODY, **more: Any) -> dict[str, Any]:
     return {"event": event, "reference": reference, "amount_minor": 1, "state": "paid", **more}
 
 
+def payment(id: str, status: str, *, tries: int = 0) -> str:
+    """The statement that adds a stall payment of nobody's application."""
+    return (
+        "INSERT INTO stall_payment (id, application_id, amount_minor, msisdn, status, tries) "
+        f"VALUES ('{id}', '{NOBODY}', 1, '+264811234567', '{status}', {tries})"
+    )
+
+
 CASES = {
     "M1 M2 M3 M6 M7 books": Case(("UPDATE ledger_entry SET amount_minor = amount_minor + 1",)),
     "M1 insert-only": Case(),
@@ -62,6 +70,18 @@ CASES = {
         f"VALUES ({FIRST_PAYOUT}, 'scheduled', 'requested', 'service')",
     )),
     "M8 stall fees": Case(known={"rail": [rail("charge_ended"), rail("charge_ended")]}),
+    "M8 captures": Case(known={"rail": [rail("charge_ended")]}),
+    "M8 second captures": Case(
+        (payment("a", "paid"), payment("b", "expired")),
+        known={"rail": [rail("charge_ended", "a"), rail("charge_ended", "b")]},
+    ),
+    "M8 outcomes": Case((payment("a", "processing", tries=1),)),
+    "M8 ended applications": Case((
+        "INSERT INTO merchant_application (id, reference, status, amount_minor, destination, mode) "
+        f"VALUES ('{NOBODY}', 'MA-1', 'withdrawn', 1, 'payrail', 'now')",
+        payment("a", "paid"),
+    )),
+    "M8 acknowledged": Case(asked=(yes("stall_fee", application=NOBODY),)),
     "S1 the book": Case(("UPDATE inventory_item SET on_hand = on_hand + 1",)),
     "S1 movements": Case(asked=(yes("adjust", key="never", item=NOBODY, delta=1),)),
     "S2 imports": Case(asked=(yes("import", prefix="Iabc", rows=3),)),

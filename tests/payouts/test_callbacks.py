@@ -92,7 +92,7 @@ def test_what_does_not_match_is_looked_at_and_changes_nothing(
 def test_a_callback_for_a_charge_has_the_stall_fee_asked_for(client: Client) -> None:
     event = json.loads(said({"id": "a" * 24, "amountMinor": 5}, kind="charge"))
     call(client, json.dumps(event).encode())
-    assert scalar("SELECT payload->>'payment_id' FROM outbox WHERE kind = 'applications.settle_payment'") == "a" * 24
+    assert scalar("SELECT payload->>'payment_id' FROM outbox WHERE kind = 'applications.weigh_callback'") == "a" * 24
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

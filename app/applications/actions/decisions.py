@@ -6,7 +6,7 @@ from sqlalchemy import func
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.applications import documents, links, scope, states
+from app.applications import documents, links, payment, scope, states
 from app.applications.errors import AlreadyDecided, NotWithdrawable
 from app.applications.models import Application
 from app.applications.progress import go_on, moved, post
@@ -52,13 +52,17 @@ def decide(
 
 
 def withdraw(caller: Caller, id: str) -> None:
-    """Takes the caller's own application back; its links die. Raises NotFound, NotWithdrawable, MoveNotAllowed."""
+    """Takes the caller's own application back; its links die.
+
+    Raises NotFound, NotWithdrawable, PaymentInProgress, MoveNotAllowed.
+    """
     with transaction() as session:
         application = locked(session, caller, id, Application.account_id == caller.id)
         if application.status == states.WITHDRAWN:
             return
         if application.paid_at is not None:
             raise NotWithdrawable()
+        payment.end_running(session, application.id)
         moved(application, states.WITHDRAWN)
 
 

@@ -5,11 +5,19 @@ from typing import Any
 from sqlalchemy import func, insert, literal, select, update
 
 from app.applications import links, payment, states
-from app.applications.errors import NothingDue, OtpWrong, PaymentDeclined, PaymentExpired, PaymentNotStarted
+from app.applications.errors import (
+    NothingDue,
+    OtpWrong,
+    PaymentDeclined,
+    PaymentExpired,
+    PaymentInProgress,
+    PaymentNotStarted,
+)
+from app.applications.links import Opened
 from app.applications.models import Application, StallPayment
 from app.applications.payment import TRIES, Standing
-from app.applications.settling import ASK_AFTER, not_asked, settle
-from app.clients.payrail import Charge, Outcome, rail
+from app.applications.settling import ASK_AFTER, ask, not_asked, settle
+from app.clients.payrail import Charge, ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
 from app.core.db import release
 from app.core.errors import AppError, ValidationFailed
@@ -22,42 +30,66 @@ FRESH = {"populate_existing": True, "synchronize_session": False}
 
 
 def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str, Any]:
-    """Has a code sent to the wallet; a payment that runs or is finished is told again instead.
+    """Has a code sent to the wallet; a payment that is paid or awaits its code is returned instead.
 
-    Another wallet than that of the running payment ends it and starts anew. Raises NotFound, LinkExpired,
-    NothingDue, Throttled, ValidationFailed without any wallet, PaymentDeclined, PayrailDisabled, PayrailUnavailable.
+    Another wallet than that of a payment that awaits its code ends it and starts anew. Before anything new begins the
+    rail is asked about every payment that is unanswered. Raises NotFound, LinkExpired, NothingDue, PaymentInProgress,
+    Throttled, ValidationFailed without any wallet, PaymentDeclined, PayrailDisabled, PayrailUnavailable.
     """
+    while True:
+        found, last, charge = _reserve(token, payrail_msisdn)
+        if charge is not None:
+            return _started(found.application, charge, rail().start_charge(charge).outcome)
+        assert last is not None
+        if last.status != "processing":
+            return payment.told(found.application, last)
+        # Each turn ends one payment that is unanswered, or this.
+        if payment.unanswered(ask(last.row.id)):
+            raise PaymentInProgress(payment_id=last.row.id)
+
+
+def _reserve(token: str, msisdn: str | None) -> tuple[Opened, Standing | None, Charge | None]:
+    """What the link opens, the payment that counts, and the charge to start, if one is to be started."""
     with transaction() as session:
         found = links.opened(token, links.PAYMENT, session=session)
         last = payment.newest(found.application.id, session)
-        counts = _counts(last, payrail_msisdn)
+        counts = _counts(last, msisdn)
         if last is not None and counts and last.status != "starting":
-            return payment.told(found.application, last)
-        row = last.row if last and counts else _reserved(session, found.application, payrail_msisdn, ending=last)
+            return found, last, None
+        row = last.row if last and counts else _reserved(session, found.application, msisdn, ending=last)
         charge = Charge(
             reference=row.id,
             amount_minor=row.amount_minor,
             msisdn=row.msisdn,
             description=f"Stall fee {found.application.reference}",
         )
-    return _started(found.application, charge, rail().start_charge(charge))
+        return found, last, charge
 
 
 def verify_otp(*, token: str, code: str) -> dict[str, Any]:
-    """Confirms the running payment with the code; `processing` when the rail does not say how it ended.
+    """Confirms the running payment with the code; `processing` while the rail's answer is not final.
 
     Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
-    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
+    PaymentInProgress, PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
     """
-    found, running = payment.behind(token)
-    if running is None or not _claimed(running):
-        return _as_it_stands(token)
-    outcome = _confirmed(running.row.id, code)
-    after = settle(running.row.id, outcome)
-    if outcome is Outcome.WRONG_CODE and after.status != "paid":
+    for _ in range(TRIES + 1):
+        found, running = payment.behind(token)
+        if running is None or running.status != "otp_required":
+            return _as_it_is(found, running)
+        if _claimed(running):
+            return _checked(token, found, running, code)
+        # Another code was quicker, and wrong: the payment may wait for its code again.
+    raise PaymentInProgress()
+
+
+def _checked(token: str, found: Opened, running: Standing, code: str) -> dict[str, Any]:
+    """What has become of the payment after this code."""
+    told = _confirmed(running.row.id, code)
+    after = settle(running.row.id, told)
+    if told.outcome is Outcome.WRONG_CODE and after.status != "paid":
         raise OtpWrong(tries_left=TRIES - after.tries)
-    if after.status == "declined":
-        raise PaymentDeclined()
+    if after.status in ("declined", "expired"):
+        return _as_it_is(*payment.behind(token))
     return payment.told(found.application, Standing(after, 0))
 
 
@@ -67,17 +99,29 @@ def _claimed(running: Standing) -> bool:
     with transaction() as session:
         taken = session.execute(claim(running.row.id)).first()
         if taken is not None:
-            enqueue("applications.settle_payment", delay=ASK_AFTER, payment_id=running.row.id)
+            payment_id = running.row.id
+            job = f"stall-payment:{payment_id}"
+            enqueue("applications.settle_payment", delay=ASK_AFTER, aggregate=job, payment_id=payment_id)
     return taken is not None
 
 
 def claim(payment_id: str) -> Any:
-    """The one conditional step from `otp_required` to `processing`."""
+    """The one conditional step from `otp_required` to `processing`, of an application that has not ended."""
+    accepted = (
+        select(Application.id)
+        .join(StallPayment, StallPayment.application_id == Application.id)
+        .where(StallPayment.id == payment_id, Application.status.in_(states.ACCEPTED))
+        # Who withdraws the application, or lets it expire, holds this lock while they look for payments.
+        .with_for_update(of=Application)
+        .cte("accepted")
+    )
     return (
         update(StallPayment)
         .where(
             StallPayment.id == payment_id,
+            StallPayment.application_id == accepted.c.id,
             StallPayment.status == "otp_required",
+            StallPayment.tries == StallPayment.answered,
             StallPayment.tries < TRIES,
             StallPayment.expires_at > func.now(),
         )
@@ -87,9 +131,8 @@ def claim(payment_id: str) -> Any:
     )
 
 
-def _as_it_stands(token: str) -> dict[str, Any]:
-    """The payment that takes no code: told when it is on its way or paid, refused when it came to nothing."""
-    found, now = payment.behind(token)
+def _as_it_is(found: Opened, now: Standing | None) -> dict[str, Any]:
+    """The payment that takes no code: returned when it is on its way or paid, refused when it came to nothing."""
     if now is not None and now.status in ("paid", "processing"):
         return payment.told(found.application, now)
     raise _refusal(now)
@@ -159,7 +202,7 @@ def _started(application: Application, charge: Charge, outcome: Outcome) -> dict
     return payment.told(application, found)
 
 
-def _confirmed(payment_id: str, code: str) -> Outcome:
+def _confirmed(payment_id: str, code: str) -> ChargeState:
     """What the rail says. A refusal to talk at all has changed nothing, so the code may be tried again."""
     try:
         return rail().confirm_charge(payment_id, code)

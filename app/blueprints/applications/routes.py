@@ -88,10 +88,10 @@ def decide(application_id: str, **body: Any) -> Any:
     access=MERCHANT,
     returns=answers.ApplicationRow,
     idempotent=True,
-    errors=[errors.NotWithdrawable, MoveNotAllowed],
+    errors=[errors.NotWithdrawable, errors.PaymentInProgress, MoveNotAllowed],
 )
 def withdraw(application_id: str) -> Any:
-    """Take one's own application back."""
+    """Take one's own application back; not while a payment is processing."""
     actions.withdraw(current_caller(), application_id)
     return queries.one(current_caller(), application_id)
 
@@ -178,13 +178,14 @@ def fee(token: str) -> Any:
     body=schemas.PayBody,
     returns=answers.StartedData,
     limit=TRYING_CODES,
-    errors=[errors.LinkExpired, errors.NothingDue, errors.PaymentDeclined, Throttled],
+    errors=[errors.LinkExpired, errors.NothingDue, errors.PaymentDeclined, errors.PaymentInProgress, Throttled],
 )
 @missing_counts
 def pay(token: str, **body: Any) -> Any:
     """Start paying the stall fee: a code goes to the wallet's owner.
 
-    A payment that runs or is finished is answered again; nothing is ever charged twice.
+    A payment that is paid or awaits its code from the same wallet is answered again. While the outcome of one is
+    not known, none begins, from whichever wallet.
     """
     return actions.start_payment(token=token, **body)
 
@@ -197,6 +198,7 @@ def pay(token: str, **body: Any) -> Any:
     limit=TRYING_CODES,
     errors=[
         errors.LinkExpired, errors.OtpWrong, errors.PaymentExpired, errors.PaymentDeclined, errors.PaymentNotStarted,
+        errors.PaymentInProgress,
     ],
 )  # fmt: skip
 @missing_counts

@@ -6,7 +6,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, visits
-from app.applications.errors import NothingDue
+from app.applications.errors import NothingDue, PaymentInProgress
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages
 from app.blueprints.console.way import explained, offer_fresh_links
@@ -70,7 +70,7 @@ def send_code(token: str) -> ResponseReturnValue:
     try:
         limits.spend(TRYING_CODES, STARTING)
         actions.start_payment(token=token, **form.checked())
-    except NothingDue:
+    except (NothingDue, PaymentInProgress):
         pass
     except (*REFUSALS, Unavailable) as error:
         return _page(token, visits.fee(token), form.refused(error))

@@ -18,6 +18,7 @@ from app.clients.payrail.exchange import Exchange
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
+    ChargeState,
     Outcome,
     Rail,
     Transfer,
@@ -32,6 +33,7 @@ from app.config import Settings
 __all__ = [
     "BankAccount",
     "Charge",
+    "ChargeState",
     "Outcome",
     "Rail",
     "Transfer",

@@ -14,7 +14,7 @@ from app.clients.payrail.wire import Unreadable, amount, message, moment, word
 
 CHARGE, TRANSFER = "charge", "transfer"
 _OUTCOMES: dict[str, dict[str, Outcome | TransferOutcome]] = {
-    CHARGE: {each.value: each for each in (Outcome.PAID, Outcome.DECLINED)},
+    CHARGE: {each.value: each for each in (Outcome.PAID, Outcome.DECLINED, Outcome.EXPIRED, Outcome.REFUNDED)},
     TRANSFER: {
         each.value: each
         for each in (

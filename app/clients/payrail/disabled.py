@@ -1,7 +1,7 @@
 """No rail: every use is refused before anything is reserved."""
 
 from app.clients.payrail.errors import PayrailDisabled
-from app.clients.payrail.interface import Charge, Outcome, Transfer, TransferOutcome, TransferState
+from app.clients.payrail.interface import Charge, ChargeState, Outcome, Transfer, TransferOutcome, TransferState
 
 
 class DisabledRail:
@@ -18,15 +18,18 @@ class DisabledRail:
         """There is none."""
         return None
 
-    def start_charge(self, charge: Charge) -> Outcome:
+    def start_charge(self, charge: Charge) -> ChargeState:
         raise PayrailDisabled()
 
-    def confirm_charge(self, reference: str, code: str) -> Outcome:
+    def confirm_charge(self, reference: str, code: str) -> ChargeState:
         raise PayrailDisabled()
 
-    def charge_status(self, reference: str) -> Outcome:
+    def charge_status(self, reference: str) -> ChargeState:
         """Charges of the time before stay as they are."""
-        return Outcome.UNKNOWN
+        return ChargeState(outcome=Outcome.UNKNOWN)
+
+    def refund_charge(self, reference: str) -> ChargeState:
+        raise PayrailDisabled()
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         raise PayrailDisabled()

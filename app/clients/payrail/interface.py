@@ -13,6 +13,10 @@ class Outcome(StrEnum):
     """It waits for the code that went to the wallet's owner."""
     PAID = "paid"
     DECLINED = "declined"
+    EXPIRED = "expired"
+    """The code's life is over at the rail: nothing was taken, and no confirmation takes anything any more."""
+    REFUNDED = "refunded"
+    """The money was taken and given back."""
     WRONG_CODE = "wrong_code"
     UNKNOWN = "unknown"
     """No answer, or none that says it: the money may have moved. Ask `charge_status` later, never charge anew."""
@@ -43,6 +47,15 @@ class Charge:
     msisdn: str = field(repr=False)
     description: str
     currency: str = "NAD"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargeState:
+    """The state of a charge, and the amount that the rail has written down for it, where it said so."""
+
+    outcome: Outcome
+    amount_minor: int | None = None
+    currency: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,20 +108,30 @@ class Rail(Protocol):
     def breaker_state(self) -> str | None:
         """`closed`, `half_open` or `open`, for those who watch; None where there is none or nobody knows."""
 
-    def start_charge(self, charge: Charge) -> Outcome:
+    def start_charge(self, charge: Charge) -> ChargeState:
         """Has the rail send a code to the wallet's owner: CODE_SENT, DECLINED or UNKNOWN.
 
         A reference that the rail knows sends no second code. Raises PayrailDisabled.
         """
 
-    def confirm_charge(self, reference: str, code: str) -> Outcome:
-        """Takes the money if the code is right: PAID, WRONG_CODE, DECLINED or UNKNOWN.
+    def confirm_charge(self, reference: str, code: str) -> ChargeState:
+        """Takes the money if the code is right: PAID, WRONG_CODE, DECLINED, EXPIRED or UNKNOWN.
 
         Raises PayrailDisabled, and PayrailUnavailable when the rail surely was not asked: the code still counts.
         """
 
-    def charge_status(self, reference: str) -> Outcome:
-        """How a charge stands: CODE_SENT while nothing was taken, PAID, DECLINED or UNKNOWN."""
+    def charge_status(self, reference: str) -> ChargeState:
+        """The state of a charge, any outcome but WRONG_CODE.
+
+        CODE_SENT is not final: a confirmation that is on its way may still take the money. PAID, DECLINED, EXPIRED
+        and REFUNDED are; only PAID may become REFUNDED.
+        """
+
+    def refund_charge(self, reference: str) -> ChargeState:
+        """Gives back all that was taken under the reference, once: REFUNDED, or UNKNOWN.
+
+        PAID means that this rail does not give it back. Raises PayrailDisabled.
+        """
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         """Sends the money once: ACCEPTED, PAID, FAILED or UNKNOWN; RETURNED when it has bounced already.

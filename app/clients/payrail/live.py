@@ -18,6 +18,7 @@ from app.clients.payrail.exchange import Answer, Exchange, NoAnswer
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
+    ChargeState,
     Outcome,
     Transfer,
     TransferOutcome,
@@ -28,6 +29,7 @@ from app.clients.payrail.interface import (
 SAID = (200, 201, 202, 422)
 PROBE, UP, DOWN = 0.8, 5.0, 1.0
 UNKNOWN = TransferState(outcome=TransferOutcome.UNKNOWN)
+UNKNOWN_CHARGE = ChargeState(outcome=Outcome.UNKNOWN)
 log = structlog.get_logger(__name__)
 
 
@@ -60,7 +62,7 @@ class LiveRail:
     def breaker_state(self) -> str | None:
         return self.exchange.breaker_state()
 
-    def start_charge(self, charge: Charge) -> Outcome:
+    def start_charge(self, charge: Charge) -> ChargeState:
         said = {
             "reference": charge.reference,
             "amountMinor": charge.amount_minor,
@@ -71,26 +73,33 @@ class LiveRail:
         try:
             answer = self.exchange.ask("POST", "/v1/charges", said, reference=charge.reference)
         except NoAnswer:
-            return Outcome.UNKNOWN
-        return _charge_outcome(answer, charge.reference, charge)
+            return UNKNOWN_CHARGE
+        return _charge_state(answer, charge.reference, charge)
 
-    def confirm_charge(self, reference: str, code: str) -> Outcome:
+    def confirm_charge(self, reference: str, code: str) -> ChargeState:
         try:
             answer = self.exchange.ask(
                 "POST", _of("charges", reference, "/confirm"), {"code": code}, reference=reference
             )
         except NoAnswer as missed:
             if missed.reached:
-                return Outcome.UNKNOWN
+                return UNKNOWN_CHARGE
             raise PayrailUnavailable(retry_after=5) from missed
-        return _charge_outcome(answer, reference)
+        return _charge_state(answer, reference)
 
-    def charge_status(self, reference: str) -> Outcome:
+    def charge_status(self, reference: str) -> ChargeState:
         try:
             answer = self.exchange.ask("GET", _of("charges", reference), reference=reference, repeatable=True)
         except NoAnswer:
-            return Outcome.UNKNOWN
-        return _charge_outcome(answer, reference)
+            return UNKNOWN_CHARGE
+        return _charge_state(answer, reference)
+
+    def refund_charge(self, reference: str) -> ChargeState:
+        try:
+            answer = self.exchange.ask("POST", _of("charges", reference, "/refund"), {}, reference=reference)
+        except NoAnswer:
+            return UNKNOWN_CHARGE
+        return _charge_state(answer, reference)
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         said = {
@@ -132,12 +141,18 @@ def _destination(to: Wallet | BankAccount) -> dict[str, str]:
     }
 
 
-def _charge_outcome(answer: Answer, reference: str, asked: Charge | None = None) -> Outcome:
+def _charge_state(answer: Answer, reference: str, asked: Charge | None = None) -> ChargeState:
     try:
         word = _heard(answer, reference, asked)
-        return Outcome.DECLINED if word == "not_found" and asked is None else Outcome(word)
+        if word == "not_found" and asked is None:
+            return ChargeState(outcome=Outcome.DECLINED)
+        return ChargeState(
+            outcome=Outcome(word),
+            amount_minor=wire.amount(answer.said),
+            currency=wire.word(answer.said, "currency", 3),
+        )
     except ValueError as error:
-        return Outcome(_disbelieved(error, reference))
+        return ChargeState(outcome=Outcome(_disbelieved(error, reference)))
 
 
 def _transfer_state(answer: Answer, reference: str, asked: Transfer | None = None) -> TransferState:

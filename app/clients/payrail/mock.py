@@ -2,12 +2,12 @@
 tables, so that web, worker and a restarted process see the same rail; or the memory of the stand-alone server."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol
 
 from app.clients.payrail import rules
-from app.clients.payrail.interface import Charge, Outcome, Transfer, TransferState
+from app.clients.payrail.interface import Charge, ChargeState, Outcome, Transfer, TransferState
 from app.clients.payrail.mock_state import Tables
 from app.clients.payrail.rules import ChargeEntry, Pace, TransferEntry
 
@@ -20,6 +20,9 @@ class Book(Protocol):
 
     def end_charge(self, reference: str, state: str, known_after: timedelta) -> None:
         """Ends a charge that is open."""
+
+    def refund_charge(self, reference: str) -> None:
+        """Gives back a charge that is paid."""
 
     def charge(self, reference: str) -> ChargeEntry | None: ...
 
@@ -47,23 +50,30 @@ class MockRail:
         """There is none."""
         return None
 
-    def start_charge(self, charge: Charge) -> Outcome:
+    def start_charge(self, charge: Charge) -> ChargeState:
         self._delay(charge.msisdn)
         self.book.open_charge(charge)
         return self.charge_status(charge.reference)
 
-    def confirm_charge(self, reference: str, code: str) -> Outcome:
+    def confirm_charge(self, reference: str, code: str) -> ChargeState:
         known = self.book.charge(reference)
+        state = rules.charge_state(known, self.pace)
         if known is None:
-            return Outcome.DECLINED
+            return state
         self._delay(known.msisdn)
-        if known.state == "open" and not rules.takes(code, known.msisdn):
-            return Outcome.WRONG_CODE
+        if known.state != "open" or state.outcome is Outcome.EXPIRED:
+            return state
+        if not rules.takes(code, known.msisdn):
+            return replace(state, outcome=Outcome.WRONG_CODE)
         self.book.end_charge(reference, *rules.charged(known.msisdn, self.pace))
         return self.charge_status(reference)
 
-    def charge_status(self, reference: str) -> Outcome:
-        return rules.charge_outcome(self.book.charge(reference))
+    def charge_status(self, reference: str) -> ChargeState:
+        return rules.charge_state(self.book.charge(reference), self.pace)
+
+    def refund_charge(self, reference: str) -> ChargeState:
+        self.book.refund_charge(reference)
+        return self.charge_status(reference)
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         self.book.write_transfer(rules.entry_of(transfer, self.pace))

@@ -1,6 +1,7 @@
 """The mock's book as tables. In live mode they stay empty."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import BigInteger, CheckConstraint, ColumnElement, DateTime, Interval, String, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -16,7 +17,7 @@ class MockCharge(Base):
     """A charge at the mock rail. `known_at` is when it begins to tell the outcome."""
 
     __tablename__ = "payrail_mock_charge"
-    __table_args__ = (CheckConstraint("state IN ('open', 'paid', 'declined')", name="state"),)
+    __table_args__ = (CheckConstraint("state IN ('open', 'paid', 'declined', 'refunded')", name="state"),)
 
     reference: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
     msisdn: Mapped[str] = mapped_column(String(20))
@@ -63,10 +64,22 @@ class Tables:
                 .values(state=state, known_at=func.now() + known_after)
             )
 
+    def refund_charge(self, reference: str) -> None:
+        assert_no_transaction()
+        with transaction() as session:
+            session.execute(
+                update(MockCharge)
+                .where(MockCharge.reference == reference, MockCharge.state == "paid")
+                .values(state="refunded")
+            )
+
     def charge(self, reference: str) -> ChargeEntry | None:
         assert_no_transaction()
         told: ColumnElement[bool] = func.coalesce(MockCharge.known_at <= func.now(), True)
-        asked = select(MockCharge.msisdn, MockCharge.amount_minor, MockCharge.state, told.label("told"))
+        age: ColumnElement[Any] = func.now() - MockCharge.created_at
+        asked = select(
+            MockCharge.msisdn, MockCharge.amount_minor, MockCharge.state, told.label("told"), age.label("age")
+        )
         row = db.session.execute(asked.where(MockCharge.reference == reference)).first()
         release()
         return ChargeEntry(**row._mapping) if row else None

@@ -14,7 +14,15 @@ and all others succeed at once. The code is 123456.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.clients.payrail.interface import BankAccount, Outcome, Transfer, TransferOutcome, TransferState, Wallet
+from app.clients.payrail.interface import (
+    BankAccount,
+    ChargeState,
+    Outcome,
+    Transfer,
+    TransferOutcome,
+    TransferState,
+    Wallet,
+)
 
 CODE = "123456"
 DECLINES, TIMES_OUT, ANSWERS_LATE, BOUNCES, REFUSES_CODES = "0001", "0002", "0003", "0004", "0005"
@@ -22,22 +30,28 @@ DECLINES, TIMES_OUT, ANSWERS_LATE, BOUNCES, REFUSES_CODES = "0001", "0002", "000
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How long the mock takes: to answer late, to know what it committed, to bounce."""
+    """How long the mock takes: to answer late, to know what it committed, to bounce, to let a code expire."""
 
     late: timedelta = timedelta(seconds=5)
     known_after: timedelta = timedelta(seconds=30)
     bounces_after: timedelta = timedelta(seconds=60)
+    code_lives: timedelta = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeEntry:
-    """A charge as it stands in the mock's book; `told` is whether its end may be known yet."""
+    """A charge in the mock's book.
+
+    `age` counts from its start. `told` is whether its end may be known yet; until then the mock says `meanwhile`.
+    """
 
     msisdn: str
     amount_minor: int
     currency: str = "NAD"
     state: str = "open"
     told: bool = True
+    meanwhile: str = "unknown"
+    age: timedelta = timedelta()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +84,18 @@ def charged(msisdn: str, pace: Pace) -> tuple[str, timedelta]:
     return "paid", pace.known_after if msisdn.endswith(TIMES_OUT) else timedelta()
 
 
-def charge_outcome(entry: ChargeEntry | None) -> Outcome:
-    """What is told of a charge."""
+def charge_state(entry: ChargeEntry | None, pace: Pace) -> ChargeState:
+    """What the mock says of a charge."""
     if entry is None:
-        return Outcome.DECLINED
+        return ChargeState(outcome=Outcome.DECLINED)
+    outcome = _charge_outcome(entry, pace)
+    return ChargeState(outcome=outcome, amount_minor=entry.amount_minor, currency=entry.currency)
+
+
+def _charge_outcome(entry: ChargeEntry, pace: Pace) -> Outcome:
     if entry.state == "open":
-        return Outcome.CODE_SENT
-    return Outcome(entry.state) if entry.told else Outcome.UNKNOWN
+        return Outcome.EXPIRED if entry.age >= pace.code_lives else Outcome.CODE_SENT
+    return Outcome(entry.state if entry.told else entry.meanwhile)
 
 
 def number_of(destination: Wallet | BankAccount) -> str:

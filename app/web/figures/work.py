@@ -43,7 +43,8 @@ OTHERS = """
            (SELECT extract(epoch FROM now() - max(at)) FROM heartbeat WHERE name LIKE 'worker:%'),
            (SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%' AND at > now() - interval '45 s'),
            (SELECT count(*) FROM payout WHERE status = 'processing'),
-           (SELECT count(*) FROM payout_review WHERE resolved_at IS NULL),
+           (SELECT count(*) FROM payout_review WHERE resolved_at IS NULL)
+             + (SELECT count(*) FROM stall_payment_review WHERE resolved_at IS NULL),
            (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
 """
 

@@ -98,3 +98,57 @@ def stall_fees(found: Evidence) -> Iterator[str]:
     paid = {row.id for row in found.rows("SELECT id FROM stall_payment WHERE status = 'paid'")}
     yield from (f"charge {reference} was taken {count} times" for reference, count in taken.items() if count > 1)
     yield from (f"charge {reference} is paid here and was not taken there" for reference in paid - taken.keys())
+
+
+@law("M8 captures")
+def captures(found: Evidence) -> Iterator[str]:
+    """What the rail has taken and not given back is in the books, or in a review: of each charge, to the cent."""
+    state = {line["reference"]: line for line in found.rail if line["event"] == "charge_ended"}
+    rows = found.rows("SELECT id, amount_minor FROM stall_payment WHERE status = 'paid'")
+    paid = {row.id: row.amount_minor for row in rows}
+    reviewed = {row.reference for row in found.rows("SELECT reference FROM stall_payment_review")}
+    for reference, line in state.items():
+        if line["state"] == "paid" and paid.get(reference) != line["amount_minor"] and reference not in reviewed:
+            yield f"charge {reference} was taken, and nobody knows"
+
+
+@law("M8 second captures")
+def second_captures(found: Evidence) -> Iterator[str]:
+    """Of one application a second fee is taken only where the rail broke its word, and then there is a review."""
+    taken = {line["reference"] for line in found.rail if line["event"] == "charge_ended" and line["state"] == "paid"}
+    reviewed = {row.reference for row in found.rows("SELECT reference FROM stall_payment_review")}
+    by_application: dict[str, list[str]] = defaultdict(list)
+    for row in found.rows("SELECT id, application_id FROM stall_payment"):
+        if row.id in taken:
+            by_application[row.application_id].append(row.id)
+    for application, references in by_application.items():
+        if len(references) > 1 + len(reviewed.intersection(references)):
+            yield f"the fee of application {application} was taken {len(references)} times"
+
+
+@law("M8 outcomes")
+def outcomes(found: Evidence) -> Iterator[str]:
+    """When it is quiet, no payment waits for an outcome without a review."""
+    query = """
+        SELECT id, status FROM stall_payment p WHERE tries > answered AND status <> 'paid'
+           AND NOT EXISTS (SELECT FROM stall_payment_review r WHERE r.reference = p.id)"""
+    yield from (f"payment {row.id} is {row.status} and waits for an outcome" for row in found.rows(query))
+
+
+@law("M8 ended applications")
+def ended_applications(found: Evidence) -> Iterator[str]:
+    """Nobody withdraws while money may be taken: what is paid and withdrawn has a review."""
+    query = """
+        SELECT a.id FROM merchant_application a JOIN stall_payment p ON p.application_id = a.id
+         WHERE a.status = 'withdrawn' AND p.status = 'paid'
+           AND NOT EXISTS (SELECT FROM stall_payment_review r WHERE r.reference = p.id)"""
+    yield from (f"application {row.id} is withdrawn and paid" for row in found.rows(query))
+
+
+@law("M8 acknowledged")
+def acknowledged_fees(found: Evidence) -> Iterator[str]:
+    """Whoever was told that the fee is paid has paid it."""
+    paid = {row.application_id for row in found.rows("SELECT application_id FROM stall_payment WHERE status = 'paid'")}
+    for asked in found.said_yes("stall_fee"):
+        if asked.about["application"] not in paid:
+            yield f"application {asked.about['application']} was told that it is paid"

@@ -8,6 +8,7 @@ from sqlalchemy import text
 from app.clients.payrail.mock_server import Fault as Does
 from app.core.db import db
 from tests.faults.suite.evidence_files import journal_of_rail
+from tests.faults.suite.fees import paying
 from tests.faults.suite.plan import fault
 from tests.faults.suite.scene import Scene
 from tests.faults.suite.world import MANNERS
@@ -53,7 +54,8 @@ def mail_is_odd(scene: Scene) -> None:
     """the mail server answers after 30 s, hangs up after the final dot, says 4xx first, says 5xx for ever"""
     scene.load.send_campaign()
     scene.uncertain_allowed += ODD
-    time.sleep(scene.seconds)
+    with paying(scene):
+        time.sleep(scene.seconds)
     scene.seconds_until(lambda: all(state in ENDED for _, state, _, _ in by_manner()), 200)
     rows = by_manner()
     scene.note("refused for ever, tries", max(row.attempts for row in rows if row.manner == "never"))
@@ -74,14 +76,19 @@ def by_manner() -> list[tuple[str, str, int, float]]:
 
 @fault("F11")
 def rail_hangs(scene: Scene) -> None:
-    """the rail commits and says nothing, says 500, answers after 30 s, and is not there"""
+    """the rail commits and says nothing, says 500, answers after 30 s, takes fees late, and is not there"""
     faults, spell = scene.stack.rail.faults, scene.seconds / 4
-    for does in ("hang", "fail", "late"):
-        faults.set([Does(do=does, on="send", seconds=30 if does == "late" else 20)])
+    with paying(scene):
+        for does in ("hang", "fail", "late"):
+            seconds = 30 if does == "late" else 20
+            late = Does(do="capture_late", on="confirm", times=1, seconds=spell)
+            lost = Does(do="drop", on="confirm", times=1)
+            on = [Does(do=does, on=on, seconds=seconds) for on in ("send", "confirm")]
+            faults.set([late, lost, *on])
+            time.sleep(spell)
+        faults.set([])
+        scene.stack.rail.refuse(spell)
         time.sleep(spell)
-    faults.set([])
-    scene.stack.rail.refuse(spell)
-    time.sleep(spell)
     with db.engine.connect() as connection:
         scene.note("failed while unknown", len(connection.execute(text(FAILED)).all()))
 
@@ -93,10 +100,12 @@ def rail_lies(scene: Scene) -> None:
     settles = Does(do="accept", seconds=8)
     spells = [Does(do="lose"), Does(do="duplicate", times_each=10), Does(do="contradict"), Does(do="forge"),
               Does(do="delay", seconds=86_400), Does(do="hold")]  # fmt: skip
-    for does in spells:
-        rail.faults.set([settles, does])
-        time.sleep(scene.seconds / len(spells))
-    rail.faults.set([settles])
+    late = Does(do="capture_late", on="confirm", times=1, seconds=scene.seconds / 4)
+    with paying(scene):
+        for does in spells:
+            rail.faults.set([settles, late, Does(do="drop", on="confirm", times=1), does])
+            time.sleep(scene.seconds / len(spells))
+        rail.faults.set([settles])
     # A day goes by at the rail: what was late comes now, and what was held comes in another order.
     rail.clock.ahead += 90_000
     rail.caller.flush(scene.seed)

@@ -22,6 +22,7 @@ WAITING = """
          + (SELECT count(*) FROM outbox WHERE state = 'ready' AND (run_at <= now() OR
                  attempts > 0 AND coalesce(last_error, '') NOT LIKE 'Postpone:%'))
          + (SELECT count(*) FROM payout WHERE status IN ('requested', 'processing'))
+         + (SELECT count(*) FROM stall_payment WHERE tries > answered AND status <> 'paid')
          + (SELECT count(*) FROM campaign WHERE status = 'sending')"""
 UNANSWERED = (0, 502, 504)
 PAUSE = 0.3

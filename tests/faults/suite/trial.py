@@ -89,7 +89,11 @@ def tried(name: str, seed: int, folder: Path, data: Path, settings: Settings) ->
 def _in(it: Stack, name: str, seed: int, settings: Settings) -> Outcome:
     plan = PLAN[name]
     world = made(
-        it, places=round(settings.rate * settings.seconds * 0.4) + 200, manners=plan.manners, audience=plan.audience
+        it,
+        places=round(settings.rate * settings.seconds * 0.4) + 200,
+        manners=plan.manners,
+        audience=plan.audience,
+        fees=plan.fees,
     )
     load = Load(it, world, seed, rate=settings.rate)
     watch = Watch(it)

@@ -12,6 +12,7 @@ from tests.factories.campaigns import Crowd
 from tests.factories.events import WEEKEND, published
 from tests.factories.inventory import Stock
 from tests.factories.payouts import earner
+from tests.faults.suite.fees import Stall, stalls_of
 from tests.faults.suite.stack import Stack
 from tests.http import Client, data
 
@@ -57,13 +58,14 @@ class World:
     merchants: list[Merchant]
     people: list[Person]
     burned: list[str]
+    stalls: list[Stall]
 
     @property
     def event_id(self) -> str:
         return str(self.event["id"])
 
 
-def made(stack: Stack, *, places: int, audience: int, manners: bool = False) -> World:
+def made(stack: Stack, *, places: int, audience: int, manners: bool = False, fees: int = 0) -> World:
     """A world with so many places to claim; with `manners`, some of the audience have a mail server of that sort."""
     client = Client(stack.app.test_client())
     stock = Stock(client)
@@ -73,13 +75,14 @@ def made(stack: Stack, *, places: int, audience: int, manners: bool = False) -> 
         addresses += [f"{manner}.fan{number}@example.com" for manner in MANNERS for number in range(3)]
     crowd.sold(*addresses)
     event, codes = _tickets(stock.owner, places)
+    merchants = _merchants(client)
     return World(
         client=client, owner_email=_address(stock.owner), owner=stock.owner.headers["Authorization"],
         event=event, codes=deque(codes), claimed=deque(), stock_path=stock.path,
         items=[stock.item(onHand=PLENTY)["id"] for _ in range(ITEMS)],
         scarce=[stock.item(onHand=SCARCE)["id"] for _ in range(2)],
-        crowd_path=crowd.path, audience=addresses, merchants=_merchants(client), people=_people(client),
-        burned=_burned(client),
+        crowd_path=crowd.path, audience=addresses, merchants=merchants, people=_people(client),
+        burned=_burned(client), stalls=stalls_of(client, stock.owner, merchants, fees),
     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ class Memory:
     def __init__(self, clock: Clock, faults: Faults, journal: Path | None = None) -> None:
         self.clock, self._faults, self._lock = clock, faults, RLock()
         self._charges: dict[str, tuple[ChargeEntry, float]] = {}
+        self._started: dict[str, float] = {}
         self._transfers: dict[str, tuple[TransferEntry, float]] = {}
         self.sent: Callable[[TransferEntry], None] = lambda _: None
         self.ended: Callable[[str, ChargeEntry, float], None] = lambda *_: None
@@ -53,7 +54,7 @@ class Memory:
         with self._lock:
             if charge.reference not in self._charges:
                 entry = ChargeEntry(msisdn=charge.msisdn, amount_minor=charge.amount_minor, currency=charge.currency)
-                self._charges[charge.reference] = (entry, 0.0)
+                self._charges[charge.reference], self._started[charge.reference] = (entry, 0.0), self.clock()
                 self._write_charge("charge", charge.reference)
 
     def end_charge(self, reference: str, state: str, known_after: timedelta) -> None:
@@ -61,14 +62,26 @@ class Memory:
             entry, _ = self._charges[reference]
             if entry.state == "open":
                 known_at = self.clock() + known_after.total_seconds()
+                late = self._faults.take(("capture_late",), on="confirm", reference=reference)
+                if late is not None:
+                    entry, known_at = replace(entry, meanwhile="code_sent"), self.clock() + late.pause
                 self._charges[reference] = (replace(entry, state=state), known_at)
                 self._write_charge("charge_ended", reference)
-                self.ended(reference, self._charges[reference][0], known_after.total_seconds())
+                self.ended(reference, self._charges[reference][0], known_at - self.clock())
+
+    def refund_charge(self, reference: str) -> None:
+        with self._lock:
+            entry, known_at = self._charges[reference]
+            if entry.state == "paid":
+                self._charges[reference] = (replace(entry, state="refunded"), known_at)
+                self._write_charge("charge_ended", reference)
+                self.ended(reference, self._charges[reference][0], 0.0)
 
     def charge(self, reference: str) -> ChargeEntry | None:
         with self._lock:
             entry, known_at = self._charges.get(reference, (None, 0.0))
-            return entry and replace(entry, told=self.clock() >= known_at)
+            age = timedelta(seconds=self.clock() - self._started.get(reference, 0.0))
+            return entry and replace(entry, told=self.clock() >= known_at, age=age)
 
     def write_transfer(self, entry: TransferEntry) -> None:
         with self._lock:
@@ -113,7 +126,8 @@ class Memory:
     def _write_charge(self, event: str, reference: str) -> None:
         entry, known_at = self._charges[reference]
         said = {"ending": entry.msisdn[-4:], "amount_minor": entry.amount_minor, "currency": entry.currency}
-        self.note(event, reference=reference, **said, state=entry.state, known_at=known_at)
+        times = {"known_at": known_at, "started_at": self._started[reference]}
+        self.note(event, reference=reference, **said, state=entry.state, meanwhile=entry.meanwhile, **times)
 
     def _remember(self, journal: Path) -> None:
         if not journal.exists():
@@ -127,8 +141,9 @@ class Memory:
                     amount_minor=said["amount_minor"],
                     currency=said["currency"],
                     state=said["state"],
+                    meanwhile=said["meanwhile"],
                 )
-                self._charges[reference] = (entry, said["known_at"])
+                self._charges[reference], self._started[reference] = (entry, said["known_at"]), said["started_at"]
             elif said["event"] == "transfer":
                 plain = {name: said[name] for name in ("ending", "amount_minor", "currency", "state")}
                 spans: dict[str, Any] = {name: _span(said[name]) for name in SPANS}

@@ -15,7 +15,14 @@ from app.clients.payrail.mock_server.book import Memory
 from app.clients.payrail.mock_server.faults import Faults
 from app.clients.payrail.rules import ChargeEntry, TransferEntry
 
-OPPOSITE = {"paid": "failed", "failed": "paid", "returned": "paid", "accepted": "failed", "declined": "paid"}
+OPPOSITE = {
+    "paid": "failed",
+    "failed": "paid",
+    "returned": "paid",
+    "accepted": "failed",
+    "declined": "paid",
+    "refunded": "paid",
+}
 TRIES, WAIT = 5, {"connect": 3.0, "read": 5.0, "write": 5.0, "pool": 5.0}
 
 

@@ -88,7 +88,8 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, what: Asked, fault: Fault | None, status: int, said: Said) -> None:
         """Says what was done, unless a fault is in the way or the rules keep it unknown."""
         options = self.server.rail.options
-        if fault is None and what.on in ("send", "confirm") and said.get("outcome") == "unknown":
+        silent = ("unknown", "code_sent") if what.on == "confirm" else ("unknown",)
+        if fault is None and what.on in ("send", "confirm") and said.get("outcome") in silent:
             fault = Fault(do="hang", seconds=options.hang)
         do = fault.do if fault else ""
         if fault and do in ("hang", "late"):

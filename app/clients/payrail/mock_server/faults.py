@@ -3,7 +3,7 @@
     {"do": "hang", "on": "send", "times": 1, "seconds": 20, "reference": "…"}
 
 Only `do` is needed; `times` is how often it happens (for ever when absent). In the way of a request (`on` is send,
-status, start, confirm or any):
+status, start, confirm, refund or any):
 
     hang      do it, then answer nothing for `seconds` (20) and hang up: a timeout after the commit
     late      do it, answer after `seconds` (5)
@@ -13,6 +13,11 @@ status, start, confirm or any):
     drop      do nothing, hang up
     drip      do it, then send the answer one byte every `seconds` (0.2)
     garbage, huge, other_amount, other_reference, not_found    do it, then answer just that
+
+With a confirmation of a charge:
+
+    capture_late    the money is taken only after `seconds` (26); until then the charge says `code_sent`, and the
+                    confirmation is not answered
 
 With a transfer that is sent:
 
@@ -39,9 +44,11 @@ from typing import Any
 REQUESTS = ("hang", "late", "fail", "error", "busy", "drop", "drip")
 ANSWERS = ("garbage", "huge", "other_amount", "other_reference", "not_found")
 TRANSFERS = ("accept", "bounce", "decline")
+CHARGES = ("capture_late",)
 CALLBACKS = ("duplicate", "contradict", "forge", "delay", "lose", "hold")
-ON = ("any", "send", "status", "start", "confirm")
-SECONDS = {"hang": 20.0, "late": 5.0, "busy": 1.0, "drip": 0.2, "accept": 30.0, "bounce": 60.0, "delay": 60.0}
+ON = ("any", "send", "status", "start", "confirm", "refund")
+SECONDS = {"hang": 20.0, "late": 5.0, "busy": 1.0, "drip": 0.2, "accept": 30.0, "bounce": 60.0, "delay": 60.0,
+           "capture_late": 26.0}  # fmt: skip
 
 
 class BadFault(ValueError):
@@ -61,7 +68,7 @@ class Fault:
     times_each: int = 2
 
     def __post_init__(self) -> None:
-        if self.do not in (*REQUESTS, *ANSWERS, *TRANSFERS, *CALLBACKS) or self.on not in ON:
+        if self.do not in (*REQUESTS, *ANSWERS, *CHARGES, *TRANSFERS, *CALLBACKS) or self.on not in ON:
             raise BadFault(f"no such fault: {self.do} on {self.on}")
 
     @property

@@ -6,13 +6,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from app.clients.payrail import rules, wire
-from app.clients.payrail.interface import BankAccount, Charge, Outcome, Transfer, TransferOutcome, Wallet
+from app.clients.payrail.interface import BankAccount, Charge, ChargeState, Transfer, TransferOutcome, Wallet
 from app.clients.payrail.mock import Book, MockRail
 
 Said = dict[str, Any]
 _ROUTES = (
     ("start", "POST", re.compile(r"/v1/charges")),
     ("confirm", "POST", re.compile(r"/v1/charges/([^/]+)/confirm")),
+    ("refund", "POST", re.compile(r"/v1/charges/([^/]+)/refund")),
     ("status", "GET", re.compile(r"/v1/charges/([^/]+)")),
     ("send", "POST", re.compile(r"/v1/transfers")),
     ("status", "GET", re.compile(r"/v1/transfers/([^/]+)")),
@@ -54,8 +55,10 @@ class Operations:
         if what.on == "start":
             return self._start(what)
         if what.on == "confirm" and self._book.charge(what.reference) is not None:
-            outcome = self._rail.confirm_charge(what.reference, wire.word(what.body, "code", 12))
-            return self._charge(what.reference, outcome)
+            state = self._rail.confirm_charge(what.reference, wire.word(what.body, "code", 12))
+            return self._charge(what.reference, state)
+        if what.on == "refund" and self._book.charge(what.reference) is not None:
+            return self._charge(what.reference, self._rail.refund_charge(what.reference))
         if what.charges:
             return self._charge(what.reference, self._rail.charge_status(what.reference))
         return self._transfer(what.reference)
@@ -88,12 +91,11 @@ class Operations:
             return 409, {"error": "reference_reused"}
         return self._transfer(transfer.reference)
 
-    def _charge(self, reference: str, outcome: Outcome) -> tuple[int, Said]:
-        known = self._book.charge(reference)
-        if known is None:
+    def _charge(self, reference: str, state: ChargeState) -> tuple[int, Said]:
+        if self._book.charge(reference) is None:
             return 404, {"reference": reference, "outcome": "not_found"}
-        money = {"amountMinor": known.amount_minor, "currency": known.currency}
-        return 200, {"reference": reference, "outcome": outcome.value, **money}
+        money = {"amountMinor": state.amount_minor, "currency": state.currency}
+        return 200, {"reference": reference, "outcome": state.outcome.value, **money}
 
     def _transfer(self, reference: str) -> tuple[int, Said]:
         state = self._rail.transfer_status(reference)

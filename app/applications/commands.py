@@ -1,0 +1,79 @@
+"""`flask stall-payments report|review|ask|resolve|seen`."""
+
+import click
+from flask import Flask
+from flask.cli import AppGroup, with_appcontext
+
+from app.applications import payment_operations
+from app.applications.errors import NotResolvable
+from app.core.money import spoken
+
+stall_payments = AppGroup("stall-payments", help="Payments of stall fees: how they stand, and what needs a person.")
+
+
+def register(app: Flask) -> None:
+    """Adds the commands to the `flask` of this application."""
+    app.cli.add_command(stall_payments)
+
+
+@stall_payments.command("report")
+@click.argument("named", metavar="REFERENCE|ID")
+@with_appcontext
+def report(named: str) -> None:
+    """List the payments of an application, named by its reference, its id, or a payment's id."""
+    found = payment_operations.list_payments(named)
+    for payment, application in found:
+        state = payment_operations.describe_state(payment)
+        amount = f"{spoken(payment.amount_minor)} from ••••{payment.msisdn[-4:]}"
+        about = f"{application.reference}, {application.status}"
+        click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({about})")
+    click.echo(f"{len(found)} payments")
+
+
+@stall_payments.command("review")
+@with_appcontext
+def review() -> None:
+    """List what needs a person, the oldest first."""
+    found = payment_operations.list_reviews()
+    for each in found:
+        about = "no payment of ours"
+        if each.payment is not None and each.application is not None:
+            about = f"{each.application.reference}, {payment_operations.describe_state(each.payment)}"
+        click.echo(f"{each.review.created_at:%Y-%m-%d %H:%M}  {each.review.kind:<18} {each.review.reference}  {about}")
+        click.echo(f"    {', '.join(f'{name} {value}' for name, value in each.review.detail.items())}")
+    click.echo(f"{len(found)} open")
+
+
+@stall_payments.command("ask")
+@click.argument("payment_id")
+@with_appcontext
+def ask(payment_id: str) -> None:
+    """Ask the rail about a payment now, and write down what it says."""
+    try:
+        outcome, state = payment_operations.ask_now(payment_id)
+    except NotResolvable as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"the rail says {outcome}; the payment is {state}")
+
+
+@stall_payments.command("resolve")
+@click.argument("payment_id")
+@click.argument("outcome", type=click.Choice(list(payment_operations.OUTCOMES)))
+@click.option("--note", required=True, help="Who found out, and how.")
+@with_appcontext
+def resolve(payment_id: str, outcome: str, note: str) -> None:
+    """End a payment without an outcome, as somebody has found out at the rail."""
+    try:
+        state = payment_operations.resolve(payment_id, outcome, note)
+    except NotResolvable as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"the payment is {state}")
+
+
+@stall_payments.command("seen")
+@click.argument("reference")
+@click.option("--note", required=True, help="What was found.")
+@with_appcontext
+def seen(reference: str, note: str) -> None:
+    """Close the reviews of a reference without changing anything."""
+    click.echo(f"{payment_operations.close(reference, note)} closed")

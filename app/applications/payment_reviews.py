@@ -1,0 +1,68 @@
+"""What a person has to look at about stall payments. One open row for each reference and kind; operators get a mail."""
+
+from typing import Any
+
+import structlog
+from sqlalchemy import cast, func, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.models import Account
+from app.applications.models import StallPaymentReview
+from app.core.outbox import enqueue
+
+NO_OUTCOME, MISMATCH, CONTRADICTION = "no_outcome", "mismatch", "contradiction"
+SECOND_CAPTURE, APPLICATION_CLOSED, UNKNOWN_REFERENCE = "second_capture", "application_closed", "unknown_reference"
+MAILED_TIERS = ("admin", "super_admin")
+SENTENCES = {
+    NO_OUTCOME: "The rail has not said for 72 hours how this payment ended. The service goes on asking every hour.",
+    MISMATCH: "The rail tells of another amount or currency than was asked for. The payment does not count as paid.",
+    CONTRADICTION: "What the rail says now does not fit what it said before.",
+    SECOND_CAPTURE: "The rail has taken the fee although it was paid already. The service asks for a refund.",
+    APPLICATION_CLOSED: "The fee was taken, but the application had ended by then. Decide with the organiser whether to"
+    " give it back.",
+    UNKNOWN_REFERENCE: "The rail tells of a charge that this service does not know.",
+}
+log = structlog.get_logger(__name__)
+
+
+def add_review(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
+    """Adds a row and has operators told, unless a row of that kind is open already."""
+    added = session.scalar(
+        insert(StallPaymentReview)
+        .values(reference=reference, kind=kind, detail=detail)
+        .on_conflict_do_nothing(index_elements=["reference", "kind"], index_where=text("resolved_at IS NULL"))
+        .returning(StallPaymentReview.id)
+    )
+    if added is not None:
+        log.error("stall_payment.review", reference=reference, kind=kind)
+        enqueue("applications.notify_operators", review_id=added)
+
+
+def add_detail(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
+    """Adds facts to the open review of that kind, if there is one."""
+    session.execute(
+        update(StallPaymentReview)
+        .where(StallPaymentReview.reference == reference, StallPaymentReview.kind == kind)
+        .where(StallPaymentReview.resolved_at.is_(None))
+        .values(detail=StallPaymentReview.detail.concat(cast(detail, JSONB)))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def close_reviews(session: OrmSession, reference: str, note: str) -> int:
+    """Marks the open reviews of a reference as looked at; how many."""
+    closed = session.execute(
+        update(StallPaymentReview)
+        .where(StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None))
+        .values(resolved_at=func.now(), note=note[:500])
+        .returning(StallPaymentReview.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(closed.all())
+
+
+def list_operators(session: OrmSession) -> list[str]:
+    """The ids of the accounts that are told about reviews."""
+    tiers, verified = Account.admin_tier.in_(MAILED_TIERS), Account.email_verified_at.is_not(None)
+    return list(session.scalars(select(Account.id).where(tiers, verified).order_by(Account.id)))

@@ -1,0 +1,99 @@
+"""A code and a withdrawal at the same moment: one of them counts. With the guard off as well."""
+
+import time
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, update
+
+from app.applications.actions import decisions, pay
+from app.applications.models import StallPayment
+from app.clients.payrail.mock import MockRail
+from tests.blueprints.test_stall_fee import otp
+from tests.blueprints.test_stall_fee_outcomes import withdrawable
+from tests.factories.applications import LIST
+from tests.factories.payouts import scalar, write
+from tests.factories.stall_payments import reviews, run_recurring
+from tests.http import Client, data
+from tests.races import at_once
+
+HELD = 0.4
+EVENT_OVER = "UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'"
+
+
+def claim_whatever_the_application(payment_id: str) -> Any:
+    """The claim of a payment as it was before it looked at the application."""
+    waiting = (
+        StallPayment.id == payment_id,
+        StallPayment.status == "otp_required",
+        StallPayment.expires_at > func.now(),
+    )
+    taken = update(StallPayment).where(*waiting).values(status="processing", tries=StallPayment.tries + 1)
+    return taken.returning(StallPayment.id).execution_options(synchronize_session=False)
+
+
+def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """The states of application and payment after a code that comes when the withdrawal has looked for payments."""
+    merchant, application_id, path = withdrawable(client)
+    data(client.post(path))
+    moved = decisions.moved
+
+    def moved_slowly(*arguments: Any) -> None:
+        time.sleep(HELD)
+        moved(*arguments)
+
+    def act(number: int) -> None:
+        if number == 0:
+            merchant.post(f"{LIST}/{application_id}/withdraw")
+        else:
+            time.sleep(HELD / 2)
+            otp(client, path)
+
+    monkeypatch.setattr(decisions, "moved", moved_slowly)
+    at_once(2, act)
+    return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+
+
+def test_a_code_that_comes_during_a_withdrawal_takes_nothing(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "expired")
+    assert scalar("SELECT state FROM payrail_mock_charge") == "open"
+
+
+@pytest.mark.control
+def test_without_a_look_at_the_application_it_would(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pay, "claim", claim_whatever_the_application)
+    monkeypatch.setattr(decisions.payment, "end_running", lambda session, application_id: None)
+    assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "paid")
+
+
+@pytest.mark.parametrize("confirms_first", [True, False])
+def test_of_a_code_and_the_end_of_the_event_one_counts(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, confirms_first: bool
+) -> None:
+    """Whichever comes first: an application that has expired is not paid afterwards."""
+    _, _, path = withdrawable(client)
+    data(client.post(path))
+    confirm = MockRail.confirm_charge
+
+    def confirmed_slowly(self: MockRail, reference: str, code: str) -> Any:
+        time.sleep(HELD)
+        return confirm(self, reference, code)
+
+    def act(number: int) -> None:
+        time.sleep(HELD / 2 if confirms_first == (number == 1) else 0)
+        with app.app_context():
+            if number == 0:
+                otp(client, path)
+            else:
+                write(EVENT_OVER)
+                run_recurring("applications.expire")
+
+    monkeypatch.setattr(MockRail, "confirm_charge", confirmed_slowly)
+    at_once(2, act)
+    found = scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+    assert found in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []

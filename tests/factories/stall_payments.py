@@ -1,0 +1,61 @@
+"""Stall payments for tests: what the rail calls, what operators find, and time that passes."""
+
+import json
+import time
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from app.clients.payrail.mock_server import MockServer
+from app.clients.payrail.signing import callback_signature
+from app.core.outbox import ticks
+from tests.clients.rail import SECRET
+from tests.factories.payouts import scalar, work, write
+from tests.http import Client
+
+CALLBACKS = "/api/payrail/callbacks"
+FEE = 250000
+
+
+def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = SECRET, **fields: Any) -> Any:
+    """The answer to a signed callback about a charge."""
+    event = {"id": f"evt_{uuid.uuid4().hex}", "kind": "charge", "reference": payment_id, "outcome": outcome,
+             "amountMinor": FEE, "currency": "NAD", "at": "2026-11-21T09:00:00.000Z", **fields}  # fmt: skip
+    body, timestamp = json.dumps(event).encode(), str(int(time.time()))
+    signature = callback_signature(secret, timestamp=timestamp, body=body)
+    headers = {"Payrail-Timestamp": timestamp, "Payrail-Signature": signature}
+    return client.post(CALLBACKS, data=body, content_type="application/json", headers=headers)
+
+
+def capture(server: MockServer, payment_id: str) -> None:
+    """Has the rail take the money now, whatever it has said before."""
+    server.book.end_charge(payment_id, "paid", timedelta())
+
+
+def pass_time(seconds: int, server: MockServer | None = None) -> None:
+    """Moves the clocks of the rail, of payments and of the work that waits, and does what is due."""
+    if server is not None:
+        server.clock.ahead += seconds
+    span = timedelta(seconds=seconds)
+    write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
+    write("UPDATE stall_payment SET created_at = created_at - CAST(:span AS interval),"
+          " expires_at = expires_at - CAST(:span AS interval)", span=span)  # fmt: skip
+    work()
+
+
+def run_recurring(kind: str) -> None:
+    """Runs a recurring job now."""
+    write("UPDATE tick SET due = now() WHERE name = :kind", kind=kind)
+    ticks.tick()
+    work()
+
+
+def reviews() -> list[tuple[str, str]]:
+    """Kind and reference of every open review of a stall payment, the oldest first."""
+    found = scalar("SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
+                   " WHERE resolved_at IS NULL")  # fmt: skip
+    return [tuple(each) for each in found or []]
+
+
+def status_of(payment_id: str) -> str:
+    return str(scalar("SELECT status FROM stall_payment WHERE id = :id", id=payment_id))

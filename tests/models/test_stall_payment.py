@@ -1,0 +1,207 @@
+"""The model of one stall payment: whatever the rail answers, calls back or forgets, and whenever applicant and event
+end, all money at the rail is in our books or in a review, and nothing is taken twice by us."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from flask import Flask, current_app
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from app.clients.payrail import Outcome
+from app.clients.payrail.rules import CODE
+from app.core.db import db
+from tests.blueprints.test_stall_fee_outcomes import withdrawable
+from tests.clients.rail import SECRET
+from tests.conftest import empty
+from tests.factories.applications import LIST
+from tests.factories.payouts import rail_of, scalar, work, write
+from tests.factories.stall_payments import call, pass_time, run_recurring
+from tests.http import Client
+from tests.models.charges import ANSWERS, TAKEN, Died, ModelRail, Truth
+from tests.models.profile import model_settings
+
+WALLETS = (None, "+264811234567", "+264817654321")
+BOOKED = """
+    SELECT count(*) FROM stall_payment p JOIN merchant_application a ON a.id = p.application_id
+     WHERE p.id = :id AND p.status = 'paid' AND p.amount_minor = :amount AND a.paid_at IS NOT NULL"""
+REVIEWED = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND resolved_at IS NULL"
+LEFT = """
+    SELECT count(*) FROM stall_payment WHERE tries > answered AND status <> 'paid'
+       AND id NOT IN (SELECT reference FROM stall_payment_review WHERE kind = 'mismatch')"""
+
+
+class StallPayment(RuleBasedStateMachine):
+    """One application, its fee, and the rail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+        empty(app)
+        self.around = rail_of(ModelRail())
+        self.rail: ModelRail = self.around.__enter__()
+        self.client = Client(app.test_client())
+        self.addresses = (f"127.{n // 250 % 250}.{n % 250}.9" for n in count(1))
+        self.merchant, self.application_id, self.path = withdrawable(self.client)
+        self.late: list[tuple[str, str, int]] = []
+
+    def teardown(self) -> None:
+        try:
+            self._settle_everything()
+            self._all_money_is_known()
+        finally:
+            self.around.__exit__(None, None, None)
+
+    @rule(wallet=st.sampled_from(WALLETS))
+    def start(self, wallet: str | None) -> None:
+        write("DELETE FROM throttle")
+        waiting = self._may_be_taken()
+        before = len(self.rail.charges)
+        answer = self._post(self.path, {"payrailMsisdn": wallet} if wallet else {})
+        assert answer.status_code in (200, 409, 410), answer.get_data(as_text=True)
+        if waiting:
+            assert len(self.rail.charges) == before, "a new charge while the last may be taken"
+
+    @rule(right=st.booleans(), answer=st.sampled_from(ANSWERS))
+    def confirm(self, right: bool, answer: str) -> None:
+        self.rail.answer = answer
+        with suppress(Died):
+            answered = self._post(f"{self.path}/payrail/verify-otp", {"code": CODE if right else "000000"})
+            assert answered.status_code in (200, 409, 410, 422, 503), answered.get_data(as_text=True)
+        self.rail.answer = "at_once"
+        db.session.remove()
+
+    @precondition(lambda self: self.rail.list(lambda truth: truth.pending))
+    @rule(data=st.data(), taken=st.booleans())
+    def end_late(self, data: Any, taken: bool) -> None:
+        """What the rail had begun, it ends now."""
+        reference = data.draw(st.sampled_from(self.rail.list(lambda truth: truth.pending)))
+        self.rail.capture(reference) if taken else self.rail.decline(reference)
+
+    @precondition(lambda self: self.rail.list(_is_over))
+    @rule(data=st.data())
+    def take_what_was_over(self, data: Any) -> None:
+        """The rail breaks its word."""
+        self.rail.capture(data.draw(st.sampled_from(self.rail.list(_is_over))), against=True)
+
+    @precondition(lambda self: self.rail.callbacks)
+    @rule(data=st.data(), times=st.integers(1, 2), keep=st.booleans(), forged=st.booleans())
+    def call_back(self, data: Any, times: int, keep: bool, forged: bool) -> None:
+        """A callback comes: in any order, once or twice, and perhaps again much later."""
+        number = data.draw(st.integers(0, len(self.rail.callbacks) - 1))
+        reference, outcome, amount = self.rail.callbacks[number] if keep else self.rail.callbacks.pop(number)
+        for _ in range(times):
+            assert self._call(reference, outcome, amount, number) == 200
+        if forged:
+            answer = call(self.client, reference, "paid", "another-secret")
+            assert answer.status_code == 401
+
+    @rule(silent=st.booleans(), refunds=st.booleans())
+    def the_rail_will(self, silent: bool, refunds: bool) -> None:
+        self.rail.silent, self.rail.refunds = silent, refunds
+
+    @rule()
+    def do_what_is_due(self) -> None:
+        work()
+
+    @rule(seconds=st.sampled_from([21, 61, 301, 4000]))
+    def pass_time(self, seconds: int) -> None:
+        if seconds > 300:
+            self.rail.expire_codes()
+        pass_time(seconds)
+
+    @rule()
+    def lose_the_jobs(self) -> None:
+        """Their processes died too often."""
+        write("UPDATE outbox SET state = 'dead', done_at = now()"
+              " WHERE kind = 'applications.settle_payment' AND state = 'ready'")  # fmt: skip
+
+    @rule()
+    def watch(self) -> None:
+        run_recurring("applications.watch_payments")
+
+    @rule()
+    def withdraw(self) -> None:
+        waiting, before = self._may_be_taken(), self._status()
+        answer = self.merchant.post(f"{LIST}/{self.application_id}/withdraw")
+        assert answer.status_code in (200, 409), answer.get_data(as_text=True)
+        assert not waiting or answer.status_code == 409 or before == "withdrawn"
+
+    @rule()
+    def let_the_event_end(self) -> None:
+        waiting, before = self._may_be_taken(), self._status()
+        write("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
+        run_recurring("applications.expire")
+        paid = scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
+        assert not waiting or paid or self._status() == before
+
+    @invariant()
+    def the_page_asks_for_no_money_that_may_be_taken(self) -> None:
+        answer = self.client.get(self.path, environ_base={"REMOTE_ADDR": next(self.addresses)})
+        assert answer.status_code in (200, 410), answer.get_data(as_text=True)
+        if answer.status_code == 200 and self._may_be_taken():
+            assert answer.get_json()["data"]["status"] in ("processing", "paid")
+
+    @invariant()
+    def we_take_the_fee_once(self) -> None:
+        """But for what the rail takes against its word."""
+        taken = self.rail.list(lambda truth: truth.outcome in TAKEN and not truth.against)
+        against = self.rail.list(lambda truth: truth.against)
+        assert len(taken) <= 1 or against, f"taken {len(taken)} times"
+
+    def _settle_everything(self) -> None:
+        """The rail keeps its promises: it answers, ends what it has begun, and its callbacks come."""
+        self.rail.silent = False
+        for reference in self.rail.list(lambda truth: truth.pending):
+            self.rail.capture(reference)
+        for number, (reference, outcome, amount) in enumerate(self.rail.callbacks):
+            assert self._call(reference, outcome, amount, number) == 200
+        self.rail.expire_codes()
+        for _ in range(3):
+            run_recurring("applications.watch_payments")
+            pass_time(4000)
+
+    def _all_money_is_known(self) -> None:
+        for reference in self.rail.list(lambda truth: truth.outcome in TAKEN):
+            truth = self.rail.charges[reference]
+            booked = scalar(BOOKED, id=reference, amount=truth.taken_minor)
+            reviewed = scalar(REVIEWED, id=reference)
+            assert booked or reviewed, f"{reference} was taken, and nobody knows"
+            if truth.outcome is Outcome.REFUNDED:
+                assert reviewed
+        assert scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'") <= 1
+        known = scalar("SELECT id FROM stall_payment WHERE status = 'paid'")
+        assert known is None or self.rail.charges[known].outcome in TAKEN, "paid here, and not taken there"
+        assert scalar(LEFT) == 0, "the rail has told all, and a payment waits"
+
+    def _may_be_taken(self) -> list[str]:
+        """Charges whose confirmation has reached the rail, and that it has not given up, as it has told so far."""
+        return self.rail.list(lambda truth: truth.pending or (truth.outcome is Outcome.PAID and not truth.against))
+
+    def _call(self, reference: str, outcome: str, amount: int, number: int) -> int:
+        event_id = f"evt-{reference}-{outcome}-{number % 3}"
+        return int(call(self.client, reference, outcome, id=event_id, amountMinor=amount).status_code)
+
+    def _post(self, path: str, body: Any) -> Any:
+        return self.client.post(path, body, environ_base={"REMOTE_ADDR": next(self.addresses)})
+
+    def _status(self) -> str:
+        return str(scalar("SELECT status FROM merchant_application"))
+
+
+def _is_over(truth: Truth) -> bool:
+    return truth.outcome in (Outcome.DECLINED, Outcome.EXPIRED)
+
+
+@pytest.fixture(autouse=True)
+def secret(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], PAYRAIL_SECRET=SECRET))
+    yield
+
+
+def test_no_order_of_events_loses_the_fee_or_takes_it_twice(app: Flask) -> None:
+    run_state_machine_as_test(StallPayment, settings=model_settings())
