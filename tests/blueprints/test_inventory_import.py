@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 import time
 import tracemalloc
 import zipfile
@@ -11,8 +10,6 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from app.inventory.reports.kinds import REPORTS
-from tests.core.test_formulas import cells_of, is_formula
 from tests.factories.inventory import SHEETS, Stock, assert_adds_up, rows
 from tests.http import Client, data, problems, refusal
 from tests.races import at_once
@@ -271,30 +268,6 @@ def test_an_export_imports_back_unchanged_and_no_cell_is_a_formula(stock: Stock)
     copy = Stock(Client(stock.owner.flask))
     assert counts(data(copy.sheet(exported))) == (60 + len(payloads), 0, 0)
     assert copy.export() == exported
-
-
-def test_no_file_holds_a_formula_in_a_locale_of_semicolons(stock: Stock) -> None:
-    payload = 'x;=2+5;y\n=2+5\t=2+5|=2+5; "=2+5"'
-    item = stock.item(**dict.fromkeys(("name", "category", "supplier", "notes"), payload), sku="A;=1", onHand=3)
-    data(stock.adjust(item, counted=2))
-    wrong = "\n".join(["sku,name,onHand", '"A;=1;=2","x","1;=2+5"']) + "\n"
-    errors = stock.sheet(wrong).get_json()["data"]["errorsUrl"]
-    files = [
-        stock.export(),
-        stock.owner.get(f"{stock.path}/variance.csv").get_data(),
-        stock.owner.get(errors).get_data(),
-    ]
-    files += [
-        stock.owner.get(f"{stock.path}/reports", query_string={"format": "csv", "type": name}).get_data()
-        for name in REPORTS
-    ]
-    for content in files:
-        written = content.decode("utf-8-sig")
-        assert [
-            cell for cell in cells_of(written) if is_formula(cell) and not re.fullmatch(r'"?-[0-9.]+"?', cell)
-        ] == []
-    assert counts(data(stock.sheet(files[0]))) == (0, 0, 1)
-    assert stock.read(item)["notes"] == payload
 
 
 def test_the_template_has_the_columns_alone(stock: Stock) -> None:
