@@ -194,6 +194,18 @@ class AllocationBlocks(RuleBasedStateMachine):
     def scan_code(self, chosen: int, count: int | None, again: bool) -> None:
         self._scan(self.state.codes[chosen % len(self.state.codes)], count, again)
 
+    @precondition(lambda self: self.state.parties())
+    @rule(chosen=which)
+    def scan_as_many_as_came_together(self, chosen: int) -> None:
+        """With a ticket of a party, although some of its places may have ended or been renamed."""
+        parties = self.state.parties()
+        slot_ids = parties[chosen % len(parties)].slot_ids
+        place = self.state.places[slot_ids[chosen % len(slot_ids)]]
+        if place.status == "ended":
+            assert refusal(place.block.admit(place.slot_id, count=len(slot_ids))) == (409, "SLOT_REVOKED")
+        else:
+            self._scan(place.code, len(slot_ids))
+
     def _scan(self, code: str, count: int | None, again: bool = False) -> None:
         made = self.blocks[0]
         rows = data(made.owner.get(f"{made.events}/will-call", query_string={"q": code}))["slots"]
