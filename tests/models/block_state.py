@@ -100,6 +100,10 @@ class BlockState:
     def alive(self, via: str | None = None) -> list[Place]:
         return [each for each in self.places.values() if each.status != "ended" and via in (None, each.via)]
 
+    def parties(self) -> list[Claim]:
+        """Claims of several places."""
+        return [each for each in self.claims.values() if len(each.slot_ids) > 1]
+
     def party_of(self, place: Place) -> list[Place]:
         """Those who are still outside of the places that came with this one."""
         return [each for each in self.alive() if each.claim == place.claim and each.status == "claimed"]
