@@ -156,6 +156,17 @@ def test_a_start_that_was_cut_off_goes_on_as_the_same_charge(client: Client) -> 
     assert data(client.post(path))["paymentId"] == started
 
 
+def test_a_start_that_was_cut_off_begins_anew_when_its_code_has_expired_at_the_rail(client: Client) -> None:
+    path = fee(client)
+    started = data(client.post(path))["paymentId"]
+    with transaction() as session:
+        session.execute(text("UPDATE stall_payment SET status = 'starting', expires_at = NULL"))
+        session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
+    anew = data(client.post(path))
+    assert anew["status"] == "otp_required" and anew["paymentId"] != started
+    assert data(otp(client, path))["status"] == "paid"
+
+
 def test_where_payments_are_off_nothing_is_reserved(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
+OVER = (Outcome.EXPIRED, Outcome.PAID, Outcome.REFUNDED)
 FRESH = {"populate_existing": True, "synchronize_session": False}
 
 
@@ -39,7 +40,12 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
     while True:
         found, last, charge = _reserve(token, payrail_msisdn)
         if charge is not None:
-            return _started(found.application, charge, rail().start_charge(charge).outcome)
+            told = rail().start_charge(charge)
+            if told.outcome not in OVER:
+                return _started(found.application, charge, told.outcome)
+            # A start that was cut off long ago: the rail has ended its charge meanwhile.
+            settle(charge.reference, told)
+            continue
         assert last is not None
         if last.status != "processing":
             return payment.told(found.application, last)
