@@ -82,6 +82,13 @@ class Settings:
     PAYRAIL_SECRET: str | None = setting("signs requests and callbacks (live)", secret=True)
     PAYRAIL_TIMEOUT: float = setting("seconds for one call to the rail, repeats included (live)", default=15)
     PAYRAIL_ALLOW_MOCK: bool = setting("lets production start with the mock rail", default=False)
+    DOCUMENT_RETENTION_DAYS: int = setting(
+        "days after which documents of declined, withdrawn and expired applications are erased", default=90
+    )
+    GUEST_RETENTION_DAYS: int = setting(
+        "days after an event's end after which its guests and recipients of campaigns are erased; 0 keeps them",
+        default=400,
+    )
     DATA_DIR: Path = setting("embedded servers, files and the development mailbox", default="./var")
     APPLE_CLIENT_IDS: list[str] = setting("audiences of Apple id tokens; none: the provider is off")
     APPLE_JWKS_URL: str = setting(
@@ -218,6 +225,10 @@ def _outside(reader: _Reader, data_dir: Path) -> dict[str, Any]:
     return {
         "DATA_DIR": data_dir,
         "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
+        "DOCUMENT_RETENTION_DAYS": take(
+            "DOCUMENT_RETENTION_DAYS", "int", 90, validate=validate.Range(min=1, max=36500)
+        ),
+        "GUEST_RETENTION_DAYS": take("GUEST_RETENTION_DAYS", "int", 400, validate=validate.Range(min=0, max=36500)),
         "SMTP_URL": take("SMTP_URL"),
         "MAIL_FROM": take("MAIL_FROM", default="Event Commerce <no-reply@localhost>"),
         "SMS_URL": take("SMS_URL"),
