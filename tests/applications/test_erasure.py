@@ -21,9 +21,12 @@ from tests.factories.applications import (
     handed_in,
     link,
     paid,
+    upload,
 )  # fmt: skip
 from tests.factories.events import organiser
 from tests.http import Client, data
+from tests.races import at_once
+from tests.retention.test_guests import erase
 
 ME = "/api/merchants/me"
 PERSONAL = ("Tuli", "Hamutenya", "Kapana", EMAIL, "264811234567", "charcoal", "canary")
@@ -135,3 +138,38 @@ def test_a_merchant_who_comes_back_keeps_new_applications(app: Flask, client: Cl
     again = applied(client, owner)
     deliver()
     assert data(owner.get(f"{LIST}/{again['id']}"))["contactName"] == "Tuli Hamutenya"
+
+
+def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client: Client) -> None:
+    owner = organiser(client)
+    made = approved(client, owner, documentsRequired=[])
+    data(client.post(f"{LIST}/pay/{link('pay')}"))
+    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    with db.engine.begin() as connection:
+        assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == "+264811234567"
+        assert connection.scalar(text("SELECT status FROM merchant_application")) == "awaiting_payment"
+        connection.execute(text("UPDATE stall_payment SET status = 'expired'"))
+    erase()
+    with db.engine.begin() as connection:
+        assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == ""
+    assert data(owner.get(f"{LIST}/{made['id']}"))["contactName"] is None
+
+
+def test_deleting_while_documents_are_handed_in_leaves_none(app: Flask, client: Client) -> None:
+    """A scan that arrives at the same moment is refused or erased."""
+    for _ in range(5):
+        owner = organiser(client)
+        approved(client, owner)
+        token = link("documents")
+        me = signed_in(client, account("merchant", email=EMAIL))
+
+        def act(number: int, me: Client = me, token: str = token) -> int:
+            own = Client(app.test_client(), me.headers if number == 0 else {})
+            if number == 0:
+                return own.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}).status_code
+            return int(upload(own, token, "identity").status_code)
+
+        answers = at_once(3, act)
+        assert answers[0] == 200 and set(answers[1:]) <= {200, 404, 409, 410}, answers
+        deliver()
+        assert not files(app)
