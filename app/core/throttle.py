@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import ColumnElement, DateTime, Integer, String, case, delete, func
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Integer, String, case, cast, delete, func
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
@@ -27,6 +27,8 @@ class Throttle(Base):
     ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 
+MOST_HITS = 2_000_000_000
+"""What the column holds; whoever goes on beyond a limit is not counted further."""
 STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()
@@ -63,23 +65,23 @@ class Standing:
         return self.hits >= self.rule.allowed
 
 
-def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
-    """Counts one more, in the open transaction. 64 at once are counted one after the other."""
-    return hit_all(session, (rule, subject))[0]
+def hit(session: OrmSession, rule: Rule, subject: str, *, amount: int = 1) -> Standing:
+    """Counts one more, or `amount`, in the open transaction. 64 at once are counted one after the other."""
+    return hit_all(session, (rule, subject), amount=amount)[0]
 
 
-def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
+def hit_all(session: OrmSession, *subjects: tuple[Rule, str], amount: int = 1) -> list[Standing]:
     """The same for several subjects in one statement; their standings in the order given."""
     keys = {key_of(rule, subject): rule for rule, subject in subjects}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
-    rows = [{"key": key, "hits": 1, "ends_at": func.now() + keys[key].window} for key in sorted(keys)]
+    rows = [{"key": key, "hits": amount, "ends_at": func.now() + keys[key].window} for key in sorted(keys)]
     statement = insert(Throttle).values(rows)
     over = Throttle.ends_at <= func.now()
     counted = session.execute(
         statement.on_conflict_do_update(
             index_elements=["key"],
             set_={
-                "hits": case((over, 1), else_=Throttle.hits + 1),
+                "hits": case((over, amount), else_=func.least(cast(Throttle.hits, BigInteger) + amount, MOST_HITS)),
                 "ends_at": case((over, statement.excluded.ends_at), else_=Throttle.ends_at),
             },
         ).returning(Throttle.key, Throttle.hits, _seconds())
