@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import Any, cast
 
 wsgi_app = "wsgi:app"
-bind = (os.environ.get("BIND") or f"127.0.0.1:{os.environ.get('PORT') or 8000}").split(",")
+
+
+def _number(name: str, default: int) -> int:
+    """A setting; the default for one that is no number, which stops the start in wsgi.py with all other problems."""
+    value = os.environ.get(name, "").strip()
+    return int(value) if value.isdecimal() and int(value) else default
+
+
+bind = (os.environ.get("BIND") or f"127.0.0.1:{_number('PORT', 8000)}").split(",")
 
 # One process per core. The threads are for requests that wait: for a password hash, for PostgreSQL.
 worker_class = "gthread"
-workers = int(os.environ.get("WEB_WORKERS") or 2)
-threads = int(os.environ.get("WEB_THREADS") or 8)
+workers = _number("WEB_WORKERS", 2)
+threads = _number("WEB_THREADS", 8)
 # A thread never waits for a connection, and no connection waits for a thread.
 os.environ.setdefault("DATABASE_POOL", str(threads))
 

@@ -12,6 +12,7 @@ from app.events import commands as events
 from app.inventory import commands as inventory
 from app.ledger import commands as ledger
 from app.payouts import commands as payouts
+from app.retention import commands as retention
 from app.web import catalogue
 from app.web.overview import commands as overview
 
@@ -30,4 +31,5 @@ def register(app: Flask) -> None:
     payouts.register(app)
     applications.register(app)
     payrail.register(app)
+    retention.register(app)
     catalogue.register(app)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from environs import Env, EnvError, validate
+from environs import Env, EnvError, EnvValidationError, validate
 
-from app.contradictions import contradictions
+from app.contradictions import contradictions, parse_address
+from app.secret_strength import PUBLISHED
 
-DEVELOPMENT_SECRET = "development-only-secret-never-use-in-production"
+DEVELOPMENT_SECRET = PUBLISHED
 APPLE_ISSUER = "https://appleid.apple.com"
 GOOGLE_ISSUER = "https://accounts.google.com,accounts.google.com"
 
@@ -34,7 +34,7 @@ class Settings:
 
     APP_ENV: str = setting("`development` or `production`", default="development")
     SECRET_KEY: str = setting(
-        "32 or more characters; every token and code is derived from it",
+        "32 or more random characters; every token and code is derived from it",
         default="a fixed one in development, none in production",
         secret=True,
     )
@@ -48,14 +48,22 @@ class Settings:
     DATABASE_REPLICA_STALENESS: float = setting("seconds that a public read may be behind the primary", default=1)
     DATABASE_POOL: int = setting("connections per process; as many as a worker has threads", default=8)
     REDIS_URL: str = setting("Redis 6.2 or newer, or its Sentinels; the embedded server when absent", secret=True)
-    PUBLIC_BASE_URL: str = setting("what links in mails start with", default="http://localhost:8000")
+    PORT: int = setting("port of the web process on this machine, unless BIND names another", default=8000)
+    WEB_WORKERS: int = setting("web processes, one for each core", default=2)
+    WEB_THREADS: int = setting("threads of each web process", default=8)
+    PUBLIC_BASE_URL: str = setting(
+        "what links in mails and documents start with; in production `https://`, or this machine itself",
+        default="http://localhost:PORT",
+    )
     TRUSTED_HOSTS: list[str] = setting(
         "host names answered to, comma-separated; others get 400",
         default="any in development, that of PUBLIC_BASE_URL and of this machine itself in production",
     )
     PROXY_HOPS: int = setting("reverse proxies in front whose X-Forwarded-* count", default=0)
     CORS_ORIGINS: list[str] = setting("browser origins that may call the API, comma-separated", default="none")
-    BOOTSTRAP_SECRET: str | None = setting("lets the first admin register, once", secret=True)
+    BOOTSTRAP_SECRET: str | None = setting(
+        "lets the first admin register, once; in production 16 or more random characters", secret=True
+    )
     SMTP_URL: str | None = setting(
         "smtp://user:pass@host:port?starttls=1, or smtps://user:pass@host; absent: mail stays in the mailbox",
         secret=True,
@@ -78,12 +86,23 @@ class Settings:
         "hours that a payout to a destination never paid before rests after its owner was told by mail",
         default="0 in development, else 24",
     )
+    DOCUMENT_RETENTION_DAYS: int = setting(
+        "days after which documents of declined, withdrawn and expired applications are erased", default=90
+    )
+    GUEST_RETENTION_DAYS: int = setting(
+        "days after an event's end after which its guests and recipients of campaigns are erased; 0 keeps them",
+        default=400,
+    )
     DATA_DIR: Path = setting("embedded servers, files and the development mailbox", default="./var")
     APPLE_CLIENT_IDS: list[str] = setting("audiences of Apple id tokens; none: the provider is off")
-    APPLE_JWKS_URL: str = setting("Apple's published keys", default="https://appleid.apple.com/auth/keys")
+    APPLE_JWKS_URL: str = setting(
+        "Apple's published keys; in production `https://`", default="https://appleid.apple.com/auth/keys"
+    )
     APPLE_ISSUER: list[str] = setting("accepted issuers", default=APPLE_ISSUER)
     GOOGLE_CLIENT_IDS: list[str] = setting("audiences of Google id tokens; none: the provider is off")
-    GOOGLE_JWKS_URL: str = setting("Google's published keys", default="https://www.googleapis.com/oauth2/v3/certs")
+    GOOGLE_JWKS_URL: str = setting(
+        "Google's published keys; in production `https://`", default="https://www.googleapis.com/oauth2/v3/certs"
+    )
     GOOGLE_ISSUER: list[str] = setting("accepted issuers", default=GOOGLE_ISSUER)
     VAT_PERCENT: float = setting("inside every price", default=15)
     RATE_LIMIT_SCALE: float = setting("multiplies every count per time", default="20 in development, else 1")
@@ -109,7 +128,9 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     values = os.environ if environ is None else environ
     problems: list[str] = []
     read = _read(values, problems)
-    problems += contradictions(read)
+    # One sentence for each setting: what its default would contradict is not what the reader set.
+    unreadable = {problem.partition(":")[0] for problem in problems}
+    problems += [problem for problem in contradictions(read) if problem.partition(":")[0] not in unreadable]
     if problems:
         raise SettingsError("\n".join(problems))
     return Settings(**read)
@@ -145,11 +166,16 @@ class _Reader:
         try:
             return getattr(self.env, kind)(name, **options)
         except EnvError as error:
-            self.problems.append(f"{name}: {' '.join(str(error).split())}")
+            self.problems.append(f"{name}: {_sentence(error)}")
             return default
 
     def names(self, name: str, default: str = "") -> list[str]:
         return [part.strip() for part in (self.take(name) or default).split(",") if part.strip()]
+
+
+def _sentence(error: EnvError) -> str:
+    messages = error.error_messages if isinstance(error, EnvValidationError) else [str(error)]
+    return " ".join(" ".join(messages).split())
 
 
 def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
@@ -162,7 +188,8 @@ def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
 def _own(reader: _Reader, development: bool) -> dict[str, Any]:
     """What concerns the service itself."""
     take, names, one_of, at_least = reader.take, reader.names, validate.OneOf, validate.Range
-    base_url = (take("PUBLIC_BASE_URL") or "http://localhost:8000").rstrip("/")
+    port = take("PORT", "int", 8000, validate=at_least(min=1, max=65535))
+    base_url = (take("PUBLIC_BASE_URL") or f"http://localhost:{port}").rstrip("/")
     scale = 20.0 if development else 1.0
     return {
         "APP_ENV": take("APP_ENV", default="development", validate=one_of(("development", "production"))),
@@ -175,6 +202,9 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         ),
         "DATABASE_POOL": take("DATABASE_POOL", "int", 8, validate=at_least(min=1, max=100)),
         "REDIS_URL": take("REDIS_URL", default=""),
+        "PORT": port,
+        "WEB_WORKERS": take("WEB_WORKERS", "int", 2, validate=at_least(min=1)),
+        "WEB_THREADS": take("WEB_THREADS", "int", 8, validate=at_least(min=1)),
         "PUBLIC_BASE_URL": base_url,
         "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else _names_of(base_url)),
         "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
@@ -188,7 +218,8 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
 
 def _names_of(base_url: str) -> str:
     """What a node is called from outside, and what probes and scrapers on it call it."""
-    return f"{urlsplit(base_url).hostname or ''},localhost,127.0.0.1"
+    parts = parse_address(base_url)
+    return f"{parts.hostname if parts else ''},localhost,127.0.0.1"
 
 
 def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, Any]:
@@ -198,6 +229,10 @@ def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, An
     return {
         "DATA_DIR": data_dir,
         "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
+        "DOCUMENT_RETENTION_DAYS": take(
+            "DOCUMENT_RETENTION_DAYS", "int", 90, validate=validate.Range(min=1, max=36500)
+        ),
+        "GUEST_RETENTION_DAYS": take("GUEST_RETENTION_DAYS", "int", 400, validate=validate.Range(min=0, max=36500)),
         "SMTP_URL": take("SMTP_URL"),
         "MAIL_FROM": take("MAIL_FROM", default="Event Commerce <no-reply@localhost>"),
         "SMS_URL": take("SMS_URL"),

@@ -3,10 +3,14 @@
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
+
+from app.secret_strength import is_guessable
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 def contradictions(read: dict[str, Any]) -> Iterator[str]:
@@ -23,15 +27,14 @@ def contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield from _wrong_gateway(name, read[name], production)
     if not read["STORAGE_URL"].startswith(("file://", "s3://")):
         yield "STORAGE_URL: must start with file:// or s3://."
-    if not _is_address(read["PUBLIC_BASE_URL"]):
-        yield "PUBLIC_BASE_URL: must be an absolute http(s) address."
+    yield from _wrong_public_addresses(read, production)
     if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16:
         yield "METRICS_TOKEN: needs 16 or more characters."
     for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
-        if read[name] and not _is_address(read[name]):
+        if read[name] and parse_address(read[name]) is None:
             yield f"{name}: must be an http(s) address."
-    if production and len(read["SECRET_KEY"]) < 32:
-        yield "SECRET_KEY: production needs 32 or more characters."
+    if production:
+        yield from _guessable_secrets(read)
     if production and not read["DATABASE_URL"]:
         yield "DATABASE_URL: production needs a PostgreSQL server; the embedded one is for development."
     if production and not read["REDIS_URL"]:
@@ -45,11 +48,29 @@ def contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield from _wrong_rail(read["PAYRAIL_URL"], production)
 
 
+def _guessable_secrets(read: dict[str, Any]) -> Iterator[str]:
+    if is_guessable(read["SECRET_KEY"], length=32):
+        yield "SECRET_KEY: production needs 32 or more random characters that stand in no documentation."
+    if read["BOOTSTRAP_SECRET"] and is_guessable(read["BOOTSTRAP_SECRET"], length=16):
+        yield "BOOTSTRAP_SECRET: production needs 16 or more random characters, or none."
+
+
+def _wrong_public_addresses(read: dict[str, Any], production: bool) -> Iterator[str]:
+    for name in ("PUBLIC_BASE_URL", "APPLE_JWKS_URL", "GOOGLE_JWKS_URL"):
+        parts = parse_address(read[name])
+        if parts is None:
+            yield f"{name}: must be an absolute http(s) address."
+        elif production and parts.scheme != "https" and name != "PUBLIC_BASE_URL":
+            yield f"{name}: production needs https://, because sign-ins are trusted by the keys it publishes."
+        elif production and parts.scheme != "https" and parts.hostname not in LOOPBACK:
+            yield f"{name}: production needs https://, because passwords and links travel there."
+
+
 def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
     if not url:
         return
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+    parts = parse_address(url)
+    if parts is None or parts.query or parts.username:
         yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
     elif production and parts.scheme != "https":
         yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
@@ -58,16 +79,21 @@ def _wrong_rail(url: str | None, production: bool) -> Iterator[str]:
 def _wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str]:
     if not url:
         return
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    parts = parse_address(url)
+    if parts is None or parts.query or parts.fragment:
         yield f"{name}: must be an http(s) address, without a question mark."
     elif production and parts.scheme != "https":
         yield f"{name}: production needs https://, because it carries a secret and people's addresses."
 
 
-def _is_address(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
+def parse_address(url: str) -> SplitResult | None:
+    """The parts of an http(s) address with a host and a possible port; None when it is no such address."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if sound else None
 
 
 def _is_database(url: str) -> bool:

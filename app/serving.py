@@ -12,7 +12,7 @@ from werkzeug.utils import import_string
 from app.core import relay as relays
 
 CONFIGURATION = Path(__file__).resolve().parent.parent / "gunicorn.conf.py"
-FACTORY = "app:create_app"
+FACTORY = "app.startup:create_app_or_exit"
 
 
 def web() -> int:

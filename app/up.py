@@ -10,7 +10,7 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from app import demo, serving
+from app import config, demo, serving
 from app.accounts import keys
 from app.config import Settings
 from app.core import migrations
@@ -20,21 +20,22 @@ from app.supervisor import Supervisor
 
 
 @click.command("up")
-@click.option("--port", default=8000, envvar="PORT", show_default=True)
+@click.option("--port", type=click.IntRange(1, 65535), help="Instead of PORT.")
 @click.option("--workers", default=1, envvar="RQ_WORKERS", show_default=True, help="RQ workers.")
 @with_appcontext
-def up(port: int, workers: int) -> None:
+def up(port: int | None, workers: int) -> None:
     """Run everything: migrations, demo data on the first start, web, workers and relay."""
-    settings: Settings = current_app.extensions["settings"]
-    _check_free(port)
+    settings = _with_port(current_app.extensions["settings"], port)
+    current_app.extensions["settings"] = settings
+    _check_free(settings.PORT)
     if migrations.pending():
         migrations.upgrade()
     keys.current()
     fresh = not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _kept_secret(settings.DATA_DIR))
-    click.echo(_banner(settings, port, secret, fresh=fresh))
+    click.echo(_banner(settings, secret, fresh=fresh))
     _let_go()
-    sys.exit(Supervisor(_processes(settings, port, workers, secret)).run())
+    sys.exit(Supervisor(_processes(settings, workers, secret)).run())
 
 
 def _let_go() -> None:
@@ -43,12 +44,11 @@ def _let_go() -> None:
     db.engine.dispose()
 
 
-def _processes(settings: Settings, port: int, workers: int, secret: str | None) -> list[Process]:
+def _processes(settings: Settings, workers: int, secret: str | None) -> list[Process]:
     environment = {
-        "DATABASE_URL": settings.DATABASE_URL,
-        "REDIS_URL": settings.REDIS_URL,
-        "PUBLIC_BASE_URL": _base_url(settings, port),
-        "PORT": str(port),
+        **_stores(settings),
+        "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
+        "PORT": str(settings.PORT),
         **({"BOOTSTRAP_SECRET": secret} if secret else {}),
     }
     return [
@@ -58,8 +58,13 @@ def _processes(settings: Settings, port: int, workers: int, secret: str | None) 
     ]
 
 
-def _base_url(settings: Settings, port: int) -> str:
-    return settings.PUBLIC_BASE_URL if "PUBLIC_BASE_URL" in os.environ else f"http://localhost:{port}"
+def _with_port(settings: Settings, port: int | None) -> Settings:
+    """The settings as they would be with PORT in the environment: links begin with the port that was chosen."""
+    return settings if port is None else config.load({**os.environ, **_stores(settings), "PORT": str(port)})
+
+
+def _stores(settings: Settings) -> dict[str, str]:
+    return {"DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL}
 
 
 def _check_free(port: int) -> None:
@@ -82,8 +87,8 @@ def _kept_secret(folder: Path) -> str:
     return path.read_text().strip()
 
 
-def _banner(settings: Settings, port: int, secret: str | None, *, fresh: bool) -> str:
-    base = _base_url(settings, port)
+def _banner(settings: Settings, secret: str | None, *, fresh: bool) -> str:
+    base = settings.PUBLIC_BASE_URL
     lines = ["", f"  Event commerce      {base}", f"  API docs            {base}/docs"]
     if not settings.production:
         lines += [

@@ -17,7 +17,6 @@ from rq import Worker
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from app import create_app
 from app.core import telemetry
 from app.core.backseat import step_back
 from app.core.db import db
@@ -26,6 +25,7 @@ from app.core.outbox import heartbeat
 from app.core.outbox.bell import QUEUE, bell
 from app.core.outbox.running import work_through
 from app.core.redis import connected
+from app.startup import create_app_or_exit
 
 WORKER_TTL, MAINTENANCE, MONITORING = 30, 15, 10
 NICE = 10
@@ -106,4 +106,4 @@ def _connected(redis_url: str) -> Redis:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(create_app()))
+    sys.exit(serve(create_app_or_exit()))

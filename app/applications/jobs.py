@@ -6,11 +6,12 @@ from typing import Any
 
 from sqlalchemy import exists, func, select, update
 
+from app.accounts.operators import list_operator_ids
 from app.accounts.outgoing_mail import send_for, verified_address
 from app.applications import callbacks, letters
 from app.applications.models import Application, StallPayment
 from app.applications.payment import UNANSWERED, unanswered
-from app.applications.payment_reviews import NO_OUTCOME, SECOND_CAPTURE, add_detail, add_review, list_operators
+from app.applications.payment_reviews import NO_OUTCOME, SECOND_CAPTURE, add_detail, add_review
 from app.applications.receipt import receipt_pdf
 from app.applications.settling import ask, settle
 from app.applications.states import EXPIRED, OPEN
@@ -120,7 +121,7 @@ def notify_operators(run: Run, *, review_id: int) -> None:
     with transaction() as session:
         run.done_in(session)
         rows = [(f"review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
-                for each in list_operators(session)]  # fmt: skip
+                for each in list_operator_ids(session)]  # fmt: skip
         enqueue_many("applications.mail_operator", rows)
 
 

@@ -94,6 +94,7 @@ class Application(Base):
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activated_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activation_message: Mapped[str | None] = mapped_column(String(1000))
+    erased_at: Mapped[datetime | None] = mapped_column(Timestamp)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())

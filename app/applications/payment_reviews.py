@@ -3,17 +3,15 @@
 from typing import Any
 
 import structlog
-from sqlalchemy import cast, func, select, text, update
+from sqlalchemy import cast, func, text, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.models import Account
 from app.applications.models import StallPaymentReview
 from app.core.outbox import enqueue
 
 NO_OUTCOME, MISMATCH, CONTRADICTION = "no_outcome", "mismatch", "contradiction"
 SECOND_CAPTURE, APPLICATION_CLOSED, UNKNOWN_REFERENCE = "second_capture", "application_closed", "unknown_reference"
-MAILED_TIERS = ("admin", "super_admin")
 SENTENCES = {
     NO_OUTCOME: "The rail has not said for 72 hours how this payment ended. The service goes on asking every hour.",
     MISMATCH: "The rail tells of another amount or currency than was asked for. The payment does not count as paid.",
@@ -60,9 +58,3 @@ def close_reviews(session: OrmSession, reference: str, note: str) -> int:
         .execution_options(synchronize_session=False)
     )
     return len(closed.all())
-
-
-def list_operators(session: OrmSession) -> list[str]:
-    """The ids of the accounts that are told about reviews."""
-    tiers, verified = Account.admin_tier.in_(MAILED_TIERS), Account.email_verified_at.is_not(None)
-    return list(session.scalars(select(Account.id).where(tiers, verified).order_by(Account.id)))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from flask import current_app
 
+from app.core import private_files
 from app.core.clock import rfc3339, utcnow
 from app.core.ids import is_id
 
@@ -42,9 +43,9 @@ def keep(
         "headers": dict(headers or {}),
     }
     folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    private_files.make_private_folder(folder, within=folder.parent)
     draft = folder / f".{entry['id']}.draft"
-    draft.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
+    private_files.write_private(draft, json.dumps(entry, ensure_ascii=False))
     draft.rename(folder / f"{entry['id']}.{_mark(to)}.json")
     if secrets.randbelow(TIDY_EVERY) == 0:
         _forget_beyond(KEPT)
@@ -60,6 +61,11 @@ def message(id: str) -> dict[str, Any] | None:
     """One message, or None when there is no such one."""
     paths = _folder().glob(f"{id}.*.json") if is_id(id) else []
     return next((_read(path) for path in paths), None)
+
+
+def close_to_others() -> int:
+    """Closes the mailbox to other accounts; how many files and folders were open."""
+    return private_files.close_to_others(_folder())
 
 
 def _forget_beyond(kept: int) -> None:

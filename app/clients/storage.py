@@ -5,11 +5,15 @@
     STORAGE_URL=s3://KEY:SECRET@bucket?endpoint=http://127.0.0.1:9000&region=us-east-1
 
 Keys come from the address (percent-encoded) or else from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. A put is
-whole or it did not happen. Names are the caller's affair; who stores content under its hash may put it twice.
+whole or it did not happen. What begins with `media/` is public; all else only this account may read. Names are the
+caller's affair; who stores content under its hash may put it twice.
 """
 
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -17,10 +21,12 @@ import obstore
 from flask import current_app
 from obstore.store import LocalStore, ObjectStore, S3Store
 
+from app.core import private_files
 from app.core.errors import Unavailable
 from app.core.transaction import assert_no_transaction
 
 PATIENCE = timedelta(seconds=10)
+PUBLIC = "media"
 RETRIES = {"max_retries": 2, "retry_timeout": timedelta(seconds=15)}
 
 
@@ -29,14 +35,29 @@ class StorageUnavailable(Unavailable):
     message = "Files cannot be read or written right now; try again in a moment."
 
 
+@dataclass(frozen=True)
+class StoredFile:
+    """A file as the store lists it."""
+
+    name: str
+    size: int
+    modified_at: datetime
+
+
 def put(name: str, data: bytes, *, content_type: str) -> None:
     """Stores bytes under a name. Raises StorageUnavailable."""
     assert_no_transaction()
     url = _url()
     # The local store keeps no content types; whoever serves a file knows its kind by its name.
     about: Any = {"Content-Type": content_type} if url.startswith("s3:") else None
+    folder = _folder(url)
+    private = folder / name if folder and not _is_public(name) else None
     try:
+        if folder and private:
+            private_files.make_private_folder(private.parent, within=folder)
         obstore.put(_store(url), name, data, attributes=about)
+        if private:
+            private_files.close_file(private)
     except Exception as error:
         raise StorageUnavailable() from error
 
@@ -61,6 +82,37 @@ def delete(name: str) -> None:
         return
     except Exception as error:
         raise StorageUnavailable() from error
+
+
+def list_private() -> Iterator[list[StoredFile]]:
+    """All files that are not public, some at a time. Raises StorageUnavailable."""
+    assert_no_transaction()
+    try:
+        for found in obstore.list(_store(_url()), chunk_size=500):
+            yield [
+                StoredFile(each["path"], each["size"], each["last_modified"])
+                for each in found
+                if not _is_public(each["path"])
+            ]
+    except Exception as error:
+        raise StorageUnavailable() from error
+
+
+def close_to_others() -> int:
+    """Closes private files in a local folder to other accounts; how many were open."""
+    folder = _folder(_url())
+    if folder is None or not folder.is_dir():
+        return 0
+    return sum(private_files.close_to_others(part) for part in folder.iterdir() if not _is_public(part.name))
+
+
+def _is_public(name: str) -> bool:
+    return name.partition("/")[0] == PUBLIC
+
+
+def _folder(url: str) -> Path | None:
+    parts = urlsplit(url)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
 @lru_cache(maxsize=8)

@@ -27,6 +27,8 @@ class Throttle(Base):
     ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
 
 
+MOST_HITS = 2_000_000_000
+"""What the column holds; whoever goes on beyond a limit is not counted further."""
 STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()
@@ -38,7 +40,8 @@ COUNT = text("""
       FROM unnest(CAST(:keys AS text[]), CAST(:hits AS integer[]), CAST(:lengths AS interval[]))
            AS s (key, hits, length)
     ON CONFLICT (key) DO UPDATE
-       SET hits = CASE WHEN t.ends_at <= now() THEN excluded.hits ELSE t.hits + excluded.hits END,
+       SET hits = CASE WHEN t.ends_at <= now() THEN excluded.hits
+                       ELSE least(CAST(t.hits AS bigint) + excluded.hits, :most) END,
            ends_at = CASE WHEN t.ends_at <= now() THEN excluded.ends_at ELSE t.ends_at END
     RETURNING key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
 """)
@@ -74,13 +77,13 @@ class Standing:
         return self.hits >= self.rule.allowed
 
 
-def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
-    """Counts one more, in the open transaction. 64 at once are counted one after the other."""
-    return hit_all(session, (rule, subject))[0]
+def hit(session: OrmSession, rule: Rule, subject: str, *, amount: int = 1) -> Standing:
+    """Counts one more, or `amount`, in the open transaction. 64 at once are counted one after the other."""
+    return hit_many(session, {(rule, subject): amount})[0]
 
 
 def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
-    """The same for several subjects in one statement; their standings in the order given."""
+    """Counts one more of several subjects in one statement; their standings in the order given."""
     return hit_many(session, dict.fromkeys(subjects, 1))
 
 
@@ -93,6 +96,7 @@ def hit_many(session: OrmSession, hits: Mapping[tuple[Rule, str], int]) -> list[
         "keys": keys,
         "hits": [counts[key][1] for key in keys],
         "lengths": [counts[key][0].window for key in keys],
+        "most": MOST_HITS,
     }
     rows = session.execute(COUNT, given)
     found = {key: Standing(counts[key][0], number, seconds) for key, number, seconds in rows}

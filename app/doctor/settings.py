@@ -2,12 +2,12 @@
 
 from urllib.parse import urlsplit
 
-from app.config import DEVELOPMENT_SECRET, Settings
+from app.config import Settings
 from app.doctor.findings import Finding, Findings, fail, ok, warn
+from app.secret_strength import is_guessable
 
 MAKE_ONE = "make one with `python3 -c 'import secrets; print(secrets.token_urlsafe(48))'`"
 LOCAL = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}
-FEW = 8
 SHORTEST = {"SECRET_KEY": 32, "BOOTSTRAP_SECRET": 16, "METRICS_TOKEN": 16, "PAYRAIL_SECRET": 16}
 
 
@@ -31,7 +31,8 @@ def _environment(settings: Settings) -> Finding:
 
 
 def _secrets(settings: Settings) -> Findings:
-    weak = [name for name, least in SHORTEST.items() if _weak(getattr(settings, name), least)]
+    secrets = {name: getattr(settings, name) for name in SHORTEST if getattr(settings, name)}
+    weak = [name for name, secret in secrets.items() if is_guessable(secret, length=SHORTEST[name])]
     for name in weak:
         wrong = fail if settings.production else warn
         yield wrong(
@@ -39,8 +40,7 @@ def _secrets(settings: Settings) -> Findings:
             f"{name} can be guessed: it is short, well known or made of few characters.",
             f"Set {name}; {MAKE_ONE}.",
         )
-    given = [getattr(settings, name) for name in SHORTEST if getattr(settings, name)]
-    if len(set(given)) < len(given):
+    if len(set(secrets.values())) < len(secrets):
         yield fail(
             "secrets",
             "One secret is used for two purposes: whoever learns one has both.",
@@ -48,12 +48,6 @@ def _secrets(settings: Settings) -> Findings:
         )
     elif not weak:
         yield ok("secrets", "None can be guessed.")
-
-
-def _weak(secret: str | None, least: int) -> bool:
-    if not secret:
-        return False
-    return secret == DEVELOPMENT_SECRET or len(secret) < least or len(set(secret)) < FEW
 
 
 def _address(settings: Settings) -> Finding:

@@ -15,6 +15,7 @@ import structlog
 from app.core.context import request_id as current_request_id
 from app.web.envelope import REQUEST_ID
 from app.web.measuring import Measured
+from app.web.request_body import check_framing
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -55,6 +56,7 @@ class Edge:
         request_id = given if _KEPT.fullmatch(given) else secrets.token_hex(12)
         environ[REQUEST_ID] = request_id
         current_request_id.set(request_id)
+        check_framing(environ)
         started = time.perf_counter()
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], object]:

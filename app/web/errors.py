@@ -7,7 +7,7 @@ import structlog
 from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import exc
-from werkzeug.exceptions import HTTPException, SecurityError
+from werkzeug.exceptions import ClientDisconnected, HTTPException, SecurityError
 
 from app.core import errors
 from app.core.errors import AppError
@@ -15,7 +15,7 @@ from app.core.telemetry.errors import report
 from app.web.edge import ROUTE
 from app.web.envelope import error_response
 from app.web.measuring import POOL_TIMEOUTS, route_of
-from app.web.refusals import HostNotTrusted
+from app.web.refusals import BodyBroken, HostNotTrusted
 
 log = structlog.get_logger("errors")
 PAGE = "event_commerce.error_page"
@@ -90,6 +90,8 @@ def translated(exception: Exception) -> AppError:
 def _of_werkzeug(exception: HTTPException) -> AppError:
     if isinstance(exception, SecurityError):
         return HostNotTrusted()
+    if isinstance(exception, ClientDisconnected):
+        return BodyBroken()
     if exception.response is not None or exception.code is None:
         return errors.InternalError()
     error = BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()

@@ -3,6 +3,11 @@
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, Unauthorised, Unprocessable
 
 
+class BodyBroken(BadRequest):
+    number, code = 40003, "BODY_BROKEN"
+    message = "The body ended early or its chunks are malformed; send the whole request again."
+
+
 class TokenMissing(Unauthorised):
     number, code = 40101, "TOKEN_MISSING"
     message = "Send an access token: Authorization: Bearer <token>."

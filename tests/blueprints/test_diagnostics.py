@@ -1,15 +1,19 @@
 """The intake of client reports: bounded, scrubbed, escaped, and never in the way."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.diagnostics import actions
 from tests.factories.accounts import deliver
 from tests.http import Client, data, problems, refusal
+from tests.races import at_once
 
 PATH = "/api/diagnostics/logs"
 
@@ -116,3 +120,63 @@ def test_reports_are_forgotten_after_thirty_days(client: Client) -> None:
         enqueue("diagnostics.sweep")
     deliver()
     assert [row["message"] for row in kept()] == ["new"]
+
+
+def sent(client: Client, size: int, address: str = "192.0.2.7", count: int = 1) -> Any:
+    """The answer to so many events of about that size from an address."""
+    parts = {f"part{number}": "word " * 400 for number in range(size // 2000)}
+    return client.post(PATH, {"events": [parts] * count}, environ_base={"REMOTE_ADDR": address})
+
+
+def test_a_network_may_send_five_mebibytes_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "BYTES_A_DAY", replace(actions.BYTES_A_DAY, count=100_000))
+    for _ in range(2):
+        assert sent(client, 10_000, count=4).status_code == 200
+    refused = sent(client, 10_000, count=4)
+    assert refusal(refused) == (429, "DIAGNOSTICS_LIMIT") and 80_000 < int(refused.headers["Retry-After"]) <= 86_400
+    assert len(kept()) == 8
+    assert 'commerce_diagnostics_dropped_total{reason="network_limit"}' in client.get("/metrics").get_data(as_text=True)
+    assert sent(client, 10_000, "198.51.100.9").status_code == 200, "another network"
+    with transaction() as session:
+        session.execute(text("UPDATE throttle SET ends_at = now()"))
+    assert sent(client, 10_000).status_code == 200, "the next day"
+
+
+def test_bytes_count_as_they_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control character is one byte of a body and six in the table."""
+    monkeypatch.setattr(actions, "BYTES_A_DAY", replace(actions.BYTES_A_DAY, count=3000))
+    event = {f"part{number}": "\x01" * 300 for number in range(2)}
+    assert refusal(client.post(PATH, {"events": [event]})) == (429, "DIAGNOSTICS_LIMIT")
+
+
+def test_counting_on_beyond_the_limit_never_fails(client: Client) -> None:
+    sent(client, 2000)
+    with transaction() as session:
+        session.execute(text("UPDATE throttle SET hits = 2147483647 WHERE key LIKE 'diagnostics-bytes:%'"))
+    assert refusal(sent(client, 10_000)) == (429, "DIAGNOSTICS_LIMIT")
+
+
+def test_the_table_keeps_the_newest_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "MOST_EVENTS", 10)
+    for number in range(25):
+        report(client, {"message": f"{number}"})
+    assert [row["message"] for row in kept()] == [f"{number}" for number in range(15, 25)]
+
+
+def test_the_table_stays_small_under_many_networks(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "MOST_EVENTS", 50)
+
+    def flood(number: int) -> set[int]:
+        mine = Client(app.test_client())
+        return {sent(mine, 2000, f"198.51.{number}.{each}", 20).status_code for each in range(10)}
+
+    answers = at_once(6, flood)
+    assert all(each == {200} for each in answers)
+    report(client, {"message": "last"})
+    assert len(kept()) <= 50 and kept()[-1]["message"] == "last"
+
+
+def test_an_event_has_a_size(client: Client) -> None:
+    assert sent(client, 60_000).status_code == 200
+    (row,) = kept()
+    assert row["event"] == {"message": "", "truncated": True}

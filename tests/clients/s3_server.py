@@ -1,8 +1,8 @@
 """An S3-protocol server on loopback: objects of one bucket, by path, with signatures (AWS SigV4) verified.
 
-It speaks what `app.clients.storage` needs: PUT, GET and HEAD of an object, and POST to delete several. With MOTO_SERVER
-naming the executable of moto's server, the same tests run against that one instead; the two cannot share the service's
-environment, because botocore wants an older python-dateutil than the service has.
+It speaks what `app.clients.storage` needs: PUT, GET and HEAD of an object, a list of them, and POST to delete several.
+With MOTO_SERVER naming the executable of moto's server, the same tests run against that one instead; the two cannot
+share the service's environment, because botocore wants an older python-dateutil than the service has.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import httpx
 
@@ -48,8 +48,22 @@ class _Objects(BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # noqa: N802
         if not self._signed():
             return self._answer(403)
+        if "list-type=2" in self.path:
+            return self._list()
         body, kind = self.server.objects.get(self.path, (None, ""))
         return self._answer(404 if body is None else 200, body or b"", kind)
+
+    def _list(self) -> None:
+        prefix = unquote(parse_qs(urlsplit(self.path).query).get("prefix", [""])[0])
+        names = [name.removeprefix(f"/{BUCKET}/") for name in self.server.objects]
+        contents = "".join(
+            f"<Contents><Key>{name}</Key><LastModified>2026-01-01T10:00:00.000Z</LastModified><ETag>&quot;a&quot;</ETag>"
+            f"<Size>{len(self.server.objects[f'/{BUCKET}/{name}'][0])}</Size></Contents>"
+            for name in sorted(names)
+            if name.startswith(prefix)
+        )
+        found = f"<ListBucketResult><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>"
+        self._answer(200, found.encode(), "application/xml")
 
     def do_POST(self) -> None:  # noqa: N802
         """DeleteObjects: what is not there counts as deleted."""

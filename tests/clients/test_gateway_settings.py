@@ -2,10 +2,11 @@
 
 import pytest
 
-from app.config import DEVELOPMENT_SECRET, SettingsError, load
+from app.config import SettingsError, load
+from tests.settings import SECRET_KEY
 
 PRODUCTION = {
-    "APP_ENV": "production", "SECRET_KEY": DEVELOPMENT_SECRET, "DATABASE_URL": "postgresql://db/x",
+    "APP_ENV": "production", "SECRET_KEY": SECRET_KEY, "DATABASE_URL": "postgresql://db/x",
     "REDIS_URL": "redis://r", "PAYRAIL_ALLOW_MOCK": "1",
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ import pytest
 
 from app import config
 from tests.faults.service import ROOT
+from tests.settings import SECRET_KEY
 
 DEPLOY = ROOT / "deploy"
 SCRIPTS = sorted(DEPLOY.glob("*.sh"))
@@ -94,7 +95,7 @@ def test_stops_are_given_longer_than_the_program_takes() -> None:
 
 @pytest.mark.parametrize("name", ["environment.example", "compose.env.example"])
 def test_the_examples_of_settings_are_settings(name: str) -> None:
-    known = {each for each, _, _ in config.table()} | {"WEB_WORKERS", "SITE", "POSTGRES_PASSWORD"}
+    known = {each for each, _, _ in config.table()} | {"SITE", "POSTGRES_PASSWORD"}
     given = re.findall(r"^#?([A-Z_]+)=(.*)$", (DEPLOY / name).read_text(), re.M)
     assert not {each for each, _ in given} - known
     secrets = [value for each, value in given if each in ("SECRET_KEY", "BOOTSTRAP_SECRET", "POSTGRES_PASSWORD")]
@@ -106,7 +107,7 @@ def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
     parser.optionxform = str  # type: ignore[method-assign,assignment]
     parser.read_string("[all]\n" + (DEPLOY / "environment.example").read_text())
     values = {name: value.strip("'") for name, value in parser["all"].items()}
-    settings = config.load({**values, "SECRET_KEY": "k" * 64})
+    settings = config.load({**values, "SECRET_KEY": SECRET_KEY})
     assert settings.production and settings.PROXY_HOPS == 1
     assert settings.TRUSTED_HOSTS == ["festival.example", "localhost", "127.0.0.1"]
     with pytest.raises(config.SettingsError, match="SECRET_KEY"):

@@ -1,5 +1,6 @@
 """What happens to applications: one verb, one transaction; payments two, with the rail between them."""
 
+from app.applications import erasure
 from app.applications.actions.activation import activate
 from app.applications.actions.decisions import decide, withdraw
 from app.applications.actions.fresh_links import request_link, send_link
@@ -10,6 +11,7 @@ from app.applications.actions.submit import submit
 __all__ = [
     "activate",
     "decide",
+    "erasure",
     "hand_in",
     "request_link",
     "send_link",

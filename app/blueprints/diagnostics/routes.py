@@ -4,17 +4,26 @@ from typing import Any
 
 from app.blueprints.diagnostics.schemas import LogsBody
 from app.diagnostics import actions
+from app.diagnostics.errors import DiagnosticsLimit
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
+from app.web.limits import Limit, client_network
 
 blp = Blueprint("diagnostics", __name__, url_prefix="/api/diagnostics", description="Reports from clients")
 
 
-@blp.post("/logs", access=PUBLIC, body=LogsBody, limit=Limit(60), max_bytes=256 * 1024)
+@blp.post(
+    "/logs",
+    access=PUBLIC,
+    body=LogsBody,
+    limit=Limit(60),
+    max_bytes=256 * 1024,
+    errors=[DiagnosticsLimit],
+)
 def record_logs(**body: Any) -> Any:
     """Report client-side events.
 
-    Secrets are masked and control characters escaped; reports are kept for thirty days.
+    Secrets are masked and control characters escaped; reports are kept for thirty days,
+    the newest 50,000 of them. A network may send 5 MiB within a day.
     """
-    return actions.record(**body)
+    return actions.record(network=client_network(), **body)

@@ -13,6 +13,7 @@ from app.accounts.throttling import check_own_password
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.claiming import claimed_with_profile
+from app.merchants.erasure import erase_above
 from app.merchants.models import Merchant
 from app.merchants.money import open_money
 from app.merchants.states import CLOSED, DELETED, check_step
@@ -34,6 +35,7 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         merchant, _, _ = claimed_with_profile(session, caller.id)
         returns_until = open_money(session, caller.id)
         check_step(merchant.status, DELETED)
+        erase_above(session, caller.id, caller.email if caller.email_verified else None)
         erased_at = _erase(session, caller)
         enqueue(
             "merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name,

@@ -1,0 +1,115 @@
+"""Erasing personal data from applications: name, addresses, wallet, texts, and the scans of documents.
+
+Reference, event, amounts, state, decision and their moments stay: payments and reports are made of them.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, delete, exists, func, null, select, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.applications.models import UNFINISHED, Application, ApplicationDocument, ApplicationLink, StallPayment
+from app.applications.states import DECLINED, EXPIRED, OPEN, WITHDRAWN
+from app.core.db import db
+from app.core.outbox import enqueue_many
+from app.merchants.erasure import erases_with_merchant
+
+NOBODY = "Deleted merchant"
+NO_WALLET = ""
+FILES_AT_ONCE = 100
+BATCH = 500
+ENDED = (DECLINED, WITHDRAWN, EXPIRED)
+PERSONAL = ("contact_name", "email", "phone", "products", "description", "website", "payrail_msisdn", "invite_slug",
+            "decline_reason", "reviewer_notes", "activation_message")  # fmt: skip
+
+
+@erases_with_merchant
+def erase_of_merchant(session: OrmSession, account_id: str, email: str | None) -> None:
+    """Erases the applications of an account, and those that were sent from its verified address without signing in."""
+    own: ColumnElement[bool] = Application.account_id == account_id
+    if email is not None:
+        own = own | (Application.account_id.is_(None) & (Application.email == email))
+    ids = session.scalars(select(Application.id).where(own).order_by(Application.id).with_for_update()).all()
+    erase_applications(session, ids)
+
+
+def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
+    """Erases these applications, which are locked; those still open are withdrawn unless a payment is under way."""
+    if not ids:
+        return
+    paying = exists().where(StallPayment.application_id == Application.id, StallPayment.status.in_(UNFINISHED))
+    withdrawn = Application.status.in_(OPEN) & ~paying
+    _write(session, update(Application).where(Application.id.in_(ids)).values(
+        **dict.fromkeys(PERSONAL, null()),
+        business_name=NOBODY,
+        erased_at=func.coalesce(Application.erased_at, func.now()),
+        status=case((withdrawn, WITHDRAWN), else_=Application.status),
+        version=Application.version + 1,
+        updated_at=func.now(),
+    ))  # fmt: skip
+    living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
+    _write(session, update(ApplicationLink).where(*living, ~_is_paying()).values(replaced_at=func.now()))
+    erase_wallets(session, StallPayment.application_id.in_(ids))
+    erase_documents(session, ApplicationDocument.application_id.in_(ids))
+
+
+def erase_wallets(session: OrmSession, condition: ColumnElement[bool]) -> int:
+    """Erases the wallets of payments that have ended; how many. One under way is erased by the daily job."""
+    statement = update(StallPayment).where(
+        condition, StallPayment.status.not_in(UNFINISHED), StallPayment.msisdn != NO_WALLET
+    )
+    return _write(session, statement.values(msisdn=NO_WALLET))
+
+
+def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
+    """Removes documents at once and their files by a job that is retried; how many."""
+    statement = delete(ApplicationDocument).where(condition).returning(ApplicationDocument.stored_as)
+    names = session.scalars(statement.execution_options(synchronize_session=False)).all()
+    batches = [list(names[start : start + FILES_AT_ONCE]) for start in range(0, len(names), FILES_AT_ONCE)]
+    enqueue_many("applications.delete_files", [(None, {"names": batch}) for batch in batches])
+    return len(names)
+
+
+def erase_ended_documents(session: OrmSession, days: int) -> int:
+    """Removes a batch of documents of applications that ended more than `days` ago; how many."""
+    batch = _ended_documents(days).limit(BATCH).with_for_update(of=ApplicationDocument, skip_locked=True)
+    return erase_documents(session, ApplicationDocument.id.in_(batch))
+
+
+def count_ended_documents(days: int) -> int:
+    return db.session.scalar(select(func.count()).select_from(_ended_documents(days).subquery())) or 0
+
+
+def erase_leftover_wallets(session: OrmSession) -> int:
+    """Erases wallets of payments that ended only after their application was erased; how many."""
+    return erase_wallets(session, _is_erased())
+
+
+def count_leftover_wallets() -> int:
+    finished = StallPayment.status.not_in(UNFINISHED) & (StallPayment.msisdn != NO_WALLET)
+    return db.session.scalar(select(func.count()).select_from(StallPayment).where(finished, _is_erased())) or 0
+
+
+def _ended_documents(days: int) -> Select[Any]:
+    return (
+        select(ApplicationDocument.id)
+        .join(Application, Application.id == ApplicationDocument.application_id)
+        .where(Application.status.in_(ENDED), Application.updated_at < func.now() - timedelta(days=days))
+    )
+
+
+def _is_erased() -> ColumnElement[bool]:
+    return exists().where(Application.id == StallPayment.application_id, Application.erased_at.is_not(None))
+
+
+def _is_paying() -> ColumnElement[bool]:
+    return exists().where(
+        StallPayment.application_id == ApplicationLink.application_id, StallPayment.status.in_(UNFINISHED)
+    )
+
+
+def _write(session: OrmSession, statement: Any) -> int:
+    result: Any = session.execute(statement.execution_options(synchronize_session=False))
+    return int(result.rowcount)

@@ -1,0 +1,32 @@
+"""Private files in storage that no row names."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from app.clients import storage
+from app.clients.storage import StoredFile
+from app.core.clock import utcnow
+from app.core.db import fetch_rows, release
+
+UPLOADS_TAKE_AT_MOST = timedelta(days=1)
+"""A younger file may belong to an upload that has not committed yet."""
+NAMED = """
+    SELECT stored_as FROM application_document WHERE stored_as = ANY(%(names)s)
+     UNION ALL SELECT name FROM unnest(%(names)s::text[]) AS name
+                 JOIN ticket_pack ON name = 'ticket-packs/' || ticket_pack.id || '.pdf'
+"""
+
+
+def unnamed_files() -> Iterator[StoredFile]:
+    """Private files older than a day that no row names. Raises StorageUnavailable."""
+    newest = utcnow() - UPLOADS_TAKE_AT_MOST
+    for files in storage.list_private():
+        yield from _unnamed([file for file in files if file.modified_at < newest])
+
+
+def _unnamed(files: Sequence[StoredFile]) -> list[StoredFile]:
+    if not files:
+        return []
+    named = {name for (name,) in fetch_rows(NAMED, {"names": [file.name for file in files]})}
+    release()
+    return [file for file in files if file.name not in named]

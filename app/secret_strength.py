@@ -1,0 +1,29 @@
+"""How hard a secret is to guess, estimated from the secret alone."""
+
+import math
+import zlib
+from collections import Counter
+
+PUBLISHED = "development-only-secret-never-use-in-production"
+ZLIB_OVERHEAD = 8
+"""Bytes that zlib adds to anything: header, checksum, block."""
+BITS_PER_CHARACTER = 1.5
+"""Random hexadecimal digits have 3 to 4 by this estimate; what is repeated or counted up has under 1."""
+
+
+def is_guessable(secret: str, *, length: int) -> bool:
+    """Whether a secret is published, shorter than `length`, or made of few, repeated or consecutive characters."""
+    secret = secret.strip()
+    return secret == PUBLISHED or len(secret) < length or estimated_bits(secret) < BITS_PER_CHARACTER * length
+
+
+def estimated_bits(secret: str) -> float:
+    """The entropy of the characters, or of the steps between them if that is less, without what repeats."""
+    characters = secret.encode()
+    steps = bytes((after - before) % 256 for before, after in zip(characters, characters[1:], strict=False))
+    return min(_bits(characters), _bits(steps))
+
+
+def _bits(values: bytes) -> float:
+    entropy = -sum(n / len(values) * math.log2(n / len(values)) for n in Counter(values).values())
+    return entropy * min(len(values), len(zlib.compress(values, 9)) - ZLIB_OVERHEAD)

@@ -1,0 +1,99 @@
+"""What production refuses to start with."""
+
+import secrets
+import uuid
+
+import pytest
+
+from app.config import DEVELOPMENT_SECRET, SettingsError, load
+
+PRODUCTION = {
+    "APP_ENV": "production", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": "postgresql://db/x",
+    "REDIS_URL": "redis://r", "PAYRAIL_MODE": "disabled", "PUBLIC_BASE_URL": "https://festival.example",
+}  # fmt: skip
+GUESSABLE = [
+    DEVELOPMENT_SECRET, f" {DEVELOPMENT_SECRET} ", "a" * 64, "ab" * 32, "0123456789" * 4, "password" * 6,
+    "abcdefghijklmnopqrstuvwxyz0123456789", "0123456789abcdef" * 4, "zyxwvutsrqponmlkjihgfedcba9876543210", "short",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabcdefg", "changeme" * 4 + "1",
+]  # fmt: skip
+PUBLIC = "http://festival.example"
+
+
+def problems(**changes: str) -> list[str]:
+    try:
+        load({**PRODUCTION, **changes})
+    except SettingsError as error:
+        return [line.split(":")[0] for line in str(error).splitlines()]
+    return []
+
+
+@pytest.mark.parametrize("secret", GUESSABLE)
+def test_production_refuses_guessable_secret_key(secret: str) -> None:
+    assert problems(SECRET_KEY=secret) == ["SECRET_KEY"]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: secrets.token_hex(16), lambda: secrets.token_urlsafe(24), lambda: str(uuid.uuid4())]
+)
+def test_production_takes_random_secret_keys(make: object) -> None:
+    assert callable(make)
+    for _ in range(2000):
+        assert problems(SECRET_KEY=make()) == []
+
+
+@pytest.mark.parametrize("secret", ["a", "bootstrap", "a" * 40, "0123456789abcdef"])
+def test_production_refuses_guessable_bootstrap_secret(secret: str) -> None:
+    assert problems(BOOTSTRAP_SECRET=secret) == ["BOOTSTRAP_SECRET"]
+    assert secret == load({"BOOTSTRAP_SECRET": secret}).BOOTSTRAP_SECRET
+
+
+def test_production_takes_random_bootstrap_secrets() -> None:
+    for _ in range(2000):
+        assert problems(BOOTSTRAP_SECRET=secrets.token_hex(8)) == []
+    assert problems(BOOTSTRAP_SECRET="") == []
+
+
+@pytest.mark.parametrize("name", ["PUBLIC_BASE_URL", "APPLE_JWKS_URL", "GOOGLE_JWKS_URL", "SMS_URL", "PUSH_URL"])
+def test_production_refuses_addresses_without_tls(name: str) -> None:
+    assert problems(**{name: PUBLIC}) == [name]
+    assert problems(**{name: "https://festival.example"}) == []
+    assert load({name: PUBLIC})
+
+
+@pytest.mark.parametrize("name", ["PUBLIC_BASE_URL", "APPLE_JWKS_URL", "GOOGLE_JWKS_URL"])
+@pytest.mark.parametrize("url", ["festival.example", "ftp://festival.example", "http://[broken", "https://a:999999"])
+def test_an_address_has_to_be_one(name: str, url: str) -> None:
+    assert problems(**{name: url}) == [name]
+    with pytest.raises(SettingsError, match=f"^{name}: must be an"):
+        load({name: url})
+
+
+@pytest.mark.parametrize("name", ["PAYRAIL_URL", "SMS_URL", "PUSH_URL", "SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+def test_an_address_that_cannot_be_read_is_a_problem(name: str) -> None:
+    live = {"PAYRAIL_MODE": "live", "PAYRAIL_KEY": "k", "PAYRAIL_SECRET": "s", "PAYRAIL_URL": "https://rail.example"}
+    for url in ("http://[broken", "https://a:999999"):
+        assert problems(**{**live, name: url}) == [name]
+
+
+def test_production_may_be_tried_on_ones_own_machine() -> None:
+    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000"):
+        assert problems(PUBLIC_BASE_URL=f"http://{host}") == []
+
+
+def test_all_problems_are_told_at_once() -> None:
+    wrong = {
+        "SECRET_KEY": DEVELOPMENT_SECRET, "BOOTSTRAP_SECRET": "a", "PUBLIC_BASE_URL": PUBLIC, "SMS_URL": PUBLIC,
+        "APPLE_JWKS_URL": PUBLIC, "GOOGLE_JWKS_URL": PUBLIC, "PAYRAIL_MODE": "x", "VAT_PERCENT": "x",
+    }  # fmt: skip
+    assert sorted(problems(**wrong)) == sorted(wrong)
+
+
+@pytest.mark.parametrize("port", ["x", "0", "70000"])
+def test_port_has_to_be_one(port: str) -> None:
+    assert problems(PORT=port) == ["PORT"]
+
+
+def test_base_url_follows_port() -> None:
+    assert load({"PORT": "9000"}).PUBLIC_BASE_URL == "http://localhost:9000"
+    assert load({}).PUBLIC_BASE_URL == "http://localhost:8000"
+    assert load({"PORT": "9000", "PUBLIC_BASE_URL": "https://x.example/"}).PUBLIC_BASE_URL == "https://x.example"
