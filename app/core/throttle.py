@@ -4,7 +4,7 @@ A window starts with its first hit and ends after its length. Subjects are kept 
 names nobody.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from flask import current_app
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.db import Base, fetch_rows
+from app.core.networks import Network
 from app.core.tokens import derive
 
 
@@ -41,9 +42,16 @@ class Rule:
     count: int
     window: timedelta
 
+    def times(self, share: int) -> "Rule":
+        """The same for a network that `share` clients have in common."""
+        return self if share == 1 else replace(self, name=f"{self.name}-wider", count=self.count * share)
+
     @property
     def allowed(self) -> int:
         return max(1, int(self.count * current_app.extensions["settings"].RATE_LIMIT_SCALE))
+
+
+Subject = tuple[Rule, str]
 
 
 @dataclass(frozen=True)
@@ -63,12 +71,18 @@ class Standing:
         return self.hits >= self.rule.allowed
 
 
+def by_network(rule: Rule, network: str) -> list[Subject]:
+    """What a client network counts for: itself and, with a larger count, the wider network around it."""
+    counted = network.counted if isinstance(network, Network) else (Network(network),)
+    return [(rule.times(each.share), each) for each in counted]
+
+
 def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
     """Counts one more, in the open transaction. 64 at once are counted one after the other."""
     return hit_all(session, (rule, subject))[0]
 
 
-def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
+def hit_all(session: OrmSession, *subjects: Subject) -> list[Standing]:
     """The same for several subjects in one statement; their standings in the order given."""
     keys = {key_of(rule, subject): rule for rule, subject in subjects}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
@@ -88,7 +102,7 @@ def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
     return [found[key] for key in keys]
 
 
-def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
+def standing(*subjects: Subject) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {key_of(rule, subject): rule for rule, subject in subjects}
     rows = fetch_rows(STANDING, (list(wanted),))
