@@ -4,13 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.retirement import on_account_retired
 from app.applications import letters
 from app.applications.models import Application, StallPayment
 from app.applications.receipt import receipt_pdf
 from app.applications.settling import settle
-from app.applications.states import EXPIRED, OPEN
+from app.applications.states import EXPIRED, OPEN, WITHDRAWN
 from app.clients import storage
 from app.clients.mail import Attachment, send
 from app.clients.payrail import Outcome, rail
@@ -83,3 +85,18 @@ def expire(run: Run) -> None:
             .values(status=EXPIRED, version=Application.version + 1, updated_at=func.now())
             .execution_options(synchronize_session=False)
         )
+
+
+@on_account_retired
+def end_applications(session: OrmSession, account_id: str) -> None:
+    """Withdraws the open applications of a retired account and detaches all of them.
+
+    Where money has moved, or may have, the application stays as it is, for the organiser and the rail to settle.
+    """
+    own = Application.account_id == account_id
+    unknown = exists().where(StallPayment.application_id == Application.id, StallPayment.status == "processing")
+    unpaid = (Application.status.in_(OPEN), Application.paid_at.is_(None), ~unknown)
+    withdrawn = {"status": WITHDRAWN, "version": Application.version + 1}
+    silently = {"synchronize_session": False}
+    session.execute(update(Application).where(own, *unpaid).values(withdrawn), execution_options=silently)
+    session.execute(update(Application).where(own).values(account_id=None), execution_options=silently)

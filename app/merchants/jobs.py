@@ -1,11 +1,17 @@
 """What follows when a merchant has gone."""
 
+from sqlalchemy import update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.retirement import on_account_retired
 from app.clients.letters import letter
 from app.clients.mail import send
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.farewell import forget_everywhere
+from app.merchants.models import Merchant
+from app.merchants.states import CLOSED, DELETED
 
 
 @job("merchants.farewell", Delivery.LOCAL)
@@ -21,3 +27,15 @@ def farewell(run: Run, *, account_id: str, email: str, name: str) -> None:
 def mail_farewell(run: Run, *, email: str, name: str) -> None:
     """Says that the merchant is deleted, to whoever may not have wanted it."""
     send(letter("merchant_deleted", to=email, key=run.key, name=name), fence=run.fence)
+
+
+@on_account_retired
+def erase_merchant(session: OrmSession, account_id: str) -> None:
+    """Erases the payout details and settings of a retired account, and what the domains above know of the merchant."""
+    session.execute(
+        update(Merchant)
+        .where(Merchant.account_id == account_id)
+        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    forget_everywhere(session, account_id)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.payouts.models import PayoutReview
 
 TOO_LONG, CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE = "no_outcome", "contradiction", "mismatch", "unknown_reference"
+RETIRED_WITH_MONEY = "retired_with_money"
 log = structlog.get_logger(__name__)
 
 
