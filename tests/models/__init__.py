@@ -1,0 +1,1 @@
+"""Hypothesis state machines over the real HTTP application and database."""
