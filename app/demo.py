@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from app.accounts.caller import acting_as
 from app.accounts.models import Account
 from app.accounts.passwords import hashed
-from app.accounts.registration import Applicant, add_profile, created
+from app.accounts.registration import Applicant, opened_account
 from app.allocations import demo as demo_allocations
 from app.campaigns import demo as demo_campaigns
 from app.core.db import db
@@ -105,8 +105,5 @@ def _people() -> bool:
                 password_hash=password_hash,
                 profile=person.profile,
             )
-            account = created(session, applicant)
-            if account is not None:
-                account.email_verified_at = func.now()
-                add_profile(session, account, applicant)
+            opened_account(session, applicant, verified=True)
     return True

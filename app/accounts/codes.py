@@ -1,16 +1,19 @@
 """One-time codes: six digits, ten minutes, five tries, one use.
 
 A code is a keyed hash of its row's nonce: nothing that is stored reveals it, and a mail that is sent again
-says the same code. Rows belong to addresses, known or not, so that asking takes the same path for both.
+says the same code. Rows belong to addresses, known or not, so that asking takes the same path for both. All of it
+happens under the lock of the address.
 """
 
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.addresses import lock_address
 from app.accounts.models import OneTimeCode
 from app.core import throttle
 from app.core.errors import Throttled
@@ -28,6 +31,7 @@ WRONG_PER_DAY = Rule("wrong-codes-a-day", 20, timedelta(days=1))
 
 def issue(session: OrmSession, purpose: str, email: str) -> None:
     """Makes a code and has it mailed. Raises Throttled within the gap or beyond ten a day; earlier codes die."""
+    lock_address(session, email)
     day = throttle.hit(session, PER_DAY, email)
     if day.exceeded:
         raise Throttled("Too many codes were sent to this address today.", retry_after=day.seconds)
@@ -37,25 +41,39 @@ def issue(session: OrmSession, purpose: str, email: str) -> None:
             "A code was sent a moment ago; wait before asking again.",
             retry_after=_wait(session, purpose, email),
         )
-    _post(purpose, email, nonce)
+    _enqueue_mail(purpose, email, nonce)
 
 
-def issue_soon(session: OrmSession, purpose: str, email: str) -> None:
-    """The same without refusing: the earlier code dies at once, the new one is mailed when the gap is over."""
+def issue_soon(session: OrmSession, purpose: str, email: str, *, registration: bool = False) -> None:
+    """The same without refusing: the earlier code dies at once, the new one is mailed when the gap is over.
+
+    `registration`: somebody has just registered with this address, so a verified owner is told that there is an
+    account. That mail counts like a code. The caller has locked the address.
+    """
     nonce = _renew(session, purpose, email)
     if nonce is not None:
         if not throttle.hit(session, PER_DAY, email).exceeded:
-            _post(purpose, email, nonce)
+            _enqueue_mail(purpose, email, nonce, registration=registration)
         return
-    session.execute(update(OneTimeCode).where(*_row(purpose, email)).values(used=True))
+    void(session, purpose, email)
     wait = timedelta(seconds=_wait(session, purpose, email))
-    enqueue("accounts.renew_code", delay=wait, purpose=purpose, email=email)
+    enqueue("accounts.renew_code", delay=wait, purpose=purpose, email=email, **_flag(registration))
+
+
+def renew_void(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:
+    """Makes and mails the code that waited for the gap, unless a later request has made one that still counts."""
+    lock_address(session, email)
+    if session.scalar(select(OneTimeCode.used).where(*_row(purpose, email))) is not False:
+        issue_soon(session, purpose, email, registration=registration)
 
 
 def spend(session: OrmSession, purpose: str, email: str, code: str) -> bool:
-    """Whether `code` is the address's living code; it is used up then. Every call is counted before it compares."""
-    if throttle.hit(session, WRONG_PER_DAY, f"{purpose}:{email}").exceeded:
-        return False
+    """Whether `code` is the address's living code; it is used up then.
+
+    A try at a living code is counted before it is compared: five a code, and twenty a day over all codes of a purpose.
+    Without a living code nothing is counted, so nobody can use up the tries of an owner who has not asked for a code.
+    """
+    lock_address(session, email)
     nonce = session.scalar(
         update(OneTimeCode)
         .where(
@@ -68,11 +86,23 @@ def spend(session: OrmSession, purpose: str, email: str, code: str) -> bool:
         .returning(OneTimeCode.nonce)
         .execution_options(synchronize_session=False)
     )
-    if nonce is None or not same(code, code_of(purpose, email, nonce)):
+    if nonce is None:
         return False
-    session.execute(update(OneTimeCode).where(*_row(purpose, email)).values(used=True))
+    day = throttle.hit(session, WRONG_PER_DAY, f"{purpose}:{email}")
+    if day.exceeded:
+        return False
+    if not same(code, code_of(purpose, email, nonce)):
+        if day.spent:
+            enqueue("accounts.mail_codes_blocked", purpose=purpose, email=email, tries=day.hits, seconds=day.seconds)
+        return False
+    void(session, purpose, email)
     throttle.clear(session, WRONG_PER_DAY, f"{purpose}:{email}")
     return True
+
+
+def void(session: OrmSession, purpose: str, email: str) -> None:
+    """Ends the address's living code: what it was for has happened."""
+    session.execute(update(OneTimeCode).where(*_row(purpose, email)).values(used=True))
 
 
 def code_of(purpose: str, email: str, nonce: str) -> str:
@@ -107,8 +137,13 @@ def _wait(session: OrmSession, purpose: str, email: str) -> int:
     return max(1, int((sent + GAP - now).total_seconds()) + 1)
 
 
-def _post(purpose: str, email: str, nonce: str) -> None:
-    enqueue("accounts.mail_code", key=f"code-{nonce}", purpose=purpose, email=email, nonce=nonce)
+def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = False) -> None:
+    enqueue("accounts.mail_code", key=f"code-{nonce}", purpose=purpose, email=email, nonce=nonce, **_flag(registration))
+
+
+def _flag(registration: bool) -> dict[str, Any]:
+    """Only where it is set: workers of the release before do not know it."""
+    return {"registration": True} if registration else {}
 
 
 def _row(purpose: str, email: str) -> tuple[ColumnElement[bool], ...]:

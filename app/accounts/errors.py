@@ -45,7 +45,12 @@ class IdentityLinkedElsewhere(Conflict):
 
 class EmailNotVerifiedByProvider(Conflict):
     number, code = 40911, "EMAIL_NOT_VERIFIED_BY_PROVIDER"
-    message = "An account has this address, but the provider has not verified it; sign in by password, then link."
+    message = "The provider has not verified this e-mail address. Verify it there, or register with a password here."
+
+
+class LastSignInMethod(Conflict):
+    number, code = 40965, "LAST_SIGN_IN_METHOD"
+    message = "This is the last way to sign in to the account; set a password first, by a reset."
 
 
 class ConfirmationRequired(Conflict):

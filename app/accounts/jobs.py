@@ -6,9 +6,10 @@ from typing import Any
 from flask import current_app
 from sqlalchemy import delete, func, select
 
-from app.accounts import codes
-from app.accounts.models import AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
+from app.accounts import codes, reset_links
+from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.queries import by_email, by_id
+from app.accounts.retirement import clean_up_retired_account
 from app.clients.letters import letter
 from app.clients.mail import send
 from app.core import throttle
@@ -21,33 +22,56 @@ MINUTES = int(codes.LIFETIME.total_seconds() // 60)
 
 
 @job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)
-def mail_code(run: Run, *, purpose: str, email: str, nonce: str) -> None:
-    """Mails a code, if it still counts and the address has an account that it is for."""
+def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: bool = False) -> None:
+    """Mails a code, if it still counts and the address has an account that it is for.
+
+    After a registration with a verified address its owner is told of the account instead.
+    """
     account = by_email(email)
-    if account is None or (purpose == codes.VERIFY and account.email_verified_at) or not _counts(purpose, email, nonce):
+    if account is None or not _counts(purpose, email, nonce):
         return
-    code = codes.code_of(purpose, email, nonce)
-    message = letter(TEMPLATES[purpose], to=email, key=run.key, name=account.name, code=code, minutes=MINUTES)
+    if purpose == codes.VERIFY and account.email_verified_at:
+        if registration:
+            _send_notice(run, account, "already_registered")
+        return
+    context: dict[str, Any] = {"code": codes.code_of(purpose, email, nonce), "minutes": MINUTES}
+    if purpose == codes.RESET:
+        context["reset_url"] = _page(f"link/{reset_links.prepare_link(account, nonce)}")
+    message = letter(TEMPLATES[purpose], to=email, key=run.key, name=account.name, **context)
     send(message, fence=run.fence)
 
 
 @job("accounts.renew_code", Delivery.LOCAL)
-def renew_code(run: Run, *, purpose: str, email: str) -> None:
+def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False) -> None:
     """Makes and mails the code that had to wait for the gap between two."""
     with transaction() as session:
         run.done_in(session)
-        codes.issue_soon(session, purpose, email)
+        codes.renew_void(session, purpose, email, registration=registration)
+
+
+@job("accounts.mail_codes_blocked", Delivery.AT_LEAST_ONCE)
+def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, seconds: int) -> None:
+    """Tells the owner of an address that wrong codes have blocked its codes, and which way stays open."""
+    account = by_email(email)
+    if account is not None:
+        hours = max(1, round(seconds / 3600))
+        _send_notice(run, account, "codes_blocked", tries=tries, hours=hours, resetting=purpose == codes.RESET)
 
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
 def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> None:
-    """Tells the owner of an account what happened to it."""
+    """Tells the owner of an account what happened to it; a retired account has no owner."""
     account = by_id(account_id)
-    if account is None:
-        return
-    base = current_app.extensions["settings"].PUBLIC_BASE_URL
-    context = {"reset_url": f"{base}/reset-password", **context}
-    send(letter(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
+    if account is not None and account.retired_at is None:
+        _send_notice(run, account, template, **context)
+
+
+@job("accounts.clean_up_retired_account", Delivery.LOCAL)
+def clean_up(run: Run, *, account_id: str) -> None:
+    """Ends what a retired account has made in the domains above."""
+    with transaction() as session:
+        run.done_in(session)
+        clean_up_retired_account(session, account_id)
 
 
 @job("accounts.sweep", Delivery.LOCAL, every=timedelta(hours=1))
@@ -61,6 +85,16 @@ def sweep(run: Run) -> None:
         session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < day_ago))
         session.execute(delete(AccountSession).where(AccountSession.ends_at < func.now() - timedelta(days=30)))
         throttle.forget_ended(session)
+
+
+def _send_notice(run: Run, account: Account, template: str, **context: Any) -> None:
+    context = {"reset_url": _page(), **context}
+    send(letter(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
+
+
+def _page(path: str = "") -> str:
+    base = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base}/reset-password/{path}".rstrip("/")
 
 
 def _counts(purpose: str, email: str, nonce: str) -> bool:

@@ -36,7 +36,10 @@ def _key_of(column: str) -> Computed:
 
 
 class Account(Base):
-    """A person. `password_version` counts passwords, so that what was issued for an old one is void."""
+    """A person. `password_version` counts passwords, so that what was issued for an old one is void.
+
+    A retired account was never verified and has lost its address to another account; nobody signs in to it.
+    """
 
     __tablename__ = "account"
     id: Mapped[str] = id_column()
@@ -52,6 +55,7 @@ class Account(Base):
     version: Mapped[int] = mapped_column(Integer, default=1)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
+    retired_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class OrganiserProfile(Base):
@@ -83,6 +87,12 @@ class MerchantProfile(Base):
     city_key: Mapped[str | None] = mapped_column(Key, _key_of("city"), deferred=True)
     category_key: Mapped[str | None] = mapped_column(Key, _key_of("category"), deferred=True)
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(MERCHANT_SEARCH, persisted=True), deferred=True)
+
+
+PROFILES: dict[str, type[OrganiserProfile] | type[MerchantProfile]] = {
+    "organiser": OrganiserProfile,
+    "merchant": MerchantProfile,
+}
 
 
 class AccountSession(Base):

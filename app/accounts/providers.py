@@ -6,16 +6,25 @@ from app.accounts.errors import IdentityRejected, ProviderNotConfigured, Provide
 from app.clients import identity
 from app.clients.identity import Identity, IdentityVerifier, Provider
 from app.config import Settings
+from app.core.errors import ValidationFailed
+
+NONCE_MISSING = "The provider's token carries a nonce. Send the nonce that you asked the token with."
 
 
 def verified(provider: str, token: str, *, nonce: str | None) -> Identity:
-    """Whom the provider's token speaks of. Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable."""
+    """Whom the provider's token speaks of.
+
+    Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable, and ValidationFailed when the token carries a
+    nonce and none was sent along.
+    """
     verifier = _verifiers()[provider]
     if not verifier.provider.configured:
         raise ProviderNotConfigured(retry_after=3600)
     try:
         return verifier.verify(token, nonce=nonce)
     except identity.IdentityRejected as error:
+        if error.reason == "nonce_missing":
+            raise ValidationFailed.of("nonce", "required", NONCE_MISSING) from error
         raise IdentityRejected(reason=error.reason) from error
     except identity.KeysUnavailable as error:
         raise ProviderUnavailable(retry_after=30) from error

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
-from app.accounts.models import Account, MerchantProfile, OrganiserProfile
+from app.accounts.errors import ResetTokenInvalid
+from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
 from app.core.db import db, fetch_row, fetch_rows
+from app.core.tokens import fingerprint
 
 CALLER = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
@@ -54,10 +56,34 @@ def profile(caller: Caller) -> dict[str, Any]:
     }
     if caller.phone:
         found["phone"] = caller.phone
-    if "organiser" in caller.roles:
-        found["organiser"] = db.session.get(OrganiserProfile, caller.id)
-    if "merchant" in caller.roles:
-        found["merchant"] = db.session.get(MerchantProfile, caller.id)
+    for role, model in PROFILES.items():
+        own = db.session.get(model, caller.id) if role in caller.roles else None
+        if own is not None:
+            found[role] = own
     if "admin" in caller.roles:
         found["admin"] = {"tier": caller.tier, "title": caller.title}
     return found
+
+
+def list_identities(caller: Caller) -> dict[str, Any]:
+    """The providers that sign in to the caller's account, oldest first."""
+    linked = select(ExternalIdentity).where(ExternalIdentity.account_id == caller.id)
+    return {"identities": db.session.scalars(linked.order_by(ExternalIdentity.linked_at)).all()}
+
+
+def email_of_reset_link(token: str) -> str:
+    """The address whose password this token sets. Reading uses nothing up. Raises ResetTokenInvalid."""
+    statement = (
+        select(Account.email)
+        .join(ResetToken, ResetToken.account_id == Account.id)
+        .where(
+            ResetToken.token_hash == fingerprint(token),
+            ResetToken.used_at.is_(None),
+            ResetToken.expires_at > func.now(),
+            ResetToken.password_version == Account.password_version,
+        )
+    )
+    email = db.session.scalar(statement)
+    if email is None:
+        raise ResetTokenInvalid()
+    return email

@@ -1,22 +1,27 @@
 """What all registrations share: who may take an address, and what becomes of what stands there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import case, delete, func, literal, select, update
+from sqlalchemy import case, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
-from app.accounts import codes, sessions
-from app.accounts.models import Account, MerchantProfile, OrganiserProfile
+from app.accounts import codes
+from app.accounts.addresses import lock_address, lock_holder
+from app.accounts.caller import Caller
+from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.models import PROFILES, Account
+from app.accounts.retirement import retire_account
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 
-PROFILES: dict[str, type[OrganiserProfile] | type[MerchantProfile]] = {
-    "organiser": OrganiserProfile,
-    "merchant": MerchantProfile,
-}
+# A reset token proves the mailbox, whoever has registered the address since.
+MOVE_RESET_TOKENS = text("""
+    UPDATE reset_token SET account_id = :new, password_version = 1 WHERE account_id = :old AND used_at IS NULL
+""")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,25 +39,61 @@ class Applicant:
 
 
 def take_address(session: OrmSession, applicant: Applicant) -> Account | None:
-    """The applicant's account, new or replaced, with a code on its way; None when the address is taken.
+    """The applicant's new account, with a code on its way; None when the address is taken.
 
-    A verified owner is told by mail and nothing changes. An address that nobody has verified belongs to whoever
-    comes last, so that no one can park an account on it; an admin's is never replaced.
+    A verified owner is told by mail and nothing changes. An account that nobody has verified is retired, so that no
+    one can park it on somebody else's address; an admin's is never replaced. Free and taken addresses cost the same
+    statements, count the same mails and get the same answer.
     """
-    account = created(session, applicant)
-    if account is None:
-        account = session.scalars(select(Account).where(Account.email == applicant.email).with_for_update()).one()
-        if account.email_verified_at is not None or account.admin_tier is not None:
-            enqueue("accounts.mail_notice", template="already_registered", account_id=account.id)
-            return None
-        _replace(session, account, applicant)
-    add_profile(session, account, applicant)
-    codes.issue_soon(session, codes.VERIFY, applicant.email)
+    holder = lock_holder(session, applicant.email)
+    replaced = holder if holder is not None and is_replaceable(holder) else None
+    retire_account(session, replaced)
+    account = insert_account(session, applicant, verified=False)
+    moved = {"new": account.id if account else "", "old": replaced.id if replaced else ""}
+    session.execute(MOVE_RESET_TOKENS, moved)
+    codes.issue_soon(session, codes.VERIFY, applicant.email, registration=True)
+    return account
+
+
+def is_replaceable(account: Account) -> bool:
+    """Whether a registration retires this account: nobody has verified it, and it is no admin's."""
+    return account.email_verified_at is None and account.admin_tier is None
+
+
+def replace_unverified(
+    session: OrmSession, account: Account, *, name: str, roles: Sequence[str], password_hash: str | None = None
+) -> Account:
+    """A new, verified account with the address and these roles; the old one is retired.
+
+    For whoever has proven the mailbox. Of the old account only an admin's tier and title go over.
+    """
+    email, tier, title = account.email, account.admin_tier, account.admin_title
+    retire_account(session, account)
+    new = Account(
+        id=new_id(), email=email, name=name, roles=list(roles), admin_tier=tier, admin_title=title,
+        password_hash=password_hash, email_verified_at=func.now(),
+    )  # fmt: skip
+    session.add(new)
+    session.flush()
+    return new
+
+
+def default_name(email: str) -> str:
+    """What an account is called whose owner has given no name yet."""
+    return email.partition("@")[0][:120]
+
+
+def lock_own_account(session: OrmSession, caller: Caller) -> Account:
+    """The caller's account, locked. Raises CurrentPasswordWrong when it was retired since its password was checked."""
+    account = session.get_one(Account, caller.id, with_for_update=True)
+    if account.retired_at is not None:
+        raise CurrentPasswordWrong()
     return account
 
 
 def add_role(session: OrmSession, account: Account, applicant: Applicant) -> None:
-    """Gives an existing account one more role."""
+    """Gives an existing account one more role, or the profile of a role that it holds without one."""
+    add_profile(session, account, applicant)
     if applicant.role in account.roles:
         return
     account.roles = [*account.roles, applicant.role]
@@ -60,21 +101,30 @@ def add_role(session: OrmSession, account: Account, applicant: Applicant) -> Non
     if applicant.tier is not None:
         account.admin_tier, account.admin_title = applicant.tier, applicant.title
     account.version += 1
-    add_profile(session, account, applicant)
+    session.flush()
     enqueue("accounts.mail_notice", template="role_added", account_id=account.id, role=applicant.role)
 
 
 def opened_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
-    """The new account of a free address with its profile, in one statement; None when it is not free."""
+    """The new account of a free address with its profile; None when it is not free."""
+    lock_address(session, applicant.email)
+    return insert_account(session, applicant, verified=verified)
+
+
+def insert_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
+    """The same in one statement, for whoever has locked the address."""
     values = {**_details(applicant), "password_version": 1, "version": 1}
     statement = insert(Account).values(
         id=new_id(), email=applicant.email, email_verified_at=func.now() if verified else None, **values
     )
     made = statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account).cte("made")
-    model = PROFILES[applicant.role]
-    columns = {"account_id": made.c.id, **{name: literal(value) for name, value in applicant.profile.items()}}
-    profile = insert(model).from_select([*columns], select(*columns.values()), include_defaults=False)
-    return session.scalar(select(aliased(Account, made)).add_cte(profile.cte("profile")))
+    chosen = select(aliased(Account, made))
+    model = PROFILES.get(applicant.role)
+    if model is not None:
+        columns = {"account_id": made.c.id, **{name: literal(value) for name, value in applicant.profile.items()}}
+        profile = insert(model).from_select([*columns], select(*columns.values()), include_defaults=False)
+        chosen = chosen.add_cte(profile.cte("profile"))
+    return session.scalar(chosen)
 
 
 def with_role(session: OrmSession, account_id: str, applicant: Applicant) -> Account:
@@ -96,26 +146,11 @@ def with_role(session: OrmSession, account_id: str, applicant: Applicant) -> Acc
 
 
 def add_profile(session: OrmSession, account: Account, applicant: Applicant) -> None:
+    """Makes the profile of the applicant's role, unless there is one or the role has none."""
     model = PROFILES.get(applicant.role)
     if model is not None:
-        session.add(model(account_id=account.id, **applicant.profile))
-    session.flush()
-
-
-def created(session: OrmSession, applicant: Applicant) -> Account | None:
-    """The new account of a free address; None when it is not free."""
-    statement = insert(Account).values(id=new_id(), email=applicant.email, **_details(applicant))
-    return session.scalar(statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account))
-
-
-def _replace(session: OrmSession, account: Account, applicant: Applicant) -> None:
-    for model in PROFILES.values():
-        session.execute(delete(model).where(model.account_id == account.id))
-    for name, value in _details(applicant).items():
-        setattr(account, name, value)
-    account.password_version += 1
-    account.version += 1
-    sessions.end_all(session, account.id, "registered_again")
+        profile = insert(model).values(account_id=account.id, **applicant.profile)
+        session.execute(profile.on_conflict_do_nothing())
 
 
 def _details(applicant: Applicant) -> dict[str, Any]:

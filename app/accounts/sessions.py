@@ -4,7 +4,7 @@ A refresh token is `<session id>.<counter>.<keyed hash of both>`: the database h
 stolen copy of it holds no token, and the successor of a token can be given again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,17 +23,22 @@ SESSIONS_AN_ACCOUNT = 20
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A session that has just begun or gone on, and what its owner is told."""
+    """A session that has just begun or gone on, and what its owner is told.
+
+    One that has just begun comes with the mark by which its device is known at the next sign-in.
+    """
 
     session_id: str
     refresh_token: str
     user: dict[str, Any]
     tier: str | None
+    device_mark: str | None = None
 
 
 BEGIN = text(f"""
     WITH owner AS (
-        SELECT id FROM account WHERE id = :account_id AND password_version = :password_version FOR SHARE
+        SELECT id FROM account
+         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
@@ -54,7 +59,7 @@ def begin(session: OrmSession, account: Account) -> SignedIn:
     started = session.execute(BEGIN, values).scalar()
     if started is None:
         raise InvalidCredentials()
-    return told(account, started, 0)
+    return replace(told(account, started, 0), device_mark=device_mark(account))
 
 
 def told(account: Account | Row[Any], session_id: str, counter: int) -> SignedIn:
@@ -63,6 +68,11 @@ def told(account: Account | Row[Any], session_id: str, counter: int) -> SignedIn
     if account.phone:
         user["phone"] = account.phone
     return SignedIn(session_id, refresh_token(session_id, counter), user, account.admin_tier)
+
+
+def device_mark(account: Account) -> str:
+    """What a device keeps after a sign-in, see `devices`. A new password makes all marks void."""
+    return derived_text("known-device", account.id, account.password_version)
 
 
 def end_all(session: OrmSession, account_id: str, reason: str, *, but: str | None = None) -> None:

@@ -1,6 +1,7 @@
 """How often a password may be guessed: ten times in a quarter of an hour per address, fifty per network.
 
-Failures are counted, not sign-ins, and sessions that exist go on.
+Failures are counted, not sign-ins, and sessions that exist go on. A known device (see `devices`) counts for the address
+alone: what others on its network get wrong does not hold it up.
 """
 
 from datetime import timedelta
@@ -12,7 +13,7 @@ from app.core import throttle
 from app.core.db import fetch_row, release
 from app.core.errors import Throttled
 from app.core.outbox import enqueue
-from app.core.throttle import Rule
+from app.core.throttle import Rule, Subject
 from app.core.transaction import transaction
 
 WINDOW = timedelta(minutes=15)
@@ -84,5 +85,5 @@ def check_password_of(account: Account, password: str) -> bool:
     return False
 
 
-def _subjects(email: str, network: str | None) -> list[tuple[Rule, str]]:
-    return [(PER_ADDRESS, email), *([(PER_NETWORK, network)] if network else [])]
+def _subjects(email: str, network: str | None) -> list[Subject]:
+    return [(PER_ADDRESS, email), *(throttle.by_network(PER_NETWORK, network) if network else [])]

@@ -54,12 +54,13 @@ def has_code(code: str) -> ColumnElement[bool]:
 def missed(network: str) -> None:
     """Remembers a wrong one. Raises Throttled for those that were under way while others used the count up."""
     with transaction() as session:
-        standing = throttle.hit(session, MISSES, network)
-    if standing.exceeded:
-        raise Throttled(TOO_MANY, retry_after=standing.seconds)
+        standings = throttle.hit_all(session, *throttle.by_network(MISSES, network))
+    exceeded = [each.seconds for each in standings if each.exceeded]
+    if exceeded:
+        raise Throttled(TOO_MANY, retry_after=max(exceeded))
 
 
 def _check(network: str) -> None:
-    spent = [each for each in throttle.standing((MISSES, network)) if each.spent]
+    spent = [each for each in throttle.standing(*throttle.by_network(MISSES, network)) if each.spent]
     if spent:
         raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in spent))

@@ -5,7 +5,7 @@ names nobody.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from flask import current_app
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.db import Base, fetch_rows
+from app.core.networks import Network
 from app.core.tokens import derive
 
 
@@ -55,9 +56,16 @@ class Rule:
     count: int
     window: timedelta
 
+    def times(self, share: int) -> "Rule":
+        """The same for a network that `share` clients have in common."""
+        return self if share == 1 else replace(self, name=f"{self.name}-wider", count=self.count * share)
+
     @property
     def allowed(self) -> int:
         return max(1, int(self.count * current_app.extensions["settings"].RATE_LIMIT_SCALE))
+
+
+Subject = tuple[Rule, str]
 
 
 @dataclass(frozen=True)
@@ -77,17 +85,23 @@ class Standing:
         return self.hits >= self.rule.allowed
 
 
-def hit(session: OrmSession, rule: Rule, subject: str, *, amount: int = 1) -> Standing:
-    """Counts one more, or `amount`, in the open transaction. 64 at once are counted one after the other."""
-    return hit_many(session, {(rule, subject): amount})[0]
+def by_network(rule: Rule, network: str) -> list[Subject]:
+    """What a client network counts for: itself and, with a larger count, the wider network around it."""
+    counted = network.counted if isinstance(network, Network) else (Network(network),)
+    return [(rule.times(each.share), each) for each in counted]
 
 
-def hit_all(session: OrmSession, *subjects: tuple[Rule, str]) -> list[Standing]:
+def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
+    """Counts one more, in the open transaction. 64 at once are counted one after the other."""
+    return hit_all(session, (rule, subject))[0]
+
+
+def hit_all(session: OrmSession, *subjects: Subject) -> list[Standing]:
     """Counts one more of several subjects in one statement; their standings in the order given."""
     return hit_many(session, dict.fromkeys(subjects, 1))
 
 
-def hit_many(session: OrmSession, hits: Mapping[tuple[Rule, str], int]) -> list[Standing]:
+def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[Standing]:
     """The same, with the number of hits that each subject gets."""
     counts = {key_of(rule, subject): (rule, count) for (rule, subject), count in hits.items()}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
@@ -103,7 +117,7 @@ def hit_many(session: OrmSession, hits: Mapping[tuple[Rule, str], int]) -> list[
     return [found[key] for key in counts]
 
 
-def standing(*subjects: tuple[Rule, str]) -> list[Standing]:
+def standing(*subjects: Subject) -> list[Standing]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {key_of(rule, subject): rule for rule, subject in subjects}
     rows = fetch_rows(STANDING, (list(wanted),))

@@ -37,11 +37,12 @@ def record(*, events: Sequence[dict[str, Any]], network: str, client: str | None
     rows = [_row(client, safe(event)) for event in events]
     size = sum(len(orjson.dumps(row)) for row in rows)
     with transaction() as session:
-        sent = throttle.hit(session, BYTES_A_DAY, network, amount=size)
-        dropped = 0 if sent.exceeded else _keep(session, rows)
-    if sent.exceeded:
+        counted = throttle.hit_many(session, dict.fromkeys(throttle.by_network(BYTES_A_DAY, network), size))
+        exceeded = [each for each in counted if each.exceeded]
+        dropped = 0 if exceeded else _keep(session, rows)
+    if exceeded:
         DROPPED.add("network_limit", by=len(rows))
-        raise DiagnosticsLimit(retry_after=sent.seconds)
+        raise DiagnosticsLimit(retry_after=max(each.seconds for each in exceeded))
     if dropped:
         DROPPED.add("table_limit", by=dropped)
 

@@ -2,6 +2,10 @@
 
 from datetime import datetime
 
+from sqlalchemy import update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.retirement import on_account_retired
 from app.clients.letters import letter
 from app.clients.mail import send
 from app.core.dates import moment
@@ -9,6 +13,8 @@ from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.farewell import Erased, forget_everywhere
+from app.merchants.models import Merchant
+from app.merchants.states import CLOSED, DELETED
 
 
 @job("merchants.farewell", Delivery.LOCAL)
@@ -29,3 +35,15 @@ def mail_farewell(run: Run, *, email: str, name: str, account_id: str = "", retu
     until = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
     mail = letter("merchant_deleted", to=email, key=run.key, name=name, until=until, account_id=account_id)
     send(mail, fence=run.fence)
+
+
+@on_account_retired
+def erase_merchant(session: OrmSession, account_id: str) -> None:
+    """Erases the payout details and settings of a retired account, and what the domains above know of the merchant."""
+    session.execute(
+        update(Merchant)
+        .where(Merchant.account_id == account_id)
+        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    forget_everywhere(session, Erased(account_id, at=None))

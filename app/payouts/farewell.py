@@ -6,11 +6,14 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.retirement import on_account_retired
 from app.ledger.models import Purse
+from app.ledger.posting import balances_in
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
 from app.merchants.farewell import Erased, forgets_merchants
 from app.merchants.money import asks_for_open_money
 from app.payouts.models import Payout
+from app.payouts.reviewing import RETIRED_WITH_MONEY, review
 from app.payouts.states import BOUNCE_WINDOW, PAID
 
 _LAST_ENDS: Any = func.max(Payout.settled_at) + BOUNCE_WINDOW
@@ -49,3 +52,11 @@ def forget(session: OrmSession, erased: Erased) -> None:
         .values(sealed_to=None, shown_as="deleted", wallet_mark=None)
         .execution_options(synchronize_session=False)
     )
+
+
+@on_account_retired
+def review_balance(session: OrmSession, account_id: str) -> None:
+    """Has an operator look at money that was credited to an account before its address changed hands."""
+    balances = balances_in(session, account_id, lock=True)
+    if balances.balance_minor:
+        review(session, account_id, RETIRED_WITH_MONEY, balanceMinor=balances.balance_minor)

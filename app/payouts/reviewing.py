@@ -11,7 +11,7 @@ from app.core.outbox import enqueue
 from app.payouts.models import PayoutReview
 
 TOO_LONG, CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE = "no_outcome", "contradiction", "mismatch", "unknown_reference"
-OWNER_NOT_TOLD, MERCHANT_DELETED = "owner_not_told", "merchant_deleted"
+OWNER_NOT_TOLD, MERCHANT_DELETED, RETIRED_WITH_MONEY = "owner_not_told", "merchant_deleted", "retired_with_money"
 SENTENCES = {
     TOO_LONG: "The rail has not said for 72 hours how this payout ended. The amount is held.",
     CONTRADICTION: "What the rail says now does not fit how this payout ended. Nothing was booked.",
@@ -20,6 +20,8 @@ SENTENCES = {
     OWNER_NOT_TOLD: "The mail about a payout to a new destination was refused. The payout was cancelled.",
     MERCHANT_DELETED: "This payout came back after its merchant had deleted the account. Nobody can request the money; "
     "decide what becomes of it.",
+    RETIRED_WITH_MONEY: "This account has money, and its address has gone to somebody else before it was verified. "
+    "Find out whose the money is.",
 }
 log = structlog.get_logger(__name__)
 

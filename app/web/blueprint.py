@@ -143,7 +143,7 @@ def _guarded(view: View, operation: Operation) -> View:
         request.environ[ROUTE] = route
         authorise(access)
         if limit is not None:
-            limits.spend(limit, route)
+            limits.spend(limit, route, per_account=not access.public)
         return view(**arguments)
 
     guarded.operation = operation  # type: ignore[attr-defined]

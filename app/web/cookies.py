@@ -1,7 +1,19 @@
-"""The session cookie, which only pages use."""
+"""Cookies: the session of pages, and the mark of a known device.
 
-from flask import Flask, Request
+The JSON API takes no cookie as proof of anything. The mark only says that a device has signed in before.
+"""
+
+from flask import Flask, Request, current_app, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from werkzeug.http import dump_cookie
+
+from app.accounts.sessions import SignedIn
+from app.web.edge import ADDED
+
+DEVICE = "device-"
+DEVICE_PATH = "/api/auth/login"
+DEVICE_SECONDS = 180 * 24 * 3600
+MOST_DEVICES = 20
 
 
 class SessionOfPages(SecureCookieSessionInterface):
@@ -11,3 +23,24 @@ class SessionOfPages(SecureCookieSessionInterface):
         if "HTTP_COOKIE" not in request.environ:
             return self.session_class()
         return super().open_session(app, request)
+
+
+def device_marks() -> list[str]:
+    """The marks of accounts that this browser has signed in to."""
+    marks = [value for name, value in request.cookies.items() if name.startswith(DEVICE)]
+    return [mark for mark in marks if mark.isascii()][:MOST_DEVICES]
+
+
+def remember_device(signed_in: SignedIn) -> None:
+    """Has the browser keep the mark of this account, for its next sign-ins."""
+    https = current_app.extensions["settings"].PUBLIC_BASE_URL.startswith("https")
+    cookie = dump_cookie(
+        f"{DEVICE}{signed_in.user['id']}",
+        signed_in.device_mark or "",
+        max_age=DEVICE_SECONDS,
+        path=DEVICE_PATH,
+        secure=https,
+        httponly=True,
+        samesite="Strict",
+    )
+    request.environ[ADDED] = [*request.environ.get(ADDED, ()), ("Set-Cookie", cookie)]

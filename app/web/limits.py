@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from flask import Flask, current_app, g, request
@@ -18,11 +17,11 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from redis.exceptions import RedisError
 
 from app.core.errors import Gone, NotFound, Throttled
+from app.core.networks import Network, network_of
 from app.core.redis import connected
 from app.web.edge import ADDED
 
 CLOSED_SECONDS = 5.0
-SUBSCRIBER_BITS = 64
 View = Callable[..., Any]
 
 
@@ -66,9 +65,9 @@ class Counter:
         self.scale = scale
         self.closed_until = 0.0
 
-    def spend(self, limit: Limit, route: str, who: str) -> Left:
-        """Counts one request and tells what is left."""
-        count = max(1, int(limit.per_minute * self.scale))
+    def spend(self, limit: Limit, route: str, who: str, *, share: int = 1) -> Left:
+        """Counts one request and tells what is left of `share` times the limit."""
+        count = max(1, int(limit.per_minute * self.scale * share))
         if time.monotonic() >= self.closed_until:
             try:
                 return _hit(self.shared, count, route, who)
@@ -89,14 +88,26 @@ def init_app(app: Flask) -> None:
     app.extensions["request_counter"] = Counter(settings.REDIS_URL, settings.RATE_LIMIT_SCALE)
 
 
-def spend(limit: Limit, route: str) -> None:
-    """Counts this request against `limit`; its headers tell what is left. Raises Throttled."""
-    caller = g.get("caller")
-    counter: Counter = current_app.extensions["request_counter"]
-    left = counter.spend(limit, route, caller.id if caller else client_network())
+def spend(limit: Limit, route: str, *, per_account: bool = False) -> None:
+    """Counts this request against `limit`; its headers tell what is left. Raises Throttled.
+
+    What anybody may call counts the client network, also when a token was sent; what needs a token, the account.
+    """
+    left = _spend_by_network(limit, route) if not per_account else _counter().spend(limit, route, g.caller.id)
     request.environ[ADDED] = left.headers
     if not left.allowed:
         raise Throttled(retry_after=left.seconds)
+
+
+def _spend_by_network(limit: Limit, route: str) -> Left:
+    """What is left of the narrowest count."""
+    lefts = [_counter().spend(limit, route, each, share=each.share) for each in client_network().counted]
+    return min(lefts, key=lambda left: (left.allowed, left.remaining))
+
+
+def _counter() -> Counter:
+    counter: Counter = current_app.extensions["request_counter"]
+    return counter
 
 
 def missing_counts(view: View) -> View:
@@ -118,20 +129,11 @@ def missing_counts(view: View) -> View:
 
 def count_miss() -> None:
     """Counts a secret address that was unknown or dead. Raises Throttled beyond the limit."""
-    counter: Counter = current_app.extensions["request_counter"]
-    left = counter.spend(MISSING, "missed", client_network())
+    left = _spend_by_network(MISSING, "missed")
     if not left.allowed:
         raise Throttled("Too many links that do not work; wait a moment.", retry_after=left.seconds)
 
 
-def client_network() -> str:
-    """The client's address, or its /64 for IPv6: what one subscriber has."""
-    try:
-        address = ip_address(request.remote_addr or "")
-    except ValueError:
-        return "unknown"
-    if not isinstance(address, IPv6Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return str(ip_network((int(address), SUBSCRIBER_BITS), strict=False))
+def client_network() -> Network:
+    """The client's network, as limits count it."""
+    return network_of(request.remote_addr)

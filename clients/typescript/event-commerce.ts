@@ -22,16 +22,21 @@ export type ErrorCode =
   | "BALANCE_NOT_ZERO"
   | "BLOCK_INVOICED"
   | "BLOCK_MISMATCH"
+  | "BODY_BROKEN"
   | "BOOTSTRAP_REFUSED"
   | "BUSY"
   | "CALLBACK_NOT_SIGNED"
   | "CALLBACK_UNREADABLE"
   | "CAMPAIGN_FROZEN"
   | "CAMPAIGN_STARTED"
+  | "CAPACITY_COMMITTED"
+  | "CAPACITY_EXCEEDED"
   | "CODE_INVALID"
+  | "CONFIRMATION_REQUIRED"
   | "CONFLICT"
   | "CURRENT_PASSWORD_WRONG"
   | "DATABASE_UNAVAILABLE"
+  | "DIAGNOSTICS_LIMIT"
   | "DOCUMENTS_CLOSED"
   | "DOCUMENTS_MISSING"
   | "DOCUMENT_TOO_LARGE"
@@ -66,9 +71,12 @@ export type ErrorCode =
   | "INVITE_WITHDRAWN"
   | "INVOICE_ADDRESS_MISSING"
   | "INVOICE_NOT_ISSUED"
+  | "LAST_SIGN_IN_METHOD"
   | "LINK_EXPIRED"
   | "LINK_USED"
+  | "MAIL_LIMIT_REACHED"
   | "MALFORMED_JSON"
+  | "MERCHANT_DELETED"
   | "MERCHANT_PAUSED"
   | "METHOD_NOT_ALLOWED"
   | "METRICS_CLOSED"
@@ -92,18 +100,23 @@ export type ErrorCode =
   | "PAYLOAD_TOO_LARGE"
   | "PAYMENT_DECLINED"
   | "PAYMENT_EXPIRED"
+  | "PAYMENT_IN_PROGRESS"
   | "PAYMENT_NOT_STARTED"
   | "PAYOUT_DETAILS_MISSING"
   | "PAYOUT_IN_PROGRESS"
   | "PAYRAIL_DISABLED"
   | "PAYRAIL_UNAVAILABLE"
+  | "PROMO_CODE_EXHAUSTED"
   | "PROVIDER_NOT_CONFIGURED"
   | "PROVIDER_UNAVAILABLE"
+  | "QUANTITY_TOO_LARGE"
   | "RATE_LIMITED"
   | "REFRESH_INVALID"
   | "REFRESH_REUSED"
+  | "RELEASE_TIME_PASSED"
   | "RESET_TOKEN_INVALID"
   | "ROLE_NOT_ALLOWED"
+  | "SENDER_NOT_VERIFIED"
   | "SERVICE_UNAVAILABLE"
   | "SESSION_ENDED"
   | "SHIFT_CODE_LOCKED"
@@ -123,6 +136,7 @@ export type ErrorCode =
   | "TOKEN_INVALID"
   | "TOKEN_MISSING"
   | "TOO_MANY_STREAMS"
+  | "TOO_MANY_STREAMS_FROM_NETWORK"
   | "UNAUTHORISED"
   | "UNPROCESSABLE"
   | "UNSUPPORTED_MEDIA_TYPE"
@@ -136,7 +150,7 @@ export type ActivatedData = { "accessToken": string; "refreshToken": string; "ex
 
 export type ActivationBody = { "name": string; "password": string; "confirmPassword": string; "message": string; "path": string; "email"?: string };
 
-export type ActivationData = { "id": string; "reference": string; "status": "submitted" | "approved" | "awaiting_documents" | "awaiting_payment" | "ready" | "declined" | "activated" | "withdrawn" | "expired"; "businessName": string | null; "eventName": string | null; "organiserName": string | null; "contactEmail": string | null; "expiresAt": string; "steps": Array<Step>; "email": string | null; "name": string | null; "existingAccount": boolean; "path": string };
+export type ActivationData = { "id": string; "reference": string; "status": "submitted" | "approved" | "awaiting_documents" | "awaiting_payment" | "ready" | "declined" | "activated" | "withdrawn" | "expired"; "businessName": string | null; "eventName": string | null; "organiserName": string | null; "contactEmail": string | null; "expiresAt": string; "steps": Array<Step>; "email": string | null; "name": string | null; "path": string };
 
 export type Activator = { "id": string; "name": string; "email": string; "roles": Array<string>; "phone"?: string };
 
@@ -244,6 +258,8 @@ export type DecisionBody = { "decision": "approved" | "declined"; "declineReason
 
 export type DeleteBody = { "currentPassword": string; "confirmation": unknown };
 
+export type DeletedData = { "status": "active" | "paused" | "deleted"; "moneyMayReturnUntil": string | null };
+
 export type DeviceBodyWithKey = { "token": string; "platform": "android" | "ios" | "web"; "idempotencyKey"?: string };
 
 export type DeviceData = { "id": string; "platform": string; "createdAt": string; "seenAt": string };
@@ -302,6 +318,10 @@ export type Holder = { "name"?: string | null; "email"?: string | null; "phone"?
 
 export type HolderData = { "name": string | null; "email": string | null; "phone": string | null; "organisation": string | null };
 
+export type IdentitiesData = { "identities": Array<IdentityData> };
+
+export type IdentityData = { "provider": "apple" | "google"; "linkedAt": string };
+
 export type ImportData = { "created"?: number; "updated"?: number; "unchanged"?: number; "errors"?: Array<RowErrorData>; "errorCount"?: number; "errorsUrl"?: string; "alreadyImportedAt"?: string; "jobId"?: string; "status"?: string; "progress"?: number };
 
 export type Inventory = { "eventId": string; "currency": "NAD"; "salesEndAt": string; "ticketTypes": Array<TypeInventory> };
@@ -340,9 +360,9 @@ export type LinkBody = { "rotate"?: boolean; "revoke"?: boolean };
 
 export type LinkBodyWithKey = { "purpose": "documents" | "payment" | "activation"; "idempotencyKey"?: string };
 
-export type LinkData = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "id": string; "eventId": string; "slug": string; "url": string; "state": "open" | "expired" | "used_up" | "withdrawn"; "email": string | null; "businessName": string | null; "maxUses": number | null; "uses": number; "mailed"?: boolean };
+export type LinkData = { "stallType": string | null; "feeMinor": number | null; "message": string | null; "expiresAt": string; "id": string; "eventId": string; "slug": string; "url": string; "state": "open" | "expired" | "used_up" | "withdrawn"; "email": string | null; "businessName": string | null; "maxUses": number | null; "uses": number; "mailed"?: boolean; "alreadyInvited"?: boolean };
 
-export type LoginBody = { "email": string; "password": string };
+export type LoginBody = { "email": string; "password": string; "refreshToken"?: string };
 
 export type LogsBody = { "client"?: string; "events": Array<Record<string, unknown>> };
 
@@ -408,15 +428,15 @@ export type PaymentData = { "id": string; "reference": string; "status": "not_re
 
 export type PaymentMethodDiscount = { "slug": string; "percentOff": number };
 
-export type PayoutBody = { "amountMinor": number; "destination": "payrail" | "bank"; "mode": "now" | "schedule"; "scheduledFor"?: string; "payrailMsisdn"?: string; "idempotencyKey"?: string };
+export type PayoutBody = { "password"?: string; "amountMinor": number; "destination": "payrail" | "bank"; "mode": "now" | "schedule"; "scheduledFor"?: string; "payrailMsisdn"?: string; "idempotencyKey"?: string };
 
-export type PayoutData = { "id": string; "version": number; "status": "scheduled" | "requested" | "processing" | "paid" | "failed" | "returned" | "cancelled" | "needs_review"; "conclusive": boolean; "onHold": boolean; "amountMinor": number; "currency": string; "destination": "payrail" | "bank"; "destinationShown": string; "mode": "now" | "schedule"; "scheduledFor": string | null; "reason": string | null; "createdAt": string; "updatedAt": string; "submittedAt": string | null; "settledAt": string | null; "history": Array<PayoutStep> };
+export type PayoutData = { "id": string; "version": number; "status": "scheduled" | "requested" | "processing" | "paid" | "failed" | "returned" | "cancelled" | "needs_review"; "conclusive": boolean; "onHold": boolean; "amountMinor": number; "currency": string; "destination": "payrail" | "bank"; "destinationShown": string; "mode": "now" | "schedule"; "scheduledFor": string | null; "reason": string | null; "heldUntil": string | null; "createdAt": string; "updatedAt": string; "submittedAt": string | null; "settledAt": string | null; "history": Array<PayoutStep> };
 
 export type PayoutDetails = { "destination"?: "payrail" | "bank" | null; "accountName"?: string | null; "accountNumber"?: string | null; "bankName"?: string | null; "branchCode"?: string | null; "msisdn"?: string | null };
 
 export type PayoutPage = { "payoutRequests": Array<PayoutRow>; "pagination": Pagination };
 
-export type PayoutRow = { "id": string; "version": number; "status": "scheduled" | "requested" | "processing" | "paid" | "failed" | "returned" | "cancelled" | "needs_review"; "conclusive": boolean; "onHold": boolean; "amountMinor": number; "currency": string; "destination": "payrail" | "bank"; "destinationShown": string; "mode": "now" | "schedule"; "scheduledFor": string | null; "reason": string | null; "createdAt": string; "updatedAt": string; "submittedAt": string | null; "settledAt": string | null };
+export type PayoutRow = { "id": string; "version": number; "status": "scheduled" | "requested" | "processing" | "paid" | "failed" | "returned" | "cancelled" | "needs_review"; "conclusive": boolean; "onHold": boolean; "amountMinor": number; "currency": string; "destination": "payrail" | "bank"; "destinationShown": string; "mode": "now" | "schedule"; "scheduledFor": string | null; "reason": string | null; "heldUntil": string | null; "createdAt": string; "updatedAt": string; "submittedAt": string | null; "settledAt": string | null };
 
 export type PayoutStep = { "status": "scheduled" | "requested" | "processing" | "paid" | "failed" | "returned" | "cancelled" | "needs_review"; "at": string; "actor": "merchant" | "service" | "rail" | "operator"; "reason": string | null };
 
@@ -438,6 +458,8 @@ export type PreviewData = { "type": string; "total": number; "people": number | 
 
 export type PromoCode = { "code": string; "percentOff"?: number | null; "amountOffMinor"?: number | null; "maxUses"?: number | null; "startsAt"?: string | null; "endsAt"?: string | null; "ticketTypeIds"?: Array<string> | null };
 
+export type PromoCodeData = { "code": string; "maxUses": number | null; "used": number; "remaining": number | null };
+
 export type Promotion = { "headline"?: string | null; "body"?: string | null; "href"?: string | null; "imageUrl"?: string | null; "startsAt"?: string | null; "endsAt"?: string | null };
 
 export type PublicEvent = { "id": string; "name": string; "description": string | null; "coverImageUrl": string; "posterImageUrl": string; "venue": string; "city": string; "country": string; "latitude": number | null; "longitude": number | null; "timezone": string; "startsAt": string; "endsAt": string; "salesEndAt": string | null; "category": "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other" | null; "keywords": Array<string>; "isCashless": boolean; "allowedPaymentOptionSlugs": Array<string>; "organiserName": string; "currency": "NAD"; "ticketTypes": Array<TicketTypeData>; "bulkDiscounts": Array<BulkDiscount>; "paymentMethodDiscounts": Array<PaymentMethodDiscount>; "sponsors": Array<Sponsor>; "stallTypes": Array<StallType>; "tables": Array<Table>; "lineup": Array<LineupEntry>; "promotion": Record<string, unknown> | null };
@@ -446,7 +468,7 @@ export type PublicLinkData = { "stallType": string | null; "feeMinor": number | 
 
 export type QuoteBody = { "ticketTypeId"?: string; "quantity"?: number; "name"?: string | null; "kind"?: "sponsor" | "artist" | "press" | "staff" | "group"; "holder"?: Holder | null; "unitPriceMinor"?: number | null; "promoCode"?: string | null; "releaseAt"?: string | null; "notes"?: string | null };
 
-export type QuoteData = { "ticketTypeId": string; "quantity": number; "currency": string; "unitPriceMinor": number; "lines": Array<LineData>; "subtotalMinor": number; "discountMinor": number; "vatMinor": number; "vatPercent": number; "totalMinor": number; "available": number; "fits": boolean };
+export type QuoteData = { "ticketTypeId": string; "quantity": number; "currency": string; "unitPriceMinor": number; "lines": Array<LineData>; "subtotalMinor": number; "discountMinor": number; "vatMinor": number; "vatPercent": number; "totalMinor": number; "available": number; "fits": boolean; "promoCode": PromoCodeData | null };
 
 export type Reachable = { "email": number; "sms": number; "push": number };
 
@@ -556,7 +578,7 @@ export type TypeStats = { "sold": number; "allocated": number; "invited": number
 
 export type User = { "id": string; "name": string; "email": string; "roles": Array<string>; "phone"?: string };
 
-export type UserRow = { "id": string; "name": string | null; "email": string | null; "hasAccount": boolean; "participates": boolean; "tickets": number };
+export type UserRow = { "id": string; "name": string | null; "email": string | null; "participates": boolean; "tickets": number };
 
 export type UsersData = { "users": Array<UserRow> };
 
@@ -600,6 +622,20 @@ export interface Operations {
     query: {};
     body: undefined;
     data: Me;
+  };
+  /** List the providers that sign in to the account. For anybody signed in. */
+  "GET /api/auth/identities": {
+    path: {};
+    query: {};
+    body: undefined;
+    data: IdentitiesData;
+  };
+  /** Unlink a provider: `apple` or `google`. For anybody signed in. */
+  "DELETE /api/auth/identities/{provider}": {
+    path: { "provider": string };
+    query: {};
+    body: undefined;
+    data: Empty;
   };
   /** Sign in, or link the account, with Apple. For anybody; a token adds to the account it belongs to. */
   "POST /api/auth/apple": {
@@ -902,7 +938,7 @@ export interface Operations {
     body: DecisionBody;
     data: ApplicationRow;
   };
-  /** Take one's own application back. For merchants. */
+  /** Take one's own application back; not while a payment is processing. For merchants. */
   "POST /api/merchant-applications/{applicationId}/withdraw": {
     path: { "applicationId": string };
     query: {};
@@ -1390,7 +1426,7 @@ export interface Operations {
     path: {};
     query: {};
     body: DeleteBody;
-    data: StatusData;
+    data: DeletedData;
   };
   /** Tell all metrics in Prometheus's text format. For anybody. */
   "GET /metrics": {

@@ -1,17 +1,23 @@
 """Signing in with Apple and Google, against a provider of our own over HTTP."""
 
 from collections.abc import Iterator
+from threading import Barrier
 
 import pytest
 from flask import Flask
 from pytest_httpserver import HTTPServer
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
-from app.accounts.models import Account
+from app.accounts.actions import identities
+from app.accounts.models import Account, ExternalIdentity
 from app.config import Settings
 from app.core.db import db
+from app.core.session import ReadOrWriteSession
+from app.core.transaction import transaction
 from tests.clients.identity_provider import IdentityProvider
 from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in, signed_in
-from tests.http import Client, data, refusal
+from tests.http import Client, data, problems, refusal
 from tests.races import at_once
 from tests.settings import settings_for
 
@@ -70,22 +76,89 @@ def test_a_verified_address_links_to_its_verified_account(client: Client, google
     assert "linked" in mails_to(ADDRESS)[0]["subject"]
 
 
-def test_an_unverified_account_is_taken_over_by_whom_the_provider_vouches_for(
-    client: Client, google: IdentityProvider
-) -> None:
+def test_a_verified_provider_address_retires_an_unverified_account(client: Client, google: IdentityProvider) -> None:
     squatter = customer(email=ADDRESS, verified=False)
     before = signed_in(client, squatter)
     found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    assert found["user"]["id"] == squatter.id
+    assert found["user"]["id"] != squatter.id and found["user"]["email"] == ADDRESS
     assert refusal(before.get("/api/auth/me")) == (401, "SESSION_ENDED")
     old = client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD})
     assert refusal(old) == (401, "INVALID_CREDENTIALS")
 
 
-def test_an_unverified_address_of_the_provider_links_to_nothing(client: Client, google: IdentityProvider) -> None:
-    customer(email=ADDRESS)
+@pytest.mark.parametrize("known", [True, False])
+def test_an_unverified_address_of_the_provider_makes_no_account(
+    client: Client, google: IdentityProvider, known: bool
+) -> None:
+    if known:
+        customer(email=ADDRESS)
     answer = by_google(client, google.token(sub="g-1", email=ADDRESS, email_verified=False))
     assert refusal(answer) == (409, "EMAIL_NOT_VERIFIED_BY_PROVIDER")
+    assert db.session.query(Account).count() == known
+
+
+def test_an_unverified_account_links_nothing(client: Client, google: IdentityProvider) -> None:
+    caller = signed_in(client, customer(email=ADDRESS, verified=False))
+    answer = by_google(caller, google.token(sub="g-1", email="squatter@example.com"))
+    assert refusal(answer) == (403, "EMAIL_NOT_VERIFIED")
+    assert data(caller.get("/api/auth/identities")) == {"identities": []}
+
+
+def test_identities_are_listed_and_unlinked(client: Client, google: IdentityProvider) -> None:
+    owner = customer(email=ADDRESS)
+    caller, other = signed_in(client, owner), signed_in(client, owner)
+    data(by_google(caller, google.token(sub="g-1", email=ADDRESS)))
+    (linked,) = data(caller.get("/api/auth/identities"))["identities"]
+    assert linked["provider"] == "google" and linked["linkedAt"].endswith("Z")
+    assert refusal(caller.delete("/api/auth/identities/apple")) == (404, "NOT_FOUND")
+    assert data(caller.delete("/api/auth/identities/google")) == {}
+    assert data(caller.get("/api/auth/identities")) == {"identities": []}
+    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "whoever came by the identity is out"
+    assert "removed" in mails_to(ADDRESS)[0]["subject"]
+
+
+def test_the_last_way_to_sign_in_stays(client: Client, google: IdentityProvider) -> None:
+    found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    caller = client.as_(found["accessToken"])
+    assert refusal(caller.delete("/api/auth/identities/google")) == (409, "LAST_SIGN_IN_METHOD")
+    assert len(data(caller.get("/api/auth/identities"))["identities"]) == 1
+
+
+def passwordless(client: Client) -> Client:
+    """A caller without a password, with Google and Apple linked."""
+    owner = customer(email=ADDRESS, password_hash=None)
+    with transaction() as session:
+        for provider in ("google", "apple"):
+            session.add(ExternalIdentity(provider=provider, subject=f"{provider}-1", account_id=owner.id))
+    return signed_in(client, owner)
+
+
+def unlinked_at_once(client: Client) -> list[int]:
+    caller, providers = passwordless(client), ["google", "apple"]
+    return sorted(
+        answer.status_code
+        for answer in at_once(2, lambda number: caller.delete(f"/api/auth/identities/{providers[number]}"))
+    )
+
+
+def test_of_two_unlinks_at_once_one_stays(client: Client) -> None:
+    assert unlinked_at_once(client) == [200, 409]
+
+
+@pytest.mark.control
+def test_without_the_lock_both_would_be_unlinked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    meet = Barrier(2)
+
+    def look_unlocked(session: Session, account: Account) -> bool:
+        left = bool(session.scalar(text("SELECT 1 FROM external_identity WHERE account_id = :id"), {"id": account.id}))
+        meet.wait(5)
+        return left
+
+    unlocked = ReadOrWriteSession.get_one
+    monkeypatch.setattr(ReadOrWriteSession, "get_one", lambda *them, with_for_update=None: unlocked(*them))
+    monkeypatch.setattr(identities, "_has_identity", look_unlocked)
+    monkeypatch.setattr(identities.sessions, "end_all", lambda *_, **__: None)
+    assert unlinked_at_once(client) == [200, 200]
 
 
 def test_a_signed_in_caller_links_his_account(client: Client, google: IdentityProvider) -> None:
@@ -110,7 +183,14 @@ def test_a_token_counts_once(client: Client, google: IdentityProvider) -> None:
     assert refusal(by_google(client, token)) == (401, "IDENTITY_REJECTED")
 
 
+def test_a_nonce_in_the_token_must_be_sent_along(client: Client, google: IdentityProvider) -> None:
+    token = google.token(sub="g-1", email=ADDRESS, nonce="n-1")
+    assert problems(by_google(client, token)) == {"nonce": "required"}
+    assert data(by_google(client, token, nonce="n-1")), "the refusal has not used the token up"
+
+
 def test_a_nonce_that_was_asked_for_must_be_in_the_token(client: Client, google: IdentityProvider) -> None:
+    assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
     assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0] == 401
     assert data(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-1"))
 

@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.queries import by_email
+from tests.blueprints.test_codes import later
 from tests.factories.accounts import PASSWORD, account, customer, mails_to, newest_code, sign_in, signed_in
 from tests.http import Client, data, problems, refusal
 from tests.settings import settings_for
@@ -89,6 +90,43 @@ def test_no_admin_is_replaced_by_registering_his_address(client: Client) -> None
         client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201
     )
     assert sign_in(client, boss.email)["user"]["roles"] == ["admin"]
+
+
+def about(client: Client, kind: str, known: bool) -> list[int]:
+    """What a stranger hears who registers an address and then asks for things."""
+    address = f"{kind}-{known}@example.com"
+    if known:
+        customer(email=address)
+    paths = ["resend-verification", "resend-verification", "password-reset/request", "password-reset/request"]
+    data(client.post(f"/api/auth/register/{kind}", body_of(kind, address)), 201)
+    return [client.post(f"/api/auth/{path}", {"email": address}).status_code for path in paths]
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_nothing_that_follows_a_registration_tells_who_has_an_account(client: Client, kind: str) -> None:
+    assert about(client, kind, known=True) == about(client, kind, known=False) == [429, 429, 200, 429]
+
+
+def test_a_verified_owner_gets_one_mail_of_registrations_a_minute(client: Client) -> None:
+    customer(email="frieda@example.com")
+    callers = [client, signed_in(client, customer()), signed_in(client, customer())]
+    for caller in callers * 3:
+        data(caller.post("/api/auth/register/customer", body_of("customer")), 201)
+        assert len(mails_to("frieda@example.com")) == 1
+    for _ in range(11):
+        later("61 seconds")
+        data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+        mails_to("frieda@example.com")
+    assert len(mails_to("frieda@example.com")) == 10, "of one day"
+
+
+def test_a_token_does_not_take_a_registration_out_of_the_count_of_its_network(client: Client) -> None:
+    callers = [client, *(signed_in(client, customer()) for _ in range(3))]
+    answers = [
+        callers[number % 4].post("/api/auth/register/customer", {"email": "no address"}).status_code
+        for number in range(21)
+    ]
+    assert answers == [422] * 20 + [429]
 
 
 @pytest.mark.parametrize("extra", ["roles", "tier", "assignedTier", "emailVerified", "id"])

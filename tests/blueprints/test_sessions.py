@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from app.accounts.errors import InvalidCredentials
-from app.accounts.models import AccountSession
+from app.accounts.models import Account, AccountSession
 from app.accounts.sessions import begin
 from app.core.db import db
 from app.core.transaction import transaction
@@ -136,6 +136,65 @@ def test_the_eleventh_failure_is_throttled_and_the_owner_is_told(client: Client)
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now()"))
     assert sign_in(client, owner.email)
+
+
+def crowded(client: Client) -> None:
+    """Uses up what a client network may get wrong, on addresses of nobody."""
+    statuses = {
+        client.post("/api/auth/login", {"email": f"nobody{number}@example.com", "password": "wrong"}).status_code
+        for number in range(50)
+    }
+    assert statuses == {401}
+
+
+def a_new_browser(client: Client) -> Client:
+    return Client(client.flask.application.test_client())
+
+
+def login(client: Client, owner: Account, password: str = PASSWORD, **more: str) -> int:
+    return client.post("/api/auth/login", {"email": owner.email, "password": password, **more}).status_code
+
+
+def test_a_browser_that_has_signed_in_before_is_not_held_up_by_its_network(client: Client) -> None:
+    owner, browser = customer(), a_new_browser(client)
+    answer = browser.post("/api/auth/login", {"email": owner.email, "password": PASSWORD})
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/api/auth/login" in cookie
+    crowded(client)
+    assert login(client, owner) == 429 and login(browser, owner) == 200
+    assert login(browser, customer()) == 429, "the mark is of one account"
+
+
+def test_an_app_is_known_by_its_last_refresh_token(client: Client) -> None:
+    owner = customer()
+    token = sign_in(a_new_browser(client), owner.email)["refreshToken"]
+    data(client.post("/api/auth/logout", {"refreshToken": token}))
+    crowded(client)
+    assert login(client, owner) == 429
+    assert login(a_new_browser(client), owner, refreshToken=token) == 200
+    assert login(client, customer(), refreshToken=token) == 429, "it is of one account"
+    assert login(client, owner, refreshToken=token[:-1] + "x") == 429
+
+
+def test_a_known_device_counts_for_its_address_alone(client: Client) -> None:
+    owner, browser = customer(), a_new_browser(client)
+    assert login(browser, owner) == 200
+    assert [login(browser, owner, "wrong") for _ in range(11)] == [401] * 10 + [429]
+    assert login(browser, owner) == 429, "no device gets past the ten of an address"
+    for _ in range(40):
+        login(client, owner, "wrong")
+    assert login(client, customer()) == 200, "its failures are none of the network's"
+
+
+def test_a_forged_or_outlived_mark_is_none(client: Client) -> None:
+    owner, browser, forger = customer(), a_new_browser(client), a_new_browser(client)
+    forger.flask.set_cookie(f"device-{owner.id}", "x" * 43, path="/api/auth/login")
+    assert login(browser, owner) == 200
+    crowded(client)
+    assert login(forger, owner) == 429 and login(browser, owner) == 200
+    with transaction() as session:
+        session.execute(text("UPDATE account SET password_version = password_version + 1"))
+    assert login(browser, owner) == 429, "a new password makes marks void"
 
 
 def test_sixty_four_wrong_guesses_at_once_do_not_get_further(client: Client) -> None:

@@ -115,10 +115,12 @@ def test_a_name_is_fit_for_the_database(
     assert verifier.verify(google.token(name=said)).name == kept
 
 
-def test_the_nonce_counts_when_one_is_given(verifier: IdentityVerifier, google: IdentityProvider) -> None:
+def test_the_nonce_of_a_token_must_be_given(verifier: IdentityVerifier, google: IdentityProvider) -> None:
     token = google.token(nonce="n-1")
 
-    assert verifier.verify(token).subject == verifier.verify(token, nonce="n-1").subject
+    assert verifier.verify(token, nonce="n-1").subject == verifier.verify(google.token()).subject
+    assert reason(verifier, token) == "nonce_missing"
+    assert reason(verifier, google.token(nonce="")) == "nonce_missing"
     assert reason(verifier, token, nonce="n-2") == "nonce"
     assert reason(verifier, token, nonce="") == "nonce"
     assert reason(verifier, token, nonce="\ud800") == "nonce"

@@ -16,16 +16,19 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "app" / "templates" / "email"
 LINK = "https://events.example/reset/" + "t" * 43
 ACCOUNTS: dict[str, dict[str, Any]] = {
     "verify_email": {"name": "Ndapewa", "code": "123456", "minutes": 10},
-    "reset_code": {"name": "Ndapewa", "code": "904117", "minutes": 10},
+    "reset_code": {"name": "Ndapewa", "code": "904117", "minutes": 10, "reset_url": LINK},
+    "codes_blocked": {"name": "Ndapewa", "tries": 20, "hours": 23, "resetting": True, "reset_url": LINK},
     "already_registered": {"name": "Ndapewa", "reset_url": LINK},
     "password_changed": {"name": "Ndapewa"},
     "sessions_ended": {"name": "Ndapewa"},
     "login_throttled": {"name": "Ndapewa", "failures": 10, "minutes": 15},
     "role_added": {"name": "Ndapewa", "role": "organiser"},
     "identity_linked": {"name": "Ndapewa", "provider": "Apple"},
+    "identity_unlinked": {"name": "Ndapewa", "provider": "Apple"},
     "welcome_admin": {"name": "Ndapewa", "tier": "support"},
 }
-RECOVERABLE = ("password_changed", "sessions_ended", "login_throttled", "role_added", "identity_linked")
+RECOVERABLE = ("password_changed", "sessions_ended", "login_throttled", "role_added", "identity_linked",
+               "identity_unlinked")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ NAMED = re.compile(
     r'"(?:accessToken|refreshToken|resetToken|identity_token|id_token|bootstrapSecret|shiftCode|pin|otp)"'
     r': ?"([^"]{6,})"'
     r'|"code": ?"([0-9]{6}|[0-9A-Z]{10})"'
-    r"|/(?:claim|allocator|pay|documents|docs|files|activate|merchant-activation|ops|unsubscribe)/([\w.-]{10,})"
+    r"|/(?:claim|allocator|pay|documents|docs|files|link|activate|merchant-activation|ops|unsubscribe)/([\w.-]{10,})"
 )
 PASSWORDS = re.compile(r'"(?:password|confirmPassword|currentPassword|newPassword)": ?"([^"\\]+)"')
 WORD = re.compile(r"[\w.~+-]{6,}")

@@ -32,7 +32,7 @@ CODES = {
 GRID = """
 open                     + + +  +  + + +      + + +      + + + +    + + +
 open, token counts       + x e  +  + + +      + + +      + + + +    + + +
-provider                 P x e  P  P P P      P P P      P P P P    P P P
+provider                 P x e  P  P P v      P P v      P P P P    v v v
 signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
 making admins            B x e  B  B B B      B B B      B B T +    B B B
 signed in                . x e  +  + + +      + + +      + + + +    + + +
@@ -96,6 +96,8 @@ provider                POST   /api/auth/google
 signed by the rail      POST   /api/payrail/callbacks
 making admins           POST   /api/auth/register/admin
 signed in               GET    /api/auth/me
+signed in               GET    /api/auth/identities
+signed in               DELETE /api/auth/identities/{provider}
 new event               POST   /api/events
 new event               POST   /api/events/upload-cover
 event: read             GET    /api/events/{id}

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.accounts.models import Account
 from app.core.db import db
+from app.core.transaction import transaction
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import account, deliver, newest_code, sign_in
 from tests.http import Client, data
@@ -39,6 +40,7 @@ class World:
         self._applications()
         self._passwords()
         self.callers |= {f"{UNVERIFIED}{role}": self.callers[role] for role in ("customer", "merchant", "organiser")}
+        self._identities()
         keep()
         return self
 
@@ -161,6 +163,13 @@ class World:
             "newcomer": newcomer, "newcomer_code": newest_code(newcomer), "forgetful": forgetful,
             "reset_code": newest_code(forgetful), "reset_token": token,
         }  # fmt: skip
+
+    def _identities(self) -> None:
+        """Everybody has linked Google, and everybody has a password beside it."""
+        with transaction() as session:
+            link = "INSERT INTO external_identity (provider, subject, account_id) SELECT :provider, id, id FROM account"
+            session.execute(text(link), {"provider": "google"})
+        self.things["provider"] = "google"
 
 
 def keep() -> None:

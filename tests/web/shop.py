@@ -28,7 +28,7 @@ from app.core.errors import Conflict, NotFound, StaleVersion, Unprocessable
 from app.core.ids import new_id
 from app.core.transaction import after_commit, transaction
 from app.web import access
-from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN
+from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
 from app.web.auth import current_caller, optional_caller
 from app.web.blueprint import Blueprint
 from app.web.fields import Moment, Number, Text, Whole
@@ -233,6 +233,11 @@ def upload(title: str, file: Any) -> Any:
 @blp.post("/limited", access=PUBLIC_OR_SIGNED_IN, body=Plain, limit=Limit(30))
 def limited(**body: Any) -> None:
     """Answer thirty times a minute."""
+
+
+@blp.post("/limited-signed-in", access=SIGNED_IN, limit=Limit(30))
+def limited_signed_in() -> None:
+    """Answer each account thirty times a minute."""
 
 
 @blp.get("/who", access=PUBLIC_OR_SIGNED_IN, returns=Found)

@@ -11,9 +11,11 @@ from tests.timing import timely
 from tests.web.conftest import Served
 
 
-def knock(client: Client, times: int, address: str = "127.0.0.1", **headers: str) -> list[TestResponse]:
+def knock(
+    client: Client, times: int, address: str = "127.0.0.1", *, path: str = "/t/limited", **headers: str
+) -> list[TestResponse]:
     origin = {"REMOTE_ADDR": address}
-    return [client.post("/t/limited", environ_overrides=origin, headers=headers) for _ in range(times)]
+    return [client.post(path, environ_overrides=origin, headers=headers) for _ in range(times)]
 
 
 def statuses(answers: list[TestResponse]) -> list[int]:
@@ -43,8 +45,9 @@ def test_each_network_has_its_own_count(client: Client) -> None:
 
 def test_each_account_has_its_own_count_wherever_it_calls_from(client: Client) -> None:
     one, other = signed_in(client, customer()), signed_in(client, customer())
-    assert statuses(knock(one, 15) + knock(one, 16, "127.0.0.9"))[-1] == 429
-    assert statuses(knock(other, 1) + knock(client, 1)) == [200, 200]
+    path = "/t/limited-signed-in"
+    assert statuses(knock(one, 15, path=path) + knock(one, 16, "127.0.0.9", path=path))[-1] == 429
+    assert statuses(knock(other, 1, path=path) + knock(client, 1)) == [200, 200]
 
 
 def test_a_forged_forwarding_header_changes_nothing(client: Client) -> None:
@@ -73,6 +76,21 @@ def test_behind_one_proxy_the_address_it_names_counts(served: Served) -> None:
 )
 def test_an_ipv6_subscriber_is_one_network(client: Client, address: str, network: str) -> None:
     assert data(client.get("/t/who", environ_overrides={"REMOTE_ADDR": address}))["network"] == network
+
+
+def test_a_site_of_many_ipv6_networks_is_counted_as_a_whole(client: Client) -> None:
+    def knocks(site: str, networks: range) -> list[int]:
+        return [code for it in networks for code in statuses(knock(client, 30, f"2001:db8:{site}:{it:x}::1"))]
+
+    assert set(knocks("1", range(16))) == {200}
+    assert statuses(knock(client, 1, "2001:db8:1:ffff::1")) == [429]
+    assert statuses(knock(client, 1, "2001:db8:2::1")) == [200]
+
+
+def test_a_token_counts_for_the_network_where_none_is_needed(client: Client) -> None:
+    one, other = signed_in(client, customer()), signed_in(client, customer())
+    answers = [knock(caller, 1)[0].status_code for caller in [one, other, client] * 10 + [one, other]]
+    assert answers == [200] * 30 + [429, 429]
 
 
 def test_the_scale_multiplies_the_count(served: Served) -> None:

@@ -2,6 +2,7 @@
 
 from app.accounts.actions.admins import create_admin, register_admin
 from app.accounts.actions.external import sign_in_externally
+from app.accounts.actions.identities import unlink_identity
 from app.accounts.actions.passwords import check_new_password, complete_reset, request_reset, verify_reset
 from app.accounts.actions.refresh import refresh
 from app.accounts.actions.register import register_customer, register_merchant, register_organiser
@@ -23,6 +24,7 @@ __all__ = [
     "request_reset",
     "resend_verification",
     "sign_in_externally",
+    "unlink_identity",
     "verify_email",
     "verify_reset",
 ]

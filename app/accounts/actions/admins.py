@@ -7,10 +7,11 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import passwords
+from app.accounts.addresses import lock_holder
 from app.accounts.caller import Caller
 from app.accounts.errors import BootstrapRefused, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
-from app.accounts.registration import Applicant, add_role, take_address
+from app.accounts.registration import Applicant, add_role, is_replaceable, lock_own_account, take_address
 from app.accounts.throttling import check_own_password
 from app.core import throttle
 from app.core.errors import Throttled
@@ -49,17 +50,18 @@ def register_admin(
         if first and not _is_admin(caller):
             _claim_first_place(session)
         if caller is not None and own:
-            add_role(session, session.get_one(Account, caller.id, with_for_update=True), applicant)
+            add_role(session, lock_own_account(session, caller), applicant)
         else:
             take_address(session, applicant)
 
 
 def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
-    """The id of an admin's account, made from the command line; an existing account gets the role."""
+    """The id of an admin's account, made from the command line. An account whose owner has verified the address gets
+    the role; one that nobody has verified is retired, since anybody may have registered it."""
     applicant = Applicant(role="admin", email=email, name=name, tier=tier, password_hash=passwords.hashed(password))
     with transaction() as session:
-        account = session.scalar(select(Account).where(Account.email == email).with_for_update())
-        if account is not None:
+        account = lock_holder(session, email)
+        if account is not None and not is_replaceable(account):
             add_role(session, account, applicant)
             return account.id
         account = take_address(session, applicant)
@@ -87,11 +89,11 @@ def _granted(caller: Caller | None, tier: str | None) -> str:
 
 def _is_the_secret(given: str, network: str) -> bool:
     secret = current_app.extensions["settings"].BOOTSTRAP_SECRET
-    spent = [each for each in throttle.standing((WRONG_SECRETS, network)) if each.spent]
+    spent = [each for each in throttle.standing(*throttle.by_network(WRONG_SECRETS, network)) if each.spent]
     if spent:
         raise Throttled(retry_after=spent[0].seconds)
     if secret and same(given, secret):
         return True
     with transaction() as session:
-        throttle.hit(session, WRONG_SECRETS, network)
+        throttle.hit_all(session, *throttle.by_network(WRONG_SECRETS, network))
     return False

@@ -5,10 +5,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
+from app.accounts.addresses import lock_holder
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerifiedByProvider, IdentityLinkedElsewhere, IdentityRejected
 from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
 from app.accounts.providers import verified
+from app.accounts.registration import default_name, replace_unverified
 from app.accounts.sessions import SignedIn
 from app.clients.identity import Identity
 from app.core.errors import ValidationFailed
@@ -16,13 +18,18 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import assert_no_transaction, transaction
 
+CUSTOMER = "customer"
+
 
 def sign_in_externally(
     provider: str, *, caller: Caller | None, token: str, nonce: str | None = None, full_name: str | None = None
 ) -> SignedIn:
-    """A session of the account this identity signs in to: the one it is linked to, the caller's, the one with its
-    verified address, or a new one. Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider,
-    ProviderNotConfigured, ProviderUnavailable."""
+    """A session of the account this identity signs in to: the one it is linked to, the caller's (whose address is
+    verified), the one with its verified address, or a new one. An unverified account with the address is retired.
+
+    Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider, ProviderNotConfigured,
+    ProviderUnavailable, ValidationFailed.
+    """
     assert_no_transaction()
     identity = verified(provider, token, nonce=nonce)
     with transaction() as session:
@@ -50,38 +57,22 @@ def _linked(session: OrmSession, identity: Identity) -> Account | None:
 
 def _account_for(session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None) -> Account:
     if caller is not None:
-        return session.get_one(Account, caller.id)
+        return session.get_one(Account, caller.id, with_for_update=True)
     if identity.email is None:
         raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
-    account = _created(session, identity, full_name)
-    if account is not None:
-        return account
-    account = session.scalars(select(Account).where(Account.email == identity.email).with_for_update()).one()
     if not identity.email_verified:
         raise EmailNotVerifiedByProvider()
-    if account.email_verified_at is None:
-        _take_over(session, account)
+    holder = lock_holder(session, identity.email)
+    if holder is not None and holder.email_verified_at is not None:
+        return holder
+    name = (full_name or identity.name or default_name(identity.email))[:120]
+    if holder is not None:
+        roles = holder.roles if holder.admin_tier else [CUSTOMER]
+        return replace_unverified(session, holder, name=name, roles=roles)
+    account = Account(id=new_id(), email=identity.email, name=name, roles=[CUSTOMER], email_verified_at=func.now())
+    session.add(account)
+    session.flush()
     return account
-
-
-def _created(session: OrmSession, identity: Identity, full_name: str | None) -> Account | None:
-    name = (full_name or identity.name or str(identity.email).partition("@")[0])[:120]
-    statement = insert(Account).values(
-        id=new_id(),
-        email=identity.email,
-        name=name,
-        roles=["customer"],
-        email_verified_at=func.now() if identity.email_verified else None,
-    )
-    return session.scalar(statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account))
-
-
-def _take_over(session: OrmSession, account: Account) -> None:
-    """The provider vouches for the owner; whoever registered the address by password never did."""
-    account.email_verified_at, account.password_hash = func.now(), None
-    account.password_version += 1
-    account.version += 1
-    sessions.end_all(session, account.id, "taken_over")
 
 
 def _link(session: OrmSession, identity: Identity, account: Account) -> Account:

@@ -4,10 +4,13 @@ from datetime import timedelta
 
 from flask import current_app
 from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import codes, passwords, sessions
+from app.accounts.addresses import lock_holder
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.accounts.models import Account, ResetToken
+from app.accounts.registration import default_name, replace_unverified
 from app.accounts.throttling import PER_ADDRESS
 from app.core import throttle
 from app.core.outbox import enqueue
@@ -52,31 +55,40 @@ def check_new_password(*, email: str, password: str) -> None:
 def complete_reset(*, email: str, reset_token: str, password: str) -> None:
     """Sets the password, verifies the address, ends every session and tells the owner.
 
-    Raises ResetTokenInvalid. Of many at once, one succeeds.
+    An unverified account is retired, and a new one takes its address and roles: whoever made the old one has not
+    proven the mailbox. Raises ResetTokenInvalid. Of many at once, one succeeds.
     """
     check_new_password(email=email, password=password)
     new_hash = passwords.hashed(password)
     with transaction() as session:
-        account_id = session.scalar(
-            update(ResetToken)
-            .where(
-                ResetToken.token_hash == fingerprint(reset_token),
-                ResetToken.used_at.is_(None),
-                ResetToken.expires_at > func.now(),
-                Account.id == ResetToken.account_id,
-                Account.email == email,
-                Account.password_version == ResetToken.password_version,
-            )
-            .values(used_at=func.now())
-            .returning(ResetToken.account_id)
-            .execution_options(synchronize_session=False)
-        )
-        if account_id is None:
+        account = lock_holder(session, email)
+        if account is None or not _use_token(session, account, reset_token):
             raise ResetTokenInvalid()
-        account = session.get_one(Account, account_id, with_for_update=True)
-        account.password_hash, account.password_version = new_hash, account.password_version + 1
-        account.email_verified_at = account.email_verified_at or func.now()
-        account.version += 1
-        sessions.end_all(session, account.id, "password_reset")
+        if account.email_verified_at is None:
+            name = default_name(email)
+            account = replace_unverified(session, account, name=name, roles=account.roles, password_hash=new_hash)
+        else:
+            account.password_hash, account.password_version = new_hash, account.password_version + 1
+            account.version += 1
+            sessions.end_all(session, account.id, "password_reset")
+        codes.void(session, codes.RESET, email)
         throttle.clear(session, PER_ADDRESS, email)
         enqueue("accounts.mail_notice", template="password_changed", account_id=account.id)
+
+
+def _use_token(session: OrmSession, account: Account, reset_token: str) -> bool:
+    """Whether the token sets the present password of this account; it is used up then."""
+    used = session.execute(
+        update(ResetToken)
+        .where(
+            ResetToken.token_hash == fingerprint(reset_token),
+            ResetToken.used_at.is_(None),
+            ResetToken.expires_at > func.now(),
+            ResetToken.account_id == account.id,
+            ResetToken.password_version == account.password_version,
+        )
+        .values(used_at=func.now())
+        .returning(ResetToken.account_id)
+        .execution_options(synchronize_session=False)
+    )
+    return used.first() is not None

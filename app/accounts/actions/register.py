@@ -7,8 +7,7 @@ from flask import current_app
 from app.accounts import passwords
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
-from app.accounts.models import Account
-from app.accounts.registration import Applicant, add_role, take_address
+from app.accounts.registration import Applicant, add_role, lock_own_account, take_address
 from app.accounts.throttling import check_own_password
 from app.core.transaction import transaction
 
@@ -64,5 +63,4 @@ def _add_own_role(caller: Caller, applicant: Applicant, password: str) -> None:
     if not check_own_password(caller, password):
         raise CurrentPasswordWrong()
     with transaction() as session:
-        account = session.get_one(Account, caller.id, with_for_update=True)
-        add_role(session, account, applicant)
+        add_role(session, lock_own_account(session, caller), applicant)

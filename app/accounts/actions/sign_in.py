@@ -1,8 +1,11 @@
 """Signing in with a password."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import update
 
 from app.accounts import passwords, sessions, throttling
+from app.accounts.devices import is_known_device
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account
 from app.accounts.queries import by_email
@@ -12,13 +15,20 @@ from app.core.db import release
 from app.core.transaction import transaction
 
 
-def log_in(*, email: str, password: str, network: str) -> SignedIn:
-    """A new session. Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled."""
-    failed_before = throttling.check(email, network)
+def log_in(
+    *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
+) -> SignedIn:
+    """A new session. A known device is not held up by the failures of others on its network.
+
+    Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled.
+    """
     account = by_email(email)
+    known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)
+    counted_network = None if known else network
+    failed_before = throttling.check(email, counted_network)
     release()
     if not passwords.matches(account.password_hash if account else None, password) or account is None:
-        throttling.count_failure(email, network, account.id if account else None)
+        throttling.count_failure(email, counted_network, account.id if account else None)
         raise InvalidCredentials()
     better = passwords.hashed(password) if passwords.outdated(account.password_hash or "") else None
     with transaction() as session:

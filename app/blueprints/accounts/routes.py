@@ -3,16 +3,19 @@
 from typing import Any
 
 from app.accounts import actions, errors, queries
+from app.accounts.sessions import SignedIn
 from app.blueprints.accounts import schemas
-from app.core.errors import Throttled
+from app.core.errors import NotFound, Throttled
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
+from app.web.cookies import device_marks, remember_device
 from app.web.limits import client_network
 from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
+LINKING = PUBLIC_OR_SIGNED_IN.with_verified_address()
 IDENTITY_ERRORS = [
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
@@ -30,8 +33,12 @@ IDENTITY_ERRORS = [
     errors=[errors.InvalidCredentials, Throttled],
 )
 def login(**body: Any) -> Any:
-    """Sign in with a password."""
-    return token_data(actions.log_in(network=client_network(), **body))
+    """Sign in with a password.
+
+    A device that has signed in before is not held up by the failures of others on its network: a browser is known by
+    its cookie, an app by the last `refreshToken` that it had, even an expired one.
+    """
+    return _begun(actions.log_in(network=client_network(), device_marks=device_marks(), **body))
 
 
 @blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
@@ -64,30 +71,51 @@ def me() -> Any:
     return queries.profile(current_caller())
 
 
+@blp.get("/identities", access=SIGNED_IN, returns=schemas.IdentitiesData)
+def list_identities() -> Any:
+    """List the providers that sign in to the account."""
+    return queries.list_identities(current_caller())
+
+
+@blp.delete("/identities/<provider>", access=SIGNED_IN, errors=[errors.LastSignInMethod, NotFound])
+def unlink_identity(provider: str) -> Any:
+    """Unlink a provider: `apple` or `google`.
+
+    Every other session ends. The last way to sign in cannot be removed; set a password first, by a reset.
+    """
+    return actions.unlink_identity(caller=current_caller(), provider=provider)
+
+
 @blp.post(
     "/apple",
-    access=PUBLIC_OR_SIGNED_IN,
+    access=LINKING,
     body=schemas.AppleBody,
     returns=schemas.SignedInData,
     limit=TRYING_CODES,
     errors=IDENTITY_ERRORS,
 )
 def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
-    """Sign in, or link the account, with Apple."""
-    return token_data(actions.sign_in_externally("apple", caller=optional_caller(), token=identity_token, **body))
+    """Sign in, or link the account, with Apple.
+
+    With a Bearer token the identity is linked to that account, whose address must be verified.
+    """
+    return _begun(actions.sign_in_externally("apple", caller=optional_caller(), token=identity_token, **body))
 
 
 @blp.post(
     "/google",
-    access=PUBLIC_OR_SIGNED_IN,
+    access=LINKING,
     body=schemas.GoogleBody,
     returns=schemas.SignedInData,
     limit=TRYING_CODES,
     errors=IDENTITY_ERRORS,
 )
 def google(id_token: str, **body: Any) -> Any:
-    """Sign in, or link the account, with Google."""
-    return token_data(actions.sign_in_externally("google", caller=optional_caller(), token=id_token, **body))
+    """Sign in, or link the account, with Google.
+
+    With a Bearer token the identity is linked to that account, whose address must be verified.
+    """
+    return _begun(actions.sign_in_externally("google", caller=optional_caller(), token=id_token, **body))
 
 
 @blp.post(
@@ -191,5 +219,15 @@ def verify_reset(**body: Any) -> Any:
     errors=[errors.ResetTokenInvalid],
 )
 def complete_reset(**body: Any) -> Any:
-    """Set a new password with the reset token; every session ends."""
+    """Set a new password with the reset token; every session ends.
+
+    The token comes from `password-reset/verify` or from the link in the mail. An unverified account is replaced by a
+    new one that keeps its roles and nothing else.
+    """
     return actions.complete_reset(**body)
+
+
+def _begun(signed_in: SignedIn) -> dict[str, Any]:
+    """What a new session answers; a browser keeps the mark of a known device."""
+    remember_device(signed_in)
+    return token_data(signed_in)

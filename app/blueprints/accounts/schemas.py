@@ -4,7 +4,7 @@ from marshmallow import fields
 
 from app.web.access import TIERS
 from app.web.credentials import NewPassword, SixDigits
-from app.web.fields import Choice, Email, Flag, Items, Object, Phone, Secret, Text, Whole
+from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole
 from app.web.names import Name
 from app.web.schema import Schema
 
@@ -15,18 +15,19 @@ PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 class LoginBody(Schema):
     email = Email(required=True)
     password = Secret(required=True, metadata=PASSWORD)
+    refresh_token = Secret(max=512, metadata={"rare": True, "description": "an earlier one: makes the device known"})
 
 
 class AppleBody(Schema):
     identity_token = Secret(required=True, max=8192, data_key="identity_token", metadata={"example": "eyJraWQi…"})
     email = Email(metadata={"description": "never trusted: the token's own address counts"})
     full_name = Name(min=1, max=120, data_key="full_name", metadata={"example": "Frieda Amupolo"})
-    nonce = Secret(max=256, metadata={"rare": True, "description": "compared with the token's, when given"})
+    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token carries one"})
 
 
 class GoogleBody(Schema):
     id_token = Secret(required=True, max=8192, data_key="id_token", metadata={"example": "eyJhbGciOi…"})
-    nonce = Secret(max=256, metadata={"rare": True, "description": "compared with the token's, when given"})
+    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token carries one"})
 
 
 class RefreshBody(Schema):
@@ -94,6 +95,15 @@ class SignedInData(Schema):
 class ResetTokenData(Schema):
     reset_token = fields.String(required=True, metadata={"example": "u3H…43 characters of the token…kQ4"})
     expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+
+
+class IdentityData(Schema):
+    provider = fields.String(required=True, metadata={"enum": ["apple", "google"], "example": "google"})
+    linked_at = Moment(required=True)
+
+
+class IdentitiesData(Schema):
+    identities = Items(Object(IdentityData), required=True)
 
 
 class OrganiserData(Schema):

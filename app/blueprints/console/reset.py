@@ -1,13 +1,14 @@
-"""A new password for one that was forgotten: the address, then code and password, done."""
+"""A new password for one that was forgotten: the address, then code and password or the link in the mail, done."""
 
 from flask import Response, redirect, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions
-from app.accounts.errors import CodeInvalid
+from app.accounts import actions, queries
+from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.blueprints.console import reset_visit as visit
 from app.blueprints.console.forms import REFUSALS, Form, Input, form_page
 from app.blueprints.console.page import Pages, page
+from app.core.errors import LinkExpired
 from app.web import limits, rates
 from app.web.credentials import NewPassword, SixDigits
 from app.web.fields import Email
@@ -18,15 +19,19 @@ blueprint = Pages("reset", __name__, url_prefix="/reset-password")
 # The page counts with the operation it stands for: who has used up one has used up the other.
 ASKING, TRYING = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
 ADDRESS_PAGE, CODE_PAGE = "console/reset_address.html", "console/reset_code.html"
+LINK_PAGE = "console/reset_link.html"
 
 
 class AddressSchema(Query):
     email = Email(required=True)
 
 
-class NewPasswordSchema(Query):
-    code = SixDigits(required=True)
+class PasswordSchema(Query):
     password = NewPassword(required=True)
+
+
+class NewPasswordSchema(PasswordSchema):
+    code = SixDigits(required=True)
 
 
 ADDRESS = Form(
@@ -45,6 +50,19 @@ ADDRESS = Form(
         about=("RATE_LIMITED",),
     ),
 )
+PASSWORD = Input(
+    "password",
+    "New password",
+    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    type="password",
+    autocomplete="new-password",
+    says={
+        "required": "Choose a new password.",
+        "too_short": "Choose a password of at least 8 characters.",
+        "too_long": "Choose a password of at most 128 characters.",
+        "too_common": "Choose another password. This one is among the first that somebody would guess.",
+    },
+)
 NEW_PASSWORD = Form(
     NewPasswordSchema,
     Input(
@@ -57,20 +75,9 @@ NEW_PASSWORD = Form(
         says={"required": "Enter the code from the mail.", "wrong_length": "Enter all six digits of the code."},
         about=("CODE_INVALID",),
     ),
-    Input(
-        "password",
-        "New password",
-        hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
-        type="password",
-        autocomplete="new-password",
-        says={
-            "required": "Choose a new password.",
-            "too_short": "Choose a password of at least 8 characters.",
-            "too_long": "Choose a password of at most 128 characters.",
-            "too_common": "Choose another password. This one is among the first that somebody would guess.",
-        },
-    ),
+    PASSWORD,
 )
+PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
 
 
 @blueprint.get("")
@@ -118,10 +125,42 @@ def choose() -> ResponseReturnValue:
     return redirect(url_for("reset.done"), 303)
 
 
+@blueprint.get("/link/<token>")
+def link(token: str) -> Response:
+    """Asks for the new password; opening the link uses nothing up."""
+    try:
+        email = queries.email_of_reset_link(token)
+    except ResetTokenInvalid:
+        return _dead_link()
+    return form_page(LINK_PAGE, PASSWORD_ONLY.blank(), token=token, address=email)
+
+
+@blueprint.post("/link/<token>")
+def choose_by_link(token: str) -> ResponseReturnValue:
+    """Sets the password, once. No count of wrong codes stands in the way."""
+    form = PASSWORD_ONLY.typed()
+    try:
+        email = queries.email_of_reset_link(token)
+        actions.complete_reset(email=email, reset_token=token, **form.checked())
+    except ResetTokenInvalid:
+        return _dead_link()
+    except REFUSALS as error:
+        return form_page(LINK_PAGE, form.refused(error), token=token, address=email)
+    visit.finish()
+    return redirect(url_for("reset.done"), 303)
+
+
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Says that it is done, and what has changed."""
     return page("console/reset_done.html") if visit.finished() else redirect(url_for("reset.start"), 303)
+
+
+def _dead_link() -> Response:
+    limits.count_miss()
+    response = form_page(ADDRESS_PAGE, ADDRESS.blank(), dead_link=True)
+    response.status_code = LinkExpired.status
+    return response
 
 
 def _set_password(email: str, *, code: str, password: str) -> None:

@@ -44,10 +44,12 @@ def check_times(claims: Claims, *, now: float) -> float:
 
 
 def check_nonce(claims: Claims, expected: str | None) -> None:
-    """Refuses a token that was not issued for this sign-in, where the caller knows what it asked for."""
-    if expected is None:
-        return
+    """Refuses a token that was not issued for this sign-in: its nonce and the client's are equal, or both absent."""
     said = claims.get("nonce")
+    if said is None and expected is None:
+        return
+    if expected is None:
+        raise IdentityRejected("nonce_missing")
     if not isinstance(said, str) or not hmac.compare_digest(_bytes(said), _bytes(expected)):
         raise IdentityRejected("nonce")
 

@@ -19,6 +19,7 @@ Reason = Literal[
     "too_old",
     "subject",
     "nonce",
+    "nonce_missing",
 ]
 
 

@@ -63,7 +63,7 @@ class IdentityVerifier:
     def verify(self, token: str, *, nonce: str | None = None) -> Identity:
         """The identity in `token`; raises IdentityRejected or KeysUnavailable and nothing else.
 
-        Claims and their order: OpenID Connect Core 3.1.3.7. `nonce` is compared when it is given.
+        Claims and their order: OpenID Connect Core 3.1.3.7. A `nonce` in the token must be given.
         """
         algorithm, kid = _header(token)
         key = self._keys.find(kid)

@@ -13,6 +13,7 @@ class Operations(Transport):
         *,
         email: Any,
         password: Any,
+        refresh_token: Any = OMITTED,
     ) -> dict[str, Any]:
         """Sign in with a password. For anybody."""
         return self._call(  # type: ignore[no-any-return]
@@ -21,6 +22,7 @@ class Operations(Transport):
             body={
                 "email": email,
                 "password": password,
+                "refreshToken": refresh_token,
             },
         )
 
@@ -59,6 +61,28 @@ class Operations(Transport):
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/auth/me",
+        )
+
+    def list_identities(
+        self,
+    ) -> dict[str, Any]:
+        """List the providers that sign in to the account. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "GET",
+            "/api/auth/identities",
+        )
+
+    def unlink_identity(
+        self,
+        provider: str,
+    ) -> dict[str, Any]:
+        """Unlink a provider: `apple` or `google`. For anybody signed in."""
+        return self._call(  # type: ignore[no-any-return]
+            "DELETE",
+            "/api/auth/identities/{provider}",
+            path={
+                "provider": provider,
+            },
         )
 
     def apple(
@@ -1070,7 +1094,7 @@ class Operations(Transport):
         self,
         application_id: str,
     ) -> dict[str, Any]:
-        """Take one's own application back. For merchants."""
+        """Take one's own application back; not while a payment is processing. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/{applicationId}/withdraw",
@@ -2928,6 +2952,7 @@ class Operations(Transport):
         amount_minor: Any,
         destination: Any,
         mode: Any,
+        password: Any = OMITTED,
         scheduled_for: Any = OMITTED,
         payrail_msisdn: Any = OMITTED,
         idempotency_key: Any = OMITTED,
@@ -2937,6 +2962,7 @@ class Operations(Transport):
             "POST",
             "/api/merchants/me/payout-requests",
             body={
+                "password": password,
                 "amountMinor": amount_minor,
                 "destination": destination,
                 "mode": mode,

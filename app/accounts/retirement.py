@@ -1,0 +1,66 @@
+"""Retire an unverified account whose address changes hands.
+
+The row keeps its id and loses the address and everything that signs in. A job then lets every domain end what the
+account has made:
+
+    @on_account_retired
+    def end_events(session, account_id):
+        session.execute(update(…))
+
+Register such functions in the domain's `jobs.py`, which every worker imports.
+"""
+
+from collections.abc import Callable
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import codes
+from app.accounts.models import Account
+from app.core.outbox import enqueue
+
+Cleanup = Callable[[OrmSession, str], None]
+_cleanups: list[Cleanup] = []
+
+RETIRE = text(f"""
+    WITH ended_sessions AS (
+        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
+         WHERE account_id = :id AND ended_at IS NULL
+    ), unlinked_identities AS (
+        DELETE FROM external_identity WHERE account_id = :id
+    ), organiser AS (
+        DELETE FROM organiser_profile WHERE account_id = :id
+    ), merchant AS (
+        DELETE FROM merchant_profile WHERE account_id = :id
+    ), void_codes AS (
+        UPDATE one_time_code SET used = true WHERE purpose = '{codes.VERIFY}' AND email = :email
+    )
+    UPDATE account
+       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{{}}',
+           admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
+           version = version + 1, retired_at = now(), updated_at = now()
+     WHERE id = :id
+""")
+
+
+def on_account_retired(cleanup: Cleanup) -> Cleanup:
+    """Registers what a domain does after an account was retired. It must bear being run twice."""
+    _cleanups.append(cleanup)
+    return cleanup
+
+
+def retire_account(session: OrmSession, account: Account | None) -> None:
+    """Frees the address of an unverified account and ends all that signs in to it. Its row must be locked.
+
+    For None the same statement changes nothing, so that an address takes no longer for having an account.
+    """
+    session.execute(RETIRE, {"id": account.id if account else "", "email": account.email if account else ""})
+    if account is not None:
+        enqueue("accounts.clean_up_retired_account", account_id=account.id)
+        session.expunge(account)
+
+
+def clean_up_retired_account(session: OrmSession, account_id: str) -> None:
+    """Ends what a retired account has made in the domains above."""
+    for cleanup in _cleanups:
+        cleanup(session, account_id)

@@ -1,0 +1,22 @@
+"""What follows when the organiser of events is retired."""
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.retirement import on_account_retired
+from app.core.freshness import changed
+from app.events import writing
+from app.events.models import Event
+from app.events.visibility import CANCELLED
+
+
+@on_account_retired
+def cancel_events(session: OrmSession, account_id: str) -> None:
+    """Cancels every event of the account, so that none of its links and codes works any more."""
+    session.execute(
+        update(Event)
+        .where(Event.organiser_id == account_id, Event.visibility != CANCELLED)
+        .values(visibility=CANCELLED, version=Event.version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    changed(session, writing.CATALOGUE)

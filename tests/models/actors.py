@@ -1,0 +1,92 @@
+"""Two people who want the same address: its owner, who alone reads the mailbox, and an attacker."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.clients.identity_provider import IdentityProvider
+from tests.http import Client
+
+ADDRESS = "frieda@example.com"
+KINDS = ("customer", "merchant", "organiser")
+LATER = """
+    UPDATE one_time_code SET sent_at = sent_at - interval '{0}', expires_at = expires_at - interval '{0}';
+    UPDATE throttle SET ends_at = ends_at - interval '{0}';
+    UPDATE reset_token SET expires_at = expires_at - interval '{0}';
+    UPDATE outbox SET run_at = run_at - interval '{0}' WHERE state = 'ready'
+"""
+LEFT_BEHIND = """
+    SELECT a.id FROM account a
+      LEFT JOIN merchant m ON m.account_id = a.id
+     WHERE a.retired_at IS NOT NULL
+       AND (a.password_hash IS NOT NULL OR a.roles <> '{}' OR m.payout_details IS NOT NULL
+            OR EXISTS (SELECT FROM account_session s WHERE s.account_id = a.id AND s.ended_at IS NULL)
+            OR EXISTS (SELECT FROM external_identity i WHERE i.account_id = a.id)
+            OR EXISTS (SELECT FROM organiser_profile p WHERE p.account_id = a.id)
+            OR EXISTS (SELECT FROM merchant_profile p WHERE p.account_id = a.id)
+            OR EXISTS (SELECT FROM event e WHERE e.organiser_id = a.id AND e.visibility <> 'cancelled'))
+"""
+ACTING_IN = """
+    SELECT a.id FROM account_session s JOIN account a ON a.id = s.account_id
+     WHERE s.id = ANY(:ids) AND s.ended_at IS NULL AND a.email = :email
+"""
+UNPROVEN_LINKS = """
+    SELECT a.id FROM account a JOIN external_identity i ON i.account_id = a.id WHERE a.email_verified_at IS NULL
+"""
+
+
+@dataclass
+class Actor:
+    """What somebody knows and does; `sessions` are the answers of their sign-ins."""
+
+    app: Flask
+    google: IdentityProvider
+    name: str
+    own_address: str
+    msisdn: str
+    calls: int = 0
+    password_number: int = 0
+    sessions: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def password(self) -> str:
+        return f"{self.name} knows {self.password_number}"
+
+    def post(self, path: str, body: dict[str, Any], session: dict[str, Any] | None = None) -> TestResponse:
+        return self._client(session).post(path, body, environ_base={"REMOTE_ADDR": self._network()})
+
+    def send(self, method: str, path: str, body: Any = None, session: dict[str, Any] | None = None) -> TestResponse:
+        return self._client(session).open(method, path, body)
+
+    def register(self, kind: str, session: dict[str, Any] | None = None) -> TestResponse:
+        """Registers the address with the own name and password."""
+        names = {"customer": {"firstName": self.name, "lastName": "A"}}.get(kind, {"name": f"{self.name} A"})
+        more = {"merchant": {"businessName": self.name}, "organiser": {"orgName": self.name}}.get(kind, {})
+        body = {"email": ADDRESS, "password": self.password, **names, **more}
+        return self.post(f"/api/auth/register/{kind}", body, session)
+
+    def sign_in(self, path: str, body: dict[str, Any], session: dict[str, Any] | None = None) -> TestResponse:
+        """Signs in, and keeps what that answers."""
+        answer = self.post(f"/api/auth/{path}", body, session)
+        if answer.status_code == 200:
+            self.sessions.append(answer.get_json()["data"])
+        return answer
+
+    def log_in(self) -> TestResponse:
+        return self.sign_in("login", {"email": ADDRESS, "password": self.password})
+
+    def use_google(self, email: str, verified: bool, session: dict[str, Any] | None = None) -> TestResponse:
+        """Signs in with the own Google account, or links it to the account of a session."""
+        token = self.google.token(sub=self.name, email=email, email_verified=verified, name=self.name)
+        return self.sign_in("google", {"id_token": token}, session)
+
+    def _client(self, session: dict[str, Any] | None) -> Client:
+        client = Client(self.app.test_client())
+        return client if session is None else client.as_(session["accessToken"])
+
+    def _network(self) -> str:
+        """Each call comes from elsewhere, so that no count of a network stands in the way."""
+        self.calls += 1
+        return f"127.{1 + len(self.name)}.{self.calls // 250 % 250}.{1 + self.calls % 250}"

@@ -1,0 +1,296 @@
+"""The ownership of one address as a state machine over the real application: owner and attacker, in any order.
+
+The laws: nothing that an earlier holder of the address has made works for a later one, a verified address is never the
+attacker's, and the owner can always get in by the mailbox.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from flask import Flask
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from pytest_httpserver import HTTPServer
+from sqlalchemy import text
+
+from app.accounts import passwords
+from app.accounts.models import Account
+from app.core.db import db
+from app.core.transaction import transaction
+from app.merchants import vault
+from app.merchants.models import Merchant
+from tests.blueprints.test_external import _configured
+from tests.clients.identity_provider import IdentityProvider
+from tests.conftest import empty
+from tests.factories.accounts import deliver, mails_to
+from tests.factories.events import body as event_body
+from tests.http import Client
+from tests.models.actors import ACTING_IN, ADDRESS, KINDS, LATER, LEFT_BEHIND, UNPROVEN_LINKS, Actor
+from tests.models.profile import model_settings
+
+WHO = st.sampled_from(["owner", "attacker"])
+PICK = st.integers(0, 3)
+
+
+def _somebody_is_signed_in(machine: Any) -> bool:
+    return bool(machine.owner.sessions or machine.attacker.sessions)
+
+
+class AddressOwnership(RuleBasedStateMachine):
+    """`made_by` says who made each account; the rest is asked of the database."""
+
+    app: Flask
+    google: IdentityProvider
+
+    def __init__(self) -> None:
+        super().__init__()
+        empty(self.app)
+        self.owner = Actor(self.app, self.google, "Frieda", ADDRESS, "+264811111111")
+        self.attacker = Actor(self.app, self.google, "Mallory", "mallory@evil.example", "+264812222222")
+        self.made_by: dict[str, str] = {}
+        self.events: list[tuple[str, str]] = []
+        self.slugs: list[tuple[str, str]] = []
+        self.reset_token: str | None = None
+
+    def holder(self) -> Account | None:
+        db.session.remove()
+        return db.session.query(Account).filter_by(email=ADDRESS).one_or_none()
+
+    def actor(self, who: str) -> Actor:
+        return self.owner if who == "owner" else self.attacker
+
+    def credit(self, who: str) -> None:
+        """Whoever acted has made the account that was not there before."""
+        found = self.holder()
+        if found is not None:
+            self.made_by.setdefault(found.id, who)
+
+    def session(self, who: str, pick: int) -> dict[str, Any] | None:
+        """One of the newest sessions of the actor, living or ended."""
+        sessions = self.actor(who).sessions
+        return sessions[-1 - pick % len(sessions)] if sessions else None
+
+    # What either can do.
+
+    @rule(who=WHO, kind=st.sampled_from(KINDS), fresh_password=st.booleans())
+    def register(self, who: str, kind: str, fresh_password: bool) -> None:
+        before, actor = self.holder(), self.actor(who)
+        actor.password_number += fresh_password
+        assert actor.register(kind).status_code == 201
+        after = self.holder()
+        assert after is not None
+        if before is None or before.email_verified_at is None:
+            assert after.id not in self.made_by, "a registration gives the address to a new account"
+        else:
+            assert after.id == before.id
+        self.credit(who)
+        self.log_in(who)
+
+    @rule(who=WHO, kind=st.sampled_from(KINDS), pick=PICK)
+    def register_signed_in(self, who: str, kind: str, pick: int) -> None:
+        session = self.session(who, pick)
+        assert session is None or self.actor(who).register(kind, session).status_code in (201, 401, 422, 429)
+        self.credit(who)
+
+    @rule(who=WHO)
+    def log_in(self, who: str) -> None:
+        assert self.actor(who).log_in().status_code in (200, 401, 429)
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def refresh(self, who: str, pick: int) -> None:
+        session = self.session(who, pick)
+        if session is not None:
+            answer = self.actor(who).sign_in("refresh", {"refreshToken": session["refreshToken"]})
+            assert answer.status_code in (200, 401)
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def link_google(self, who: str, pick: int) -> None:
+        actor, session = self.actor(who), self.session(who, pick)
+        if session is not None:
+            answer = actor.use_google(actor.own_address, True, session)
+            assert answer.status_code in (200, 401, 403, 409)
+
+    @rule(who=WHO, email_verified=st.booleans())
+    def sign_in_by_google(self, who: str, email_verified: bool) -> None:
+        """With a verified address of one's own, or claiming the address without Google's word for it."""
+        actor = self.actor(who)
+        email = actor.own_address if email_verified else ADDRESS
+        assert actor.use_google(email, email_verified).status_code in (200, 200 if email_verified else 409)
+        self.credit(who)
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def unlink_google(self, who: str, pick: int) -> None:
+        session = self.session(who, pick)
+        if session is not None:
+            answer = self.actor(who).send("DELETE", "/api/auth/identities/google", None, session)
+            assert answer.status_code in (200, 401, 404, 409)
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def set_payout_details(self, who: str, pick: int) -> None:
+        actor, session = self.actor(who), self.session(who, pick)
+        if session is not None:
+            details = {"destination": "payrail", "payrail": {"msisdn": actor.msisdn}}
+            body = {"payoutDetails": details, "settings": {}}
+            answer = actor.send("PATCH", "/api/merchants/me", body, session)
+            assert answer.status_code in (200, 401, 403), answer.text
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def make_event_and_link(self, who: str, pick: int) -> None:
+        actor, session = self.actor(who), self.session(who, pick)
+        answer = actor.send("POST", "/api/events", event_body(), session) if session else None
+        if answer is None or answer.status_code != 201:
+            return
+        event = answer.get_json()["data"]["id"]
+        self.events.append((event, session["user"]["id"] if session else ""))
+        link = actor.send("POST", f"/api/events/{event}/merchant-invite", {"businessName": "Braai"}, session)
+        if link.status_code == 201:
+            self.slugs.append((link.get_json()["data"]["slug"], event))
+
+    @precondition(_somebody_is_signed_in)
+    @rule(who=WHO, pick=PICK)
+    def delete_merchant(self, who: str, pick: int) -> None:
+        actor, session = self.actor(who), self.session(who, pick)
+        if session is not None:
+            body = {"currentPassword": actor.password, "confirmation": "DELETE"}
+            answer = actor.send("POST", "/api/merchants/me/delete", body, session)
+            assert answer.status_code in (200, 401, 403, 422, 429), answer.text
+            self.reset_token = None if answer.status_code == 200 else self.reset_token
+
+    @rule(path=st.sampled_from(["resend-verification", "password-reset/request"]), who=WHO)
+    def ask_for_a_code(self, path: str, who: str) -> None:
+        assert self.actor(who).post(f"/api/auth/{path}", {"email": ADDRESS}).status_code in (200, 429)
+
+    @rule(path=st.sampled_from(["verify-email", "password-reset/verify"]))
+    def guess_codes(self, path: str) -> None:
+        for number in range(6):
+            body = {"email": ADDRESS, "code": f"00000{number}"}
+            assert self.attacker.post(f"/api/auth/{path}", body).status_code == 422
+
+    # What only the owner can do, who reads the mailbox.
+
+    def code_in(self, sign: str) -> str | None:
+        """The newest code that was mailed for this purpose and greets the owner by name where it must."""
+        for mail in mails_to(ADDRESS):
+            found = re.search(r"\b(\d{3}) ?(\d{3})\b", mail["subject"])
+            if found and sign in mail["text"]:
+                return found[1] + found[2] if sign != "confirm" or "Frieda" in mail["text"] else None
+        return None
+
+    @rule()
+    def verify(self) -> None:
+        """The owner enters a code only for an account that bears the owner's name."""
+        code = self.code_in("confirm")
+        if code is not None:
+            answer = self.owner.post("/api/auth/verify-email", {"email": ADDRESS, "code": code})
+            assert answer.status_code in (200, 422)
+
+    @rule()
+    def prove_the_mailbox_for_a_reset(self) -> None:
+        code = self.code_in("choose a new password")
+        answer = code and self.owner.post("/api/auth/password-reset/verify", {"email": ADDRESS, "code": code})
+        if answer and answer.status_code == 200:
+            self.reset_token = answer.get_json()["data"]["resetToken"]
+
+    @precondition(lambda self: self.reset_token is not None)
+    @rule()
+    def complete_the_reset(self) -> None:
+        """Nothing that the attacker does in between voids the owner's token."""
+        assert self.complete(str(self.reset_token)) == 200
+        self.reset_token = None
+
+    def complete(self, token: str) -> int:
+        self.owner.password_number += 1
+        body = {"email": ADDRESS, "resetToken": token, "password": self.owner.password}
+        status = self.owner.post("/api/auth/password-reset/complete", body).status_code
+        self.credit("owner")
+        return status
+
+    @rule(interval=st.sampled_from(["61 seconds", "16 minutes", "25 hours"]))
+    def let_time_pass(self, interval: str) -> None:
+        self.later(interval)
+        if interval != "61 seconds":
+            self.reset_token = None
+
+    def later(self, interval: str) -> None:
+        with transaction() as session:
+            session.execute(text(LATER.format(interval)))
+
+    # The laws.
+
+    @invariant()
+    def a_verified_address_is_the_owners(self) -> None:
+        found = self.holder()
+        if found is None:
+            return
+        if found.email_verified_at is not None:
+            assert self.made_by[found.id] == "owner", "the attacker's account has a verified address"
+        other = self.attacker if self.made_by[found.id] == "owner" else self.owner
+        assert not passwords.matches(found.password_hash, other.password)
+        kept = db.session.get(Merchant, found.id)
+        details = vault.opened(found.id, kept.payout_details) if kept and kept.profile_id else {}
+        assert other.msisdn not in str(details), "payout details of somebody else"
+
+    @invariant()
+    def nobody_acts_in_an_account_of_the_other(self) -> None:
+        db.session.remove()
+        for who in ("owner", "attacker"):
+            ids = [each["refreshToken"].partition(".")[0] for each in self.actor(who).sessions]
+            with transaction() as session:
+                acting_in = session.execute(text(ACTING_IN), {"ids": ids, "email": ADDRESS}).scalars().all()
+            assert all(self.made_by[account] == who for account in acting_in), f"{who} acts in an account of the other"
+
+    @invariant()
+    def nothing_of_a_retired_account_goes_on_working(self) -> None:
+        deliver()
+        db.session.remove()
+        with transaction() as session:
+            assert session.execute(text(LEFT_BEHIND)).all() == []
+            assert session.execute(text(UNPROVEN_LINKS)).all() == [], "an unverified account is linked"
+            retired = set(session.execute(text("SELECT id FROM account WHERE retired_at IS NOT NULL")).scalars())
+        ended = {event for event, account in self.events if account in retired}
+        for slug, event in self.slugs:
+            if event in ended:
+                assert Client(self.app.test_client()).get(f"/api/events/merchant-invite/{slug}").status_code == 410
+
+    def teardown(self) -> None:
+        """The owner gets in by the mailbox, also when codes are blocked; the attacker gets in no more."""
+        if self.holder() is None:
+            return
+        for interval in ("61 seconds", "25 hours"):
+            self.later(interval)
+            if self.owner.post("/api/auth/password-reset/request", {"email": ADDRESS}).status_code == 200:
+                break
+        texts = [mail["text"] for mail in mails_to(ADDRESS)]
+        link = next(filter(None, (re.search(r"/reset-password/link/(\S+)", each) for each in texts)))
+        assert self.complete(link[1]) == 200
+        assert self.owner.log_in().status_code == 200
+        found = self.holder()
+        assert self.attacker.log_in().status_code == 401
+        signed_in = self.attacker.use_google(self.attacker.own_address, True).get_json()["data"]
+        assert found and signed_in["user"]["id"] != found.id
+        self.a_verified_address_is_the_owners()
+        self.nothing_of_a_retired_account_goes_on_working()
+
+
+@pytest.fixture
+def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
+    yield from _configured(app, IdentityProvider(httpserver, "google"))
+
+
+@pytest.mark.timeout(3600)
+def test_no_order_of_events_takes_an_address(
+    app: Flask, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    passwords._nobodys.cache_clear()
+    AddressOwnership.app, AddressOwnership.google = app, google
+    run_state_machine_as_test(AddressOwnership, settings=model_settings())
+    passwords._nobodys.cache_clear()
