@@ -100,6 +100,7 @@ def test_a_priced_block_that_shrinks_asks_for_a_credit_note(client: Client, shri
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
     made = block(client, name=name[:120], holder={"name": name, "organisation": name})
+    name = name.replace("\u202e", "")  # a direction control, which every name loses
     assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
     name = name.replace("http://127.0.0.1:9/x", "x")  # no link is taken in the name of a guest
     (invited,) = data(made.post("invite", name=name, email="anna@example.com"), 201)["invited"]

@@ -1,4 +1,5 @@
-"""At most six statements for any operation and page between the application and the stall, the hard ways included."""
+"""At most six statements for any operation and page between the application and the stall, the hard ways included, and
+a few more where `MORE` says what for."""
 
 import pytest
 from flask import Flask
@@ -9,17 +10,34 @@ from tests.counting import counted
 from tests.http import Client
 
 MOST = 6
+COUNTS_MAILS = (
+    "a_fresh_link_with_a_key", "a_link_by_mail", "approving_with_nothing_due", "approving_with_two_links_due",
+    "broadcasting_with_a_key", "declining", "inviting_some_and_some_again", "planning_for_named_people_with_a_key",
+    "sending_a_copy_with_a_key",
+)  # fmt: skip
+LOCKS_THE_ADDRESS = ("activating_a_new_account", "activating_with_an_address_that_nobody_has_proven",
+                     "opening_an_account")  # fmt: skip
+ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
+ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
+ERASES_APPLICATIONS = ("deleting",)
+MORE = {
+    **dict.fromkeys(COUNTS_MAILS, 2),
+    **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
+    **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *ERASES_APPLICATIONS), 1),
+}
+"""What these take beyond six: the sender of mail to others and their day's count, the lock of an address, the payments
+that the rail has not answered, the clock of the database."""
 BLUEPRINTS = ("applications", "activation", "merchants", "invitations", "crew",
               "documents", "pay", "activate", "merchant_invite", "campaigns", "click")  # fmt: skip
 MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls)
 
 
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])
-def test_no_request_takes_more_than_six_statements(client: Client, case: Case) -> None:
+def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case) -> None:
     ask = case.prepare(client)
     answer, seen = counted(ask)
     assert answer.status_code == case.status, answer.get_data(as_text=True)
-    assert len(seen) <= MOST, "\n\n".join(seen)
+    assert len(seen) <= MOST + MORE.get(case.name, 0), "\n\n".join(seen)
 
 
 def test_every_operation_and_page_is_counted(application: Flask) -> None:

@@ -62,7 +62,7 @@ def test_a_large_sheet_with_a_bad_row_fails_and_its_errors_can_be_fetched(stock:
     done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
     assert (done["status"], done["error"]) == ("failed", "IMPORT_REJECTED")
     assert done["result"]["errors"][0]["row"] == 5003 and stock.items() == []
-    assert b"5003,sku,duplicate" in stock.owner.get(done["downloadUrl"]).get_data()
+    assert b'"5003","sku","duplicate"' in stock.owner.get(done["downloadUrl"]).get_data()
 
 
 def test_a_job_that_dies_leaves_nothing_and_is_done_again(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ LETTERS: dict[str, dict[str, Any]] = {
     "invite_answered": {"accepted": True, "business": "Kapana Corner", "event": "Night market", "reply": ["Gladly."]},
     "payout_details_changed": RESET,
     "merchant_paused": RESET,
-    "merchant_deleted": {},
+    "merchant_deleted": {"until": "Tue 1 June 2027, 12:00 (Windhoek)", "account_id": "5f0c3a9b1d2e4f6a7b8c9d0e"},
 }
 
 

@@ -149,7 +149,9 @@ ASKED: dict[str, Asking] = {
     f"PUT {CREW}": Asking(lambda it: {"crew": [{"id": it["crewMemberId"], "name": "Selma"}]}),
     f"POST {CREW}/shift-verify": Asking(lambda it: {"code": it["shift_code"]}),
     f"POST {CREW}/shift-checkout": Asking({"status": "checked_out"}),
-    f"POST {STALL}/payout-requests": Asking({"amountMinor": 100, "destination": "payrail", "mode": "now"}),
+    f"POST {STALL}/payout-requests": Asking(
+        {"amountMinor": 100, "destination": "payrail", "mode": "now", "password": PASSWORD}
+    ),
     f"GET {STALL}/payout-requests/{{id}}": Asking(named={"id": "payoutId"}),
     f"POST {STALL}/payout-requests/{{id}}/cancel": Asking(named={"id": "payoutId"}),
 }

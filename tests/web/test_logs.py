@@ -36,7 +36,7 @@ def operations(client: Client) -> list[tuple[str, str, set[str]]]:
     found = []
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if path.startswith("/api/auth"):
+            if path.startswith("/api/auth") and method != "parameters":
                 found.append((method.upper(), path, set(fields_of(document, operation))))
     return found
 
