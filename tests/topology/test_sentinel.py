@@ -84,7 +84,7 @@ def use(bell: Bell, counter: Counter, places: Places, breaker: Breaker, url: str
     # Whoever has noticed that Redis was away leaves it alone for a while.
     bell.silent_until = counter.closed_until = breaker._silent_until = 0.0
     assert bell.room() >= 0
-    place = places.take("6740f1c2a1b2c3d4e5f60718")
+    place = places.take("6740f1c2a1b2c3d4e5f60718", "127.0.0.1")
     assert places.redis.zcard("streams:account:6740f1c2a1b2c3d4e5f60718") >= 1
     places.leave(place)
     counter.spend(Limit(100), "route", "who")
