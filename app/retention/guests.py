@@ -59,8 +59,8 @@ TARGETS = (
     ),
     Target("campaign positions", "campaign", "after = NULL", "x.after IS NOT NULL AND x.finished_at IS NOT NULL"),
     Target(
-        "invitation links", "invite_link", "email = NULL, business_name = NULL, message = NULL",
-        "coalesce(x.email, x.business_name, x.message) IS NOT NULL",
+        "invitation links", "invite_link", "email = NULL, invited_address = NULL, business_name = NULL, message = NULL",
+        "coalesce(x.email, x.invited_address, x.business_name, x.message) IS NOT NULL",
     ),
 )  # fmt: skip
 
