@@ -23,7 +23,7 @@ LETTERS: dict[str, dict[str, Any]] = {
     "invite_answered": {"accepted": True, "business": "Kapana Corner", "event": "Night market", "reply": ["Gladly."]},
     "payout_details_changed": RESET,
     "merchant_paused": RESET,
-    "merchant_deleted": {},
+    "merchant_deleted": {"until": "Fri 4 June 2027, 18:00", "account_id": "a" * 24},
 }
 
 
