@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from environs import Env, EnvError, EnvValidationError, validate
 
@@ -228,7 +229,7 @@ def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, An
     modes = validate.OneOf(("mock", "live", "disabled"))
     return {
         "DATA_DIR": data_dir,
-        "STORAGE_URL": take("STORAGE_URL", default=f"file://{data_dir}/storage"),
+        "STORAGE_URL": take("STORAGE_URL", default=f"file://{quote(str(data_dir))}/storage"),
         "DOCUMENT_RETENTION_DAYS": take(
             "DOCUMENT_RETENTION_DAYS", "int", 90, validate=validate.Range(min=1, max=36500)
         ),

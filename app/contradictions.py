@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -21,14 +21,14 @@ def contradictions(read: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: must be postgresql://…, several hosts as …/name?host=one:5432&host=two:5432."
     if read["REDIS_URL"] and not _is_redis(read["REDIS_URL"]):
         yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0?tls=1."
-    if read["SMTP_URL"] and not read["SMTP_URL"].startswith(("smtp://", "smtps://")):
-        yield "SMTP_URL: must start with smtp:// or smtps://."
+    if read["SMTP_URL"] and not _has_host(read["SMTP_URL"], "smtp", "smtps"):
+        yield "SMTP_URL: must start with smtp:// or smtps:// and name a server."
     for name in ("SMS_URL", "PUSH_URL"):
         yield from _wrong_gateway(name, read[name], production)
-    if not read["STORAGE_URL"].startswith(("file://", "s3://")):
-        yield "STORAGE_URL: must start with file:// or s3://."
+    if not _is_storage(read["STORAGE_URL"]):
+        yield "STORAGE_URL: must start with file:// and name a folder, or start with s3:// and name a bucket."
     yield from _wrong_public_addresses(read, production)
-    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16:
+    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16 and not production:
         yield "METRICS_TOKEN: needs 16 or more characters."
     for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
         if read[name] and parse_address(read[name]) is None:
@@ -53,6 +53,8 @@ def _guessable_secrets(read: dict[str, Any]) -> Iterator[str]:
         yield "SECRET_KEY: production needs 32 or more random characters that stand in no documentation."
     if read["BOOTSTRAP_SECRET"] and is_guessable(read["BOOTSTRAP_SECRET"], length=16):
         yield "BOOTSTRAP_SECRET: production needs 16 or more random characters, or none."
+    if read["METRICS_TOKEN"] and is_guessable(read["METRICS_TOKEN"], length=16):
+        yield "METRICS_TOKEN: production needs 16 or more random characters, or none."
 
 
 def _wrong_public_addresses(read: dict[str, Any], production: bool) -> Iterator[str]:
@@ -60,6 +62,8 @@ def _wrong_public_addresses(read: dict[str, Any], production: bool) -> Iterator[
         parts = parse_address(read[name])
         if parts is None:
             yield f"{name}: must be an absolute http(s) address."
+        elif name == "PUBLIC_BASE_URL" and (parts.query or parts.fragment or parts.username is not None):
+            yield f"{name}: must have no question mark, no # and no name and password; links are made by appending."
         elif production and parts.scheme != "https" and name != "PUBLIC_BASE_URL":
             yield f"{name}: production needs https://, because sign-ins are trusted by the keys it publishes."
         elif production and parts.scheme != "https" and parts.hostname not in LOOPBACK:
@@ -94,6 +98,21 @@ def parse_address(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if sound else None
+
+
+def _has_host(url: str, *schemes: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _is_storage(url: str) -> bool:
+    """A local folder, which is not the root, or a bucket."""
+    if url.startswith("file:///"):
+        return bool(unquote(urlsplit(url).path).strip("/"))
+    return _has_host(url, "s3")
 
 
 def _is_database(url: str) -> bool:

@@ -12,9 +12,9 @@ BITS_PER_CHARACTER = 1.5
 
 
 def is_guessable(secret: str, *, length: int) -> bool:
-    """Whether a secret is published, shorter than `length`, or made of few, repeated or consecutive characters."""
+    """Whether a secret contains the published one, is too short, or has few, repeated or consecutive characters."""
     secret = secret.strip()
-    return secret == PUBLISHED or len(secret) < length or estimated_bits(secret) < BITS_PER_CHARACTER * length
+    return PUBLISHED in secret.lower() or len(secret) < length or estimated_bits(secret) < BITS_PER_CHARACTER * length
 
 
 def estimated_bits(secret: str) -> float:

@@ -11,36 +11,47 @@ from sqlalchemy import ColumnElement, Select, case, delete, exists, func, null, 
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.models import UNFINISHED, Application, ApplicationDocument, ApplicationLink, StallPayment
+from app.applications.payment import UNANSWERED
 from app.applications.states import DECLINED, EXPIRED, OPEN, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
-from app.merchants.erasure import erases_with_merchant
+from app.merchants.erasure import Leaving, erases_with_merchant
 
 NOBODY = "Deleted merchant"
 NO_WALLET = ""
 FILES_AT_ONCE = 100
 BATCH = 500
+WAITING = ("starting", "otp_required")
+ENDED_WITH_WALLET = StallPayment.status.not_in(UNFINISHED) & ~UNANSWERED & (StallPayment.msisdn != NO_WALLET)
 ENDED = (DECLINED, WITHDRAWN, EXPIRED)
 PERSONAL = ("contact_name", "email", "phone", "products", "description", "website", "payrail_msisdn", "invite_slug",
             "decline_reason", "reviewer_notes", "activation_message")  # fmt: skip
 
 
 @erases_with_merchant
-def erase_of_merchant(session: OrmSession, account_id: str, email: str | None) -> None:
-    """Erases the applications of an account, and those that were sent from its verified address without signing in."""
-    own: ColumnElement[bool] = Application.account_id == account_id
-    if email is not None:
-        own = own | (Application.account_id.is_(None) & (Application.email == email))
+def erase_of_merchant(session: OrmSession, leaving: Leaving) -> None:
+    """Erases the applications of an account, and those that were sent from its verified address without signing in.
+
+    A retired account is detached first from those where money has moved, or may have: whoever paid goes on with the
+    links in their mails.
+    """
+    own: ColumnElement[bool] = Application.account_id == leaving.account_id
+    if leaving.retired:
+        _write(session, update(Application).where(own, _has_money()).values(account_id=None))
+    if leaving.email is not None:
+        own = own | (Application.account_id.is_(None) & (Application.email == leaving.email))
     ids = session.scalars(select(Application.id).where(own).order_by(Application.id).with_for_update()).all()
     erase_applications(session, ids)
 
 
 def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
-    """Erases these applications, which are locked; those still open are withdrawn unless a payment is under way."""
+    """Erases these applications, which are locked; those still open are withdrawn unless a payment is unanswered."""
     if not ids:
         return
-    paying = exists().where(StallPayment.application_id == Application.id, StallPayment.status.in_(UNFINISHED))
-    withdrawn = Application.status.in_(OPEN) & ~paying
+    _write(session, update(StallPayment).where(
+        StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING), ~UNANSWERED
+    ).values(status="expired"))  # fmt: skip
+    withdrawn = Application.status.in_(OPEN) & ~_is_unanswered(Application.id)
     _write(session, update(Application).where(Application.id.in_(ids)).values(
         **dict.fromkeys(PERSONAL, null()),
         business_name=NOBODY,
@@ -50,17 +61,12 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
         updated_at=func.now(),
     ))  # fmt: skip
     living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
-    _write(session, update(ApplicationLink).where(*living, ~_is_paying()).values(replaced_at=func.now()))
-    erase_wallets(session, StallPayment.application_id.in_(ids))
+    unanswered = _is_unanswered(ApplicationLink.application_id)
+    _write(session, update(ApplicationLink).where(*living, ~unanswered).values(replaced_at=func.now()))
+    _write(session, update(StallPayment).where(
+        StallPayment.application_id.in_(ids), ENDED_WITH_WALLET
+    ).values(msisdn=NO_WALLET))  # fmt: skip
     erase_documents(session, ApplicationDocument.application_id.in_(ids))
-
-
-def erase_wallets(session: OrmSession, condition: ColumnElement[bool]) -> int:
-    """Erases the wallets of payments that have ended; how many. One under way is erased by the daily job."""
-    statement = update(StallPayment).where(
-        condition, StallPayment.status.not_in(UNFINISHED), StallPayment.msisdn != NO_WALLET
-    )
-    return _write(session, statement.values(msisdn=NO_WALLET))
 
 
 def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
@@ -82,14 +88,22 @@ def count_ended_documents(days: int) -> int:
     return db.session.scalar(select(func.count()).select_from(_ended_documents(days).subquery())) or 0
 
 
-def erase_leftover_wallets(session: OrmSession) -> int:
-    """Erases wallets of payments that ended only after their application was erased; how many."""
-    return erase_wallets(session, _is_erased())
+def erase_leftovers(session: OrmSession) -> int:
+    """Finishes a batch of erased applications whose payment was unanswered then, and has ended since; how many."""
+    batch = _leftovers().order_by(Application.id).limit(BATCH).with_for_update(of=Application, skip_locked=True)
+    ids = session.scalars(batch).all()
+    erase_applications(session, ids)
+    return len(ids)
 
 
-def count_leftover_wallets() -> int:
-    finished = StallPayment.status.not_in(UNFINISHED) & (StallPayment.msisdn != NO_WALLET)
-    return db.session.scalar(select(func.count()).select_from(StallPayment).where(finished, _is_erased())) or 0
+def count_leftovers() -> int:
+    return db.session.scalar(select(func.count()).select_from(_leftovers().subquery())) or 0
+
+
+def _leftovers() -> Select[Any]:
+    open_still = Application.status.in_(OPEN) & ~_is_unanswered(Application.id)
+    wallet = exists().where(StallPayment.application_id == Application.id, ENDED_WITH_WALLET)
+    return select(Application.id).where(Application.erased_at.is_not(None), open_still | wallet)
 
 
 def _ended_documents(days: int) -> Select[Any]:
@@ -100,14 +114,12 @@ def _ended_documents(days: int) -> Select[Any]:
     )
 
 
-def _is_erased() -> ColumnElement[bool]:
-    return exists().where(Application.id == StallPayment.application_id, Application.erased_at.is_not(None))
+def _has_money() -> ColumnElement[bool]:
+    return Application.paid_at.is_not(None) | _is_unanswered(Application.id)
 
 
-def _is_paying() -> ColumnElement[bool]:
-    return exists().where(
-        StallPayment.application_id == ApplicationLink.application_id, StallPayment.status.in_(UNFINISHED)
-    )
+def _is_unanswered(application_id: Any) -> ColumnElement[bool]:
+    return exists().where(StallPayment.application_id == application_id, UNANSWERED)
 
 
 def _write(session: OrmSession, statement: Any) -> int:

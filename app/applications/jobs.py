@@ -5,18 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import exists, func, select, update
-from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.operators import list_operator_ids
 from app.accounts.outgoing_mail import send_for, verified_address
-from app.accounts.retirement import on_account_retired
-from app.applications import callbacks, letters
+from app.applications import callbacks, erasure, letters
 from app.applications.models import Application, StallPayment
 from app.applications.payment import UNANSWERED, unanswered
 from app.applications.payment_reviews import NO_OUTCOME, SECOND_CAPTURE, add_detail, add_review
 from app.applications.receipt import receipt_pdf
 from app.applications.settling import ask, settle
-from app.applications.states import EXPIRED, OPEN, WITHDRAWN
+from app.applications.states import EXPIRED, OPEN
 from app.clients import storage
 from app.clients.mail import Attachment, send
 from app.clients.payrail import Outcome, rail
@@ -25,6 +23,8 @@ from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
+
+__all__ = ["erasure"]
 
 GIVE_UP_AFTER = timedelta(hours=72)
 DECISIONS = ("application_approved", "application_declined")
@@ -164,18 +164,3 @@ def expire(run: Run) -> None:
 def _pause(age: timedelta) -> timedelta:
     """How long to wait before the rail is asked again: ever longer, and never for good."""
     return timedelta(seconds=next((seconds for until, seconds in PAUSES if age < until), 3600))
-
-
-@on_account_retired
-def end_applications(session: OrmSession, account_id: str) -> None:
-    """Withdraws the open applications of a retired account and detaches all of them.
-
-    Where money has moved, or may have, the application stays as it is, for the organiser and the rail to settle.
-    """
-    own = Application.account_id == account_id
-    paying = exists().where(StallPayment.application_id == Application.id, UNANSWERED)
-    unpaid = (Application.status.in_(OPEN), Application.paid_at.is_(None), ~paying)
-    withdrawn = {"status": WITHDRAWN, "version": Application.version + 1}
-    silently = {"synchronize_session": False}
-    session.execute(update(Application).where(own, *unpaid).values(withdrawn), execution_options=silently)
-    session.execute(update(Application).where(own).values(account_id=None), execution_options=silently)

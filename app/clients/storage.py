@@ -27,6 +27,8 @@ from app.core.transaction import assert_no_transaction
 
 PATIENCE = timedelta(seconds=10)
 PUBLIC = "media"
+SWEPT = ("private", "ticket-packs")
+"""The folders of private files. What else lies in the bucket or folder is not ours to remove, nor to close."""
 RETRIES = {"max_retries": 2, "retry_timeout": timedelta(seconds=15)}
 
 
@@ -85,15 +87,12 @@ def delete(name: str) -> None:
 
 
 def list_private() -> Iterator[list[StoredFile]]:
-    """All files that are not public, some at a time. Raises StorageUnavailable."""
+    """All private files, some at a time. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        for found in obstore.list(_store(_url()), chunk_size=500):
-            yield [
-                StoredFile(each["path"], each["size"], each["last_modified"])
-                for each in found
-                if not _is_public(each["path"])
-            ]
+        for prefix in SWEPT:
+            for found in obstore.list(_store(_url()), prefix, chunk_size=500):
+                yield [StoredFile(each["path"], each["size"], each["last_modified"]) for each in found]
     except Exception as error:
         raise StorageUnavailable() from error
 
@@ -103,7 +102,7 @@ def close_to_others() -> int:
     folder = _folder(_url())
     if folder is None or not folder.is_dir():
         return 0
-    return sum(private_files.close_to_others(part) for part in folder.iterdir() if not _is_public(part.name))
+    return sum(private_files.close_to_others(folder / part) for part in SWEPT)
 
 
 def _is_public(name: str) -> bool:

@@ -117,6 +117,7 @@ class Job:
     every: timedelta | None
     ended: str | None
     to_others: bool
+    personal: bool
 
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -135,6 +136,7 @@ def job(
     every: timedelta | None = None,
     ended: str | None = None,
     to_others: bool = False,
+    personal: bool = False,
 ) -> Callable[[F], F]:
     """Registers a function `(run, **payload)` for rows of `kind`.
 
@@ -142,7 +144,8 @@ def job(
     `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds its
     lease longer by as much. `ended` names the job that is told, in the same commit, of rows that end dead or
     uncertain (see `app.core.outbox.ends`). `to_others` marks mail that an account has sent to other people (see
-    `app.accounts.outgoing_mail`).
+    `app.accounts.outgoing_mail`). `personal` marks a payload that tells who somebody was: it is emptied when the row
+    ends, so a retry of a dead row finds nothing.
     """
     if critical and bulk:
         raise ValueError(f"{kind}: nothing is both critical and bulk")
@@ -154,7 +157,7 @@ def job(
             raise TypeError(f"two jobs are called {kind}")
         _registry[kind] = Job(
             kind=kind, delivery=delivery, call=call, critical=critical, bulk=bulk, max_attempts=max_attempts,
-            time_limit=time_limit, every=every, ended=ended, to_others=to_others,
+            time_limit=time_limit, every=every, ended=ended, to_others=to_others, personal=personal,
         )  # fmt: skip
         return call
 
@@ -174,6 +177,11 @@ def registered() -> list[Job]:
     """All jobs."""
     discover()
     return list(_registry.values())
+
+
+def personal_kinds() -> list[str]:
+    """The kinds whose payload is emptied when a row ends."""
+    return [each.kind for each in registered() if each.personal]
 
 
 def recurring() -> list[Job]:

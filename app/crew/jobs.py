@@ -10,7 +10,7 @@ from app.core.transaction import transaction
 from app.crew import guard
 from app.crew.closing import AUTO, OPEN, close_forgotten
 from app.crew.models import CrewMember, Shift
-from app.merchants.farewell import Erased, forgets_merchants
+from app.merchants.erasure import Leaving, erases_with_merchant
 
 FORMER = "Former crew"
 
@@ -24,21 +24,19 @@ def close_forgotten_shifts(run: Run) -> None:
         guard.forget_old(session)
 
 
-@forgets_merchants
-def forget(session: OrmSession, erased: Erased) -> None:
+@erases_with_merchant
+def erase_crew(session: OrmSession, leaving: Leaving) -> None:
     """Ends what is open, and keeps hours without names."""
-    theirs = CrewMember.merchant_id == erased.account_id
-    listed = erased.covers(func.coalesce(CrewMember.listed_at, CrewMember.created_at))
-    members = select(CrewMember.id).where(theirs, listed)
-    session.execute(
+    theirs = CrewMember.merchant_id == leaving.account_id
+    ended = (
         update(Shift)
-        .where(Shift.crew_member_id.in_(members), OPEN, erased.covers(Shift.started_at))
+        .where(Shift.crew_member_id.in_(select(CrewMember.id).where(theirs)), OPEN)
         .values(ended_at=func.now(), changed_at=func.now(), ended_by=AUTO, break_since=None)
-        .execution_options(synchronize_session=False)
     )
     session.execute(
         update(CrewMember)
-        .where(theirs, listed)
+        .where(theirs)
         .values(name=FORMER, phone=None, email=None, retired_at=func.coalesce(CrewMember.retired_at, func.now()))
+        .add_cte(ended.cte("ended"))
         .execution_options(synchronize_session=False)
     )

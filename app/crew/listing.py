@@ -32,7 +32,6 @@ class Member:
             **{name: self.sent.get(name) or None for name in ("phone", "email", "role")},
             "code_hash": self.code_hash,
             "retired_at": None,
-            "listed_at": own.now,
         }
 
     def shown(self) -> dict[str, Any]:

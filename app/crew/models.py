@@ -23,10 +23,7 @@ Timestamp = DateTime(timezone=True)
 
 
 class CrewMember(Base):
-    """A person at one stall. Of the shift code only a keyed hash is kept; it is unique among those who work there.
-
-    `listed_at` is when the merchant last sent a list with this person in it.
-    """
+    """A person at one stall. Of the shift code only a keyed hash is kept; it is unique among those who work there."""
 
     __tablename__ = "crew_member"
     __table_args__ = (
@@ -51,7 +48,6 @@ class CrewMember(Base):
     role: Mapped[str | None] = mapped_column(String(80))
     code_hash: Mapped[str] = mapped_column(CHAR(64))
     retired_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    listed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.models import MerchantProfile
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.crew.states import AHEAD, REACHES_BACK
@@ -56,10 +57,12 @@ def _found(session: OrmSession, merchant_id: str, event_id: str, *, lock: str | 
     statement = (
         select(Event.timezone, func.now(), Participation.crew_version)
         .join(Participation, Participation.event_id == Event.id)
+        .join(MerchantProfile, MerchantProfile.account_id == Participation.merchant_id)
         .where(Participation.merchant_id == merchant_id, Participation.event_id == event_id)
     )
     if lock is not None:
-        statement = statement.with_for_update(read=lock == "share", of=Participation)
+        # The profile first, as a deletion does: whoever waits for one finds no stall.
+        statement = statement.with_for_update(read=lock == "share", of=[MerchantProfile, Participation])
     row = session.execute(statement).first()
     if row is None:
         raise NotFound()

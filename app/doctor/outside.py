@@ -3,7 +3,7 @@
 import secrets
 import smtplib
 import time
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from app.clients import storage
 from app.clients.payrail import rail
@@ -29,7 +29,7 @@ def findings(settings: Settings) -> Findings:
 def _storage(settings: Settings) -> Finding:
     """Writes, reads and removes a file of its own."""
     name, content = f"doctor/{secrets.token_hex(8)}", secrets.token_bytes(16)
-    scheme, folder = settings.STORAGE_URL.partition("://")[0], urlsplit(settings.STORAGE_URL).path
+    scheme, folder = settings.STORAGE_URL.partition("://")[0], unquote(urlsplit(settings.STORAGE_URL).path)
     where = folder if scheme == "file" else f"the bucket {urlsplit(settings.STORAGE_URL).hostname}"
     do = (
         "See that the folder is ours and the disk has room."

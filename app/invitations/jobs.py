@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import RowMapping, case, func, select, update
+from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
@@ -18,7 +18,7 @@ from app.invitations.queries import OF_EVENT
 from app.invitations.slugs import INVITE, url_of
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
 from app.invitations.words import day_and_time, money
-from app.merchants.farewell import Erased, forgets_merchants
+from app.merchants.erasure import Leaving, erases_with_merchant
 
 Organiser = aliased(Account)
 
@@ -94,15 +94,12 @@ def mail_answer(run: Run, *, invite_id: str) -> None:
     send_for(found["merchant_id"], mail, run=run, counted=False)
 
 
-@forgets_merchants
-def forget(session: OrmSession, erased: Erased) -> None:
+@erases_with_merchant
+def erase_answers(session: OrmSession, leaving: Leaving) -> None:
     """Withdraws what is open, and erases what the merchant wrote."""
     session.execute(
         update(EventInvite)
-        .where(
-            EventInvite.merchant_id == erased.account_id,
-            erased.covers(func.coalesce(EventInvite.decided_at, EventInvite.created_at)),
-        )
+        .where(EventInvite.merchant_id == leaving.account_id)
         .values(reply=None, status=case((EventInvite.status == PENDING, WITHDRAWN), else_=EventInvite.status))
         .execution_options(synchronize_session=False)
     )

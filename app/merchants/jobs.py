@@ -1,37 +1,50 @@
 """What follows when a merchant has gone."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.models import Account
 from app.accounts.retirement import on_account_retired
 from app.clients.letters import letter
 from app.clients.mail import send
 from app.core.dates import moment
-from app.core.jobs import Delivery, Run, job
+from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.farewell import Erased, forget_everywhere
+from app.merchants.erasure import Leaving, erase_above
 from app.merchants.models import Merchant
 from app.merchants.states import CLOSED, DELETED
 
 
-@job("merchants.farewell", Delivery.LOCAL)
+@job("merchants.farewell", Delivery.LOCAL, personal=True)
 def farewell(
-    run: Run, *, account_id: str, email: str, name: str, erased_at: str | None = None, returns_until: str | None = None
+    run: Run, *, account_id: str = "", email: str = "", name: str = "", returns_until: str | None = None, **_: Any
 ) -> None:
-    """Has the domains above forget the merchant, and the person told at the address there was."""
-    erased = Erased(account_id, datetime.fromisoformat(erased_at) if erased_at else None)
+    """Does what a deletion of an older version has left to be done.
+
+    Whose profile the rows belong to is not known any more: once the account is a merchant again, nothing is erased.
+    """
     with transaction() as session:
         run.done_in(session)
-        forget_everywhere(session, erased)
-        enqueue("merchants.mail_farewell", email=email, name=name, account_id=account_id, returns_until=returns_until)
+        account = session.get(Account, account_id, with_for_update=True)
+        if account is not None and "merchant" not in account.roles:
+            erase_above(session, Leaving(account_id))
+        if email:
+            enqueue(
+                "merchants.mail_farewell", email=email, name=name, account_id=account_id, returns_until=returns_until
+            )
 
 
-@job("merchants.mail_farewell", Delivery.AT_LEAST_ONCE)
-def mail_farewell(run: Run, *, email: str, name: str, account_id: str = "", returns_until: str | None = None) -> None:
+@job("merchants.mail_farewell", Delivery.AT_LEAST_ONCE, personal=True)
+def mail_farewell(
+    run: Run, *, email: str = "", name: str = "", account_id: str = "", returns_until: str | None = None
+) -> None:
     """Says that the merchant is deleted, to whoever may not have wanted it, and until when money may come back."""
+    if not email:
+        raise Permanent("the address was erased when this ended")
     until = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
     mail = letter("merchant_deleted", to=email, key=run.key, name=name, until=until, account_id=account_id)
     send(mail, fence=run.fence)
@@ -46,4 +59,4 @@ def erase_merchant(session: OrmSession, account_id: str) -> None:
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
         .execution_options(synchronize_session=False)
     )
-    forget_everywhere(session, Erased(account_id, at=None))
+    erase_above(session, Leaving(account_id, retired=True))

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.retirement import on_account_retired
 from app.ledger.models import Purse
 from app.ledger.posting import balances_in
+from app.merchants.erasure import Leaving, erases_with_merchant
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
-from app.merchants.farewell import Erased, forgets_merchants
 from app.merchants.money import asks_for_open_money
 from app.payouts.models import Payout
 from app.payouts.reviewing import RETIRED_WITH_MONEY, review
@@ -43,12 +43,12 @@ def open_money(session: OrmSession, account_id: str) -> datetime | None:
     return until
 
 
-@forgets_merchants
-def forget(session: OrmSession, erased: Erased) -> None:
+@erases_with_merchant
+def erase_destinations(session: OrmSession, leaving: Leaving) -> None:
     """Erases where money went. That and when it went stays, as the books have to."""
     session.execute(
         update(Payout)
-        .where(Payout.account_id == erased.account_id, erased.covers(Payout.created_at))
+        .where(Payout.account_id == leaving.account_id)
         .values(sealed_to=None, shown_as="deleted", wallet_mark=None)
         .execution_options(synchronize_session=False)
     )

@@ -27,15 +27,17 @@ FOLLOW_FIRST = timedelta(seconds=65)
 def record(payout_id: str, told: TransferState, *, actor: str) -> str:
     """The payout's state after the rail, or an operator, has told of it. Any number may say the same at once."""
     with transaction() as session:
+        # Before the payout: a deletion locks the account, and then payouts and purse.
+        usable = told.outcome is TransferOutcome.RETURNED and _has_merchant(session, payout_id)
         payout = locked(session, payout_id)
         if differs(payout, told.amount_minor, told.currency):
             review(session, payout.id, MISMATCH, amountMinor=told.amount_minor, currency=told.currency)
             return payout.status
         wanted = ENDS.get(told.outcome)
         if payout.status in ASKED and wanted is not None:
-            return _ended(session, payout, wanted, told.reason, actor)
+            return _ended(session, payout, wanted, told.reason, actor, usable=usable)
         if payout.status == PAID and wanted == RETURNED:
-            return _returned(session, payout, told.reason, actor)
+            return _returned(session, payout, told.reason, actor, usable=usable)
         if contradicts(payout.status, told.outcome):
             review(session, payout.id, CONTRADICTION, status=payout.status, told=told.outcome.value)
         return payout.status
@@ -73,7 +75,7 @@ def contradicts(status: str, outcome: TransferOutcome) -> bool:
 ENDS_OF = {status: outcome for outcome, status in ENDS.items()}
 
 
-def _ended(session: OrmSession, payout: Payout, wanted: str, reason: str | None, actor: str) -> str:
+def _ended(session: OrmSession, payout: Payout, wanted: str, reason: str | None, actor: str, *, usable: bool) -> str:
     """The first end. What was paid and bounced before anybody asked takes both steps at once."""
     if wanted == FAILED:
         step(session, payout.id, FAILED, since=ASKED, actor=actor, reason=reason, settled_at=func.now())
@@ -83,16 +85,14 @@ def _ended(session: OrmSession, payout: Payout, wanted: str, reason: str | None,
     step(session, payout.id, PAID, since=ASKED, actor=actor, reason=reason, settled_at=func.now())
     moving.pay(session, payout.id, payout.account_id, payout.amount_minor, shown_as=payout.shown_as)
     if wanted == RETURNED:
-        return _returned(session, payout, reason, actor)
+        return _returned(session, payout, reason, actor, usable=usable)
     enqueue("payouts.mail", template="payout_paid", payout_id=payout.id)
     enqueue("payouts.follow", delay=FOLLOW_FIRST, aggregate=f"payout:{payout.id}", payout_id=payout.id)
     return PAID
 
 
-def _returned(session: OrmSession, payout: Payout, reason: str | None, actor: str) -> str:
+def _returned(session: OrmSession, payout: Payout, reason: str | None, actor: str, *, usable: bool) -> str:
     step(session, payout.id, RETURNED, since=(PAID,), actor=actor, reason=reason, settled_at=func.now())
-    # Before the purse: a deletion locks the account, and then the purse.
-    usable = _has_merchant(session, payout.account_id)
     moving.give_back(session, payout.id, payout.account_id, payout.amount_minor, shown_as=payout.shown_as)
     if usable:
         enqueue("payouts.mail", template="payout_returned", payout_id=payout.id)
@@ -101,7 +101,8 @@ def _returned(session: OrmSession, payout: Payout, reason: str | None, actor: st
     return RETURNED
 
 
-def _has_merchant(session: OrmSession, account_id: str) -> bool:
-    """Whether somebody can use the account's money. A deletion and this wait for each other at the account's row."""
-    statement = select(Account.id).where(Account.id == account_id, Account.roles.contains(["merchant"]))
+def _has_merchant(session: OrmSession, payout_id: str) -> bool:
+    """Whether the payout's account can use money. A deletion and this wait for each other at the account's row."""
+    owner = select(Payout.account_id).where(Payout.id == payout_id).scalar_subquery()
+    statement = select(Account.id).where(Account.id == owner, Account.roles.contains(["merchant"]))
     return session.scalar(statement.with_for_update(read=True)) is not None

@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from app.clients import storage
 from app.clients.storage import StoredFile
-from app.core.clock import utcnow
-from app.core.db import fetch_rows, release
+from app.core.db import database_now, fetch_rows, release
 
 UPLOADS_TAKE_AT_MOST = timedelta(days=1)
 """A younger file may belong to an upload that has not committed yet."""
@@ -19,7 +18,8 @@ NAMED = """
 
 def unnamed_files() -> Iterator[StoredFile]:
     """Private files older than a day that no row names. Raises StorageUnavailable."""
-    newest = utcnow() - UPLOADS_TAKE_AT_MOST
+    newest = database_now() - UPLOADS_TAKE_AT_MOST
+    release()
     for files in storage.list_private():
         yield from _unnamed([file for file in files if file.modified_at < newest])
 

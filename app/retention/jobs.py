@@ -21,11 +21,11 @@ Page = Callable[[ReadOrWriteSession], int]
 
 @job("retention.erase", Delivery.LOCAL, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
 def erase(run: Run) -> None:
-    """Erases documents of ended applications, wallets of erased ones, and guests of events that are long over."""
+    """Erases documents of ended applications, leftovers of erased ones, and guests of events that are long over."""
     settings = current_app.extensions["settings"]
     deadline = time.monotonic() + LONGEST.total_seconds()
     _repeat(run, deadline, "documents", lambda it: erasure.erase_ended_documents(it, settings.DOCUMENT_RETENTION_DAYS))
-    _repeat(run, deadline, "wallets", erasure.erase_leftover_wallets)
+    _repeat(run, deadline, "applications", erasure.erase_leftovers)
     if settings.GUEST_RETENTION_DAYS:
         for event_id in guests.events_over(settings.GUEST_RETENTION_DAYS):
             for target in guests.TARGETS:

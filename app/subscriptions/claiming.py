@@ -3,9 +3,15 @@
 from sqlalchemy import text
 from sqlalchemy.orm import Session as OrmSession
 
-CLAIM = text("SELECT FROM account WHERE id = :id FOR NO KEY UPDATE")
+from app.core.errors import Unauthorised
+
+CLAIM = text("SELECT id FROM account WHERE id = :id AND roles <> '{}' FOR NO KEY UPDATE")
 
 
 def claim(session: OrmSession, account_id: str) -> None:
-    """Lets others wait who change the wishes or devices of this account, until the transaction ends."""
-    session.execute(CLAIM, {"id": account_id})
+    """Lets others wait who change the wishes or devices of this account, until the transaction ends.
+
+    Raises Unauthorised when the account was deleted meanwhile: nothing may be written for it any more.
+    """
+    if session.scalar(CLAIM, {"id": account_id}) is None:
+        raise Unauthorised()

@@ -1,4 +1,4 @@
-"""Payouts to new destinations: until when they rest, and when their owner was told; which crew was listed when.
+"""Payouts to new destinations: until when they rest, and when their owner was told.
 
 Revision ID: 0014
 Revises: 0013
@@ -23,11 +23,9 @@ def upgrade() -> None:
         'ix_payout_account_paid', 'payout', ['account_id', 'wallet_mark'], unique=False,
         postgresql_where=sa.text("status = 'paid'"),
     )
-    op.add_column('crew_member', sa.Column('listed_at', MOMENT, nullable=True))
 
 
 def downgrade() -> None:
-    op.drop_column('crew_member', 'listed_at')
     op.drop_index('ix_payout_account_paid', table_name='payout')
     op.drop_column('payout', 'owner_told_at')
     op.drop_column('payout', 'held_until')

@@ -7,8 +7,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.accounts.models import Account
+from app.accounts.retirement import retire_account
 from app.clients import storage
 from app.core.db import db
+from app.core.transaction import transaction
 from tests.applications.test_replaced_files import files
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import (
@@ -144,15 +147,53 @@ def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client
     owner = organiser(client)
     made = approved(client, owner, documentsRequired=[])
     data(client.post(f"{LIST}/pay/{link('pay')}"))
+    with db.engine.begin() as connection:
+        # A confirmation has left, and another wallet was named since: nobody knows whether the first has paid.
+        connection.execute(text("UPDATE stall_payment SET status = 'expired', tries = 1, answered = 0"))
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    erase()
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == "+264811234567"
         assert connection.scalar(text("SELECT status FROM merchant_application")) == "awaiting_payment"
-        connection.execute(text("UPDATE stall_payment SET status = 'expired'"))
+        connection.execute(text("UPDATE stall_payment SET answered = 1"))
+    assert "1  erased applications whose payment has ended since" in (
+        app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"]).output
+    )
     erase()
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == ""
-    assert data(owner.get(f"{LIST}/{made['id']}"))["contactName"] is None
+    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "withdrawn"
+    erase()
+
+
+def test_a_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, client: Client) -> None:
+    owner = organiser(client)
+    made = approved(client, owner, documentsRequired=[])
+    pay = f"{LIST}/pay/{link('pay')}"
+    data(client.post(pay))
+    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    with db.engine.begin() as connection:
+        assert connection.execute(text("SELECT status, msisdn FROM stall_payment")).one() == ("expired", "")
+    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "withdrawn"
+    assert client.post(f"{pay}/verify-otp", {"code": "123456"}).status_code in (404, 410)
+
+
+@pytest.mark.parametrize(("money", "kept"), [("", False), ("paid_at = now()", True)])
+def test_a_retired_account_keeps_only_applications_with_money(client: Client, money: str, kept: bool) -> None:
+    """Whoever paid goes on with the links in their mails; all else of an unverified account is erased."""
+    owner = organiser(client)
+    made = applied(client, owner)
+    who = account("merchant", verified=False)
+    with transaction() as session:
+        session.execute(text("UPDATE merchant_application SET account_id = :id"), {"id": who.id})
+        if money:
+            session.execute(text(f"UPDATE merchant_application SET {money}"))
+        retire_account(session, session.get_one(Account, who.id))
+    deliver()
+    shown = data(owner.get(f"{LIST}/{made['id']}"))
+    assert (shown["contactName"], shown["status"]) == (("Tuli Hamutenya", "submitted") if kept else (None, "withdrawn"))
+    with db.engine.begin() as connection:
+        assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == kept
 
 
 def test_deleting_while_documents_are_handed_in_leaves_none(app: Flask, client: Client) -> None:

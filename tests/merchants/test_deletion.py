@@ -5,12 +5,18 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
 from app.clients.payrail import TransferOutcome
+from app.core.outbox import enqueue
+from app.core.outbox.pace import pace
+from app.core.outbox.reaping import reap
+from app.core.transaction import transaction
 from app.merchants import claiming, money
 from app.payouts import operating
+from app.subscriptions import claiming as claiming_devices
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
 from tests.factories.events import event, organiser
@@ -20,7 +26,6 @@ from tests.http import Client, data
 from tests.races import at_once
 
 GO = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
-FAREWELLS = "UPDATE outbox SET run_at = now() + CAST(:span AS interval) WHERE kind = 'merchants.farewell'"
 
 
 def registered_again(client: Client, who: Account) -> Client:
@@ -30,11 +35,21 @@ def registered_again(client: Client, who: Account) -> Client:
     return me
 
 
-def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client) -> None:
-    owner = organiser(client)
+SEALED = "SELECT sealed_to IS NOT NULL AND wallet_mark IS NOT NULL FROM payout WHERE id = :id"
+FORMER = "SELECT count(*) FROM crew_member WHERE name = 'Former crew'"
+
+
+def old_job(who: Account, **payload: Any) -> None:
+    """The job that a deletion of an older version has left, which runs now."""
+    with transaction():
+        enqueue("merchants.farewell", account_id=who.id, email=who.email, name=who.name, **payload)
+    work()
+
+
+def with_crew_and_payout(client: Client, owner: Client, who: Account) -> tuple[Client, str, dict[str, Any]]:
+    """A merchant at an event: the client, the path of the crew, and a payout that was paid."""
     made = event(owner)
     path = f"/api/merchants/me/events/{made['id']}/crew"
-    who = merchant_account(roles=["customer", "merchant"])
     me = signed_in(client, who)
     changed(me, payoutDetails={"msisdn": "+264811234567"})
     settled(who, 1000)
@@ -42,8 +57,53 @@ def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client
     put(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Jonas"})
     before = requested(me, 1000)
     work()
+    return me, path, before
+
+
+def test_everything_is_erased_with_the_answer(client: Client) -> None:
+    owner, who = organiser(client), merchant_account()
+    me, _, paid = with_crew_and_payout(client, owner, who)
+    pending = invited(owner, event(owner, name="Another")["id"], who)["invited"][0]["inviteId"]
+    data(me.post("/api/notifications/devices", {"token": "t" * 40, "platform": "android"}), 201)
     data(me.post(DELETE, GO))
-    write(FAREWELLS, span="1 hour")
+    assert (scalar(SEALED, id=paid["id"]), scalar(FORMER)) == (False, 2)
+    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "withdrawn"
+    assert scalar("SELECT count(*) FROM push_device") == 0
+
+
+def test_no_address_of_who_has_left_stays_in_ended_work(client: Client) -> None:
+    who = merchant_account()
+    data(signed_in(client, who).post(DELETE, GO))
+    work()
+    assert [each["subject"] for each in mails_to(who.email)] == ["Your business is deleted"]
+    old_job(who)
+    told = "SELECT count(*) FROM outbox WHERE kind LIKE 'merchants.%' AND state = 'done'"
+    assert (scalar(told), scalar(f"{told} AND payload = '{{}}'")) == (3, 3)
+
+
+def test_mail_to_who_has_left_forgets_the_address_also_when_it_fails(client: Client) -> None:
+    who = merchant_account()
+    data(signed_in(client, who).post(DELETE, GO))
+    write("UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
+          " WHERE kind = 'merchants.mail_farewell'")  # fmt: skip
+    reap(pace())
+    assert scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
+
+
+def test_an_old_job_erases_where_nobody_came_back(client: Client) -> None:
+    owner, who = organiser(client), merchant_account()
+    _, _, paid = with_crew_and_payout(client, owner, who)
+    write("UPDATE account SET roles = '{}' WHERE id = :id", id=who.id)
+    write("DELETE FROM merchant_profile WHERE account_id = :id", id=who.id)
+    old_job(who)
+    assert (scalar(SEALED, id=paid["id"]), scalar(FORMER)) == (False, 2)
+
+
+def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client) -> None:
+    owner = organiser(client)
+    who = merchant_account(roles=["customer", "merchant"])
+    me, path, before = with_crew_and_payout(client, owner, who)
+    data(me.post(DELETE, GO))
     me = registered_again(client, who)
     changed(me, payoutDetails={"msisdn": "+264811234567"})
     settled(who, 1000)
@@ -51,12 +111,11 @@ def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client
     after = requested(me, 400)
     other = event(owner, name="Another")
     pending = invited(owner, other["id"], who)["invited"][0]["inviteId"]
-    write(FAREWELLS, span="0")
     work()
-    sealed = "SELECT sealed_to IS NOT NULL AND wallet_mark IS NOT NULL FROM payout WHERE id = :id"
-    assert (scalar(sealed, id=before["id"]), scalar(sealed, id=after["id"])) == (False, True)
+    old_job(who, erased_at="2030-01-01T00:00:00+00:00")
+    assert (scalar(SEALED, id=before["id"]), scalar(SEALED, id=after["id"])) == (False, True)
     assert [each["name"] for each in crew_of(me, path)] == [each["name"] for each in crew] == ["Selma", "Maria"]
-    assert scalar("SELECT count(*) FROM crew_member WHERE name = 'Former crew'") == 1, "Jonas was of the old crew"
+    assert scalar(FORMER) == 2, "Selma and Jonas of the old crew"
     assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "pending"
 
 
@@ -158,6 +217,62 @@ def test_a_change_during_a_deletion_is_refused(
     assert deleted == 200 and other in (401, 409)
     assert scalar("SELECT count(*) FROM merchant_profile") == 0, "nobody made the deleted merchant a new profile"
     assert scalar("SELECT count(*) FROM merchant WHERE status <> 'deleted'") == 0
+
+
+def writes_during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, what: str) -> tuple[int, int]:
+    """The statuses of a deletion, and of writing something about a person while the deletion held its locks."""
+    owner, who = organiser(client), merchant_account()
+    me, path, _ = with_crew_and_payout(client, owner, who)
+    another = event(owner, name="Another")["id"]
+    locked, go_on = Event(), Event()
+
+    def wait(*_: Any) -> None:
+        locked.set()
+        go_on.wait(0.4)
+
+    monkeypatch.setattr(money, "_checks", [wait])
+    asks = {
+        "crew": lambda: me.put(path, {"crew": [{"name": "Late"}]}),
+        "device": lambda: me.post("/api/notifications/devices", {"token": "late", "platform": "ios"}),
+        "wish": lambda: me.patch("/api/notifications/preferences", {"push": False}),
+        "invite": lambda: owner.post(f"/api/events/{another}/directory-invites", {"merchantIds": [who.id]}),
+    }
+
+    def act(number: int) -> int:
+        if number == 0:
+            return me.post(DELETE, GO).status_code
+        locked.wait(10)
+        return asks[what]().status_code
+
+    deleted, other = at_once(2, act)
+    return deleted, other
+
+
+LATE = """
+    SELECT (SELECT count(*) FROM crew_member WHERE name <> 'Former crew') + (SELECT count(*) FROM push_device)
+         + (SELECT count(*) FROM channel_preference)
+         + (SELECT count(*) FROM event_invite WHERE status = 'pending')
+"""
+
+
+@pytest.mark.parametrize("what", ["crew", "device", "wish", "invite"])
+def test_what_is_written_during_a_deletion_is_not_left_behind(
+    client: Client, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    deleted, other = writes_during_a_deletion(client, monkeypatch, what)
+    assert deleted == 200 and other in ((201,) if what == "invite" else (401, 404)), (
+        "the organiser is told whom it left out"
+    )
+    assert scalar(LATE) == 0
+
+
+@pytest.mark.control
+def test_without_the_lock_of_the_account_a_device_is_left_behind(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claiming_devices, "CLAIM", text("SELECT CAST(:id AS text)"))
+    assert writes_during_a_deletion(client, monkeypatch, "device") == (200, 201)
+    assert scalar(LATE) == 1
 
 
 @pytest.mark.control

@@ -101,14 +101,32 @@ def test_files_that_no_row_names_are_swept(app: Flask, client: Client) -> None:
     assert not {"private/applications/x/lost", "ticket-packs/lost.pdf"} & left
 
 
+def test_files_of_others_are_left_alone(app: Flask) -> None:
+    """The folder may hold backups, or another installation's files."""
+    folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
+    others = folder / "backup" / "db.dump"
+    others.parent.mkdir()
+    for path in (others, folder / "note"):
+        path.write_bytes(b"theirs")
+        path.chmod(0o644)
+        older(path)
+    assert not {"backup/db.dump", "note"} & {each.name for each in unnamed.unnamed_files()}
+    sweep()
+    assert (others.read_bytes(), mode(others), (folder / "note").exists()) == (b"theirs", 0o644, True)
+    shutil.rmtree(others.parent)
+    (folder / "note").unlink()
+
+
 def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     with s3_server.running() as endpoint:
         use(app, monkeypatch, f"s3://{KEY}:se%2Fcret@{BUCKET}/files?endpoint={endpoint}&region=us-east-1")
         storage.put("private/applications/x/lost", b"canary", content_type="application/pdf")
         storage.put("media/a.png", b"canary", content_type="image/png")
+        storage.put("backup/db.dump", b"theirs", content_type="application/octet-stream")
         assert [each.name for each in unnamed.unnamed_files()] == ["private/applications/x/lost"]
         sweep()
         assert storage.get("private/applications/x/lost") is None and storage.get("media/a.png") == b"canary"
+        assert storage.get("backup/db.dump") == b"theirs"
 
 
 def test_an_upload_under_way_is_left_alone(app: Flask) -> None:

@@ -27,7 +27,7 @@ def problems(**changes: str) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("secret", GUESSABLE)
+@pytest.mark.parametrize("secret", [*GUESSABLE, DEVELOPMENT_SECRET.upper(), f"{DEVELOPMENT_SECRET}-1"])
 def test_production_refuses_guessable_secret_key(secret: str) -> None:
     assert problems(SECRET_KEY=secret) == ["SECRET_KEY"]
 
@@ -97,3 +97,32 @@ def test_base_url_follows_port() -> None:
     assert load({"PORT": "9000"}).PUBLIC_BASE_URL == "http://localhost:9000"
     assert load({}).PUBLIC_BASE_URL == "http://localhost:8000"
     assert load({"PORT": "9000", "PUBLIC_BASE_URL": "https://x.example/"}).PUBLIC_BASE_URL == "https://x.example"
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("PUBLIC_BASE_URL", "https://festival.example/?from=mail"),
+        ("PUBLIC_BASE_URL", "https://festival.example/#top"),
+        ("PUBLIC_BASE_URL", "https://user:word@festival.example"),
+        ("SMTP_URL", "smtp://"),
+        ("SMTP_URL", "smtp://[broken"),
+        ("STORAGE_URL", "file://"),
+        ("STORAGE_URL", "file:///"),
+        ("STORAGE_URL", "file://var/storage"),
+        ("STORAGE_URL", "s3://"),
+    ],
+)
+def test_an_address_has_to_lead_somewhere(name: str, url: str) -> None:
+    assert problems(**{name: url}) == [name]
+
+
+@pytest.mark.parametrize("token", ["a" * 16, "0123456789abcdef", "metrics"])
+def test_production_refuses_guessable_metrics_token(token: str) -> None:
+    assert problems(METRICS_TOKEN=token) == ["METRICS_TOKEN"]
+    assert problems(METRICS_TOKEN=secrets.token_hex(8)) == []
+
+
+def test_files_are_kept_below_any_folder() -> None:
+    """A name with characters that mean something in an address."""
+    assert load({"DATA_DIR": "/tmp/a #1?%20"}).STORAGE_URL == "file:///tmp/a%20%231%3F%2520/storage"

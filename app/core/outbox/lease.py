@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.core.jobs import Delivery, LostLease, UnknownKind, find
+from app.core.jobs import Delivery, LostLease, UnknownKind, find, personal_kinds
 from app.core.outbox import ends
 from app.core.outbox.pace import Pace
 from app.core.session import ReadOrWriteSession
@@ -41,19 +41,24 @@ HOLD = text("""
            effect_at = CASE WHEN :fence THEN now() ELSE effect_at END
     WHERE id = :id AND lease_token = :token AND state = 'leased' RETURNING id
 """)
-SETTLE = text("""
+SETTLE = text(
+    """
     WITH settled AS (
         UPDATE outbox SET lease_token = NULL, lease_until = NULL, last_error = :error,
                postponed = postponed + :postponed,
                run_at = CASE WHEN :state = 'ready' THEN now() + make_interval(secs => :delay) ELSE run_at END,
                done_at = CASE WHEN :state = 'ready' THEN NULL ELSE now() END,
-               state = CASE WHEN :state = 'ready' AND not_after <= now() + make_interval(secs => :delay)
-                            THEN 'dead' ELSE :state END
+               payload = CASE WHEN :personal AND {next} <> 'ready' THEN '{{}}'::jsonb ELSE payload END,
+               state = {next}
         WHERE id = :id AND lease_token = :token AND state = 'leased' RETURNING id, attempts, state
     )
     UPDATE outbox_attempt SET ended = now(), outcome = :outcome
     FROM settled WHERE outbox_id = settled.id AND n = settled.attempts RETURNING settled.state
-""")
+""".format(
+        next="""
+    CASE WHEN :state = 'ready' AND not_after <= now() + make_interval(secs => :delay) THEN 'dead' ELSE :state END"""
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +120,7 @@ class Lease:
 
     def _settle(self, session: ReadOrWriteSession, verdict: Verdict) -> str | None:
         """The state that the row is in now; None when it was somebody else's."""
-        values = {"id": self.id, "token": self.token, **vars(verdict)}
+        values = {"id": self.id, "token": self.token, "personal": self.kind in personal_kinds(), **vars(verdict)}
         state: str | None = session.execute(SETTLE, values).scalar()
         return state
 

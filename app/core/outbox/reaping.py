@@ -3,6 +3,7 @@
 import structlog
 from sqlalchemy import text
 
+from app.core.jobs import personal_kinds
 from app.core.outbox import ends
 from app.core.outbox.pace import Pace
 from app.core.transaction import transaction
@@ -20,6 +21,7 @@ REAP = text(
         UPDATE outbox SET lost = lost + 1, lease_token = NULL, lease_until = NULL, run_at = now(),
                last_error = 'the process that held it ended, attempt ' || attempts,
                done_at = CASE WHEN {next} = 'ready' THEN NULL ELSE now() END,
+               payload = CASE WHEN kind = ANY(:personal) AND {next} <> 'ready' THEN '{{}}'::jsonb ELSE payload END,
                state = {next}
         FROM expired WHERE outbox.id = expired.id
         RETURNING outbox.id, kind, class, attempts, state, payload, last_error
@@ -37,6 +39,7 @@ REAP = text(
 )
 EXPIRE = text("""
     UPDATE outbox SET state = 'dead', done_at = now(),
+           payload = CASE WHEN kind = ANY(:personal) THEN '{}'::jsonb ELSE payload END,
            last_error = COALESCE(last_error || '; then ', '') || 'its time was over'
     WHERE state = 'ready' AND not_after <= now() RETURNING id, kind, class, attempts, state, payload, last_error
 """)
@@ -46,11 +49,12 @@ log = structlog.get_logger(__name__)
 
 def reap(pace: Pace) -> int:
     """How many rows changed hands. Any number of processes may call it: one at a time does the work."""
+    personal = personal_kinds()
     with transaction() as session:
         if not session.execute(ALONE, {"lock": LOCK}).scalar():
             return 0
-        rows = list(session.execute(REAP, {"page": PAGE, "max_lost": pace.max_lost}))
-        rows += session.execute(EXPIRE)
+        rows = list(session.execute(REAP, {"page": PAGE, "max_lost": pace.max_lost, "personal": personal}))
+        rows += session.execute(EXPIRE, {"personal": personal})
         ends.tell(ends.End(row.kind, row.state, row.last_error, row.payload) for row in rows if row.state in ends.BAD)
     for row in rows:
         log.warning("job.reaped", kind=row.kind, outbox_id=row.id, outcome=row.state, attempt=row.attempts)

@@ -17,7 +17,7 @@ from app.crew.models import CrewMember, Shift
 from app.crew.stall import Stall, stall_to_change
 from app.invitations.models import Participation
 
-CHANGING = ("position", "name", "phone", "email", "role", "code_hash", "retired_at", "listed_at")
+CHANGING = ("position", "name", "phone", "email", "role", "code_hash", "retired_at")
 COLUMNS = ("id", "merchant_id", "event_id", *CHANGING)
 
 

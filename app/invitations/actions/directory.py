@@ -30,7 +30,7 @@ INVITE = text("""
           LEFT JOIN merchant m ON m.profile_id = p.account_id
          WHERE a.email_verified_at IS NOT NULL AND coalesce(m.status, 'active') = 'active'
            AND NOT EXISTS (SELECT FROM participation t WHERE t.merchant_id = p.account_id AND t.event_id = :event_id)
-         ORDER BY p.account_id
+         ORDER BY p.account_id FOR KEY SHARE OF p
     ), made AS (
         INSERT INTO event_invite (id, event_id, merchant_id, invited_by, status, automatic, decided_at, message,
                                   stall_type, fee_minor, expires_at)

@@ -1,6 +1,5 @@
 """Deleting oneself as a merchant: the person goes, the books stay."""
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import case, delete, exists, func, null, update
@@ -13,7 +12,7 @@ from app.accounts.throttling import check_own_password
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.claiming import claimed_with_profile
-from app.merchants.erasure import erase_above
+from app.merchants.erasure import Leaving, erase_above
 from app.merchants.models import Merchant
 from app.merchants.money import open_money
 from app.merchants.states import CLOSED, DELETED, check_step
@@ -35,21 +34,17 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         merchant, _, _ = claimed_with_profile(session, caller.id)
         returns_until = open_money(session, caller.id)
         check_step(merchant.status, DELETED)
-        erase_above(session, caller.id, caller.email if caller.email_verified else None)
-        erased_at = _erase(session, caller)
+        _erase(session, caller)
+        erase_above(session, Leaving(caller.id, caller.email if caller.email_verified else None))
         enqueue(
-            "merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name,
-            erased_at=erased_at.isoformat(), returns_until=returns_until.isoformat() if returns_until else None,
+            "merchants.mail_farewell", account_id=caller.id, email=caller.email, name=caller.name,
+            returns_until=returns_until.isoformat() if returns_until else None,
         )  # fmt: skip
     return {"status": DELETED, "money_may_return_until": returns_until}
 
 
-def _erase(session: OrmSession, caller: Caller) -> datetime:
-    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all.
-
-    The answer is when: everything is locked by then, so whatever the profile wrote is older, and what a later one of
-    the same account writes is younger.
-    """
+def _erase(session: OrmSession, caller: Caller) -> None:
+    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all."""
     only_role = Account.roles.contained_by([ROLE])
     gone: dict[str, Any] = {
         "email": f"{caller.id}@deleted.invalid",
@@ -67,9 +62,7 @@ def _erase(session: OrmSession, caller: Caller) -> datetime:
     alone = exists().where(Account.id == caller.id, only_role).correlate(None)
     for number, part in enumerate([*_of_merchant(caller), *(each.where(alone) for each in _of_person(caller))]):
         statement = statement.add_cte(part.cte(f"part{number}"))
-    erased_at = statement.returning(func.clock_timestamp()).execution_options(synchronize_session=False)
-    moment: datetime = session.execute(erased_at).scalar_one()
-    return moment
+    session.execute(statement.execution_options(synchronize_session=False))
 
 
 def _of_merchant(caller: Caller) -> list[Any]:
