@@ -36,21 +36,25 @@ def erase_of_merchant(session: OrmSession, account_id: str, email: str | None) -
 
 
 def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
-    """Erases these applications, which are locked; those still open are withdrawn unless a payment is under way."""
+    """Erases these applications, which are locked. Those still open are withdrawn; payments that wait for a code end.
+
+    A payment whose confirmation is unanswered is asked about until the rail tells. Should it have taken the fee, that
+    is a review, as for every application that has ended.
+    """
     if not ids:
         return
-    paying = exists().where(StallPayment.application_id == Application.id, StallPayment.status.in_(UNFINISHED))
-    withdrawn = Application.status.in_(OPEN) & ~paying
     _write(session, update(Application).where(Application.id.in_(ids)).values(
         **dict.fromkeys(PERSONAL, null()),
         business_name=NOBODY,
         erased_at=func.coalesce(Application.erased_at, func.now()),
-        status=case((withdrawn, WITHDRAWN), else_=Application.status),
+        status=case((Application.status.in_(OPEN), WITHDRAWN), else_=Application.status),
         version=Application.version + 1,
         updated_at=func.now(),
     ))  # fmt: skip
     living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
-    _write(session, update(ApplicationLink).where(*living, ~_is_paying()).values(replaced_at=func.now()))
+    _write(session, update(ApplicationLink).where(*living).values(replaced_at=func.now()))
+    waiting = (StallPayment.application_id.in_(ids), StallPayment.status.in_(("starting", "otp_required")))
+    _write(session, update(StallPayment).where(*waiting).values(status="expired"))
     erase_wallets(session, StallPayment.application_id.in_(ids))
     erase_documents(session, ApplicationDocument.application_id.in_(ids))
 
@@ -102,12 +106,6 @@ def _ended_documents(days: int) -> Select[Any]:
 
 def _is_erased() -> ColumnElement[bool]:
     return exists().where(Application.id == StallPayment.application_id, Application.erased_at.is_not(None))
-
-
-def _is_paying() -> ColumnElement[bool]:
-    return exists().where(
-        StallPayment.application_id == ApplicationLink.application_id, StallPayment.status.in_(UNFINISHED)
-    )
 
 
 def _write(session: OrmSession, statement: Any) -> int:

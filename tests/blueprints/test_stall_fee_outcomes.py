@@ -14,7 +14,7 @@ from tests.blueprints.test_stall_fee_live import captured
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
-from tests.factories.accounts import account, deliver, mails_to, signed_in
+from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
 from tests.factories.payouts import scalar, work, write
@@ -189,6 +189,18 @@ def test_a_capture_is_recorded_whatever_has_become_of_the_application(
     pass_time(60)
     assert status_of(started) == "paid" and reviews() == [("application_closed", started)]
     assert scalar("SELECT paid_at FROM merchant_application") is not None
+    assert any(started in mail["text"] for mail in mails_to(boss.email))
+
+
+def test_a_capture_after_the_merchant_has_deleted_the_business_is_a_review(payer: Client, server: MockServer) -> None:
+    boss = account("admin")
+    merchant, _, path = withdrawable(payer)
+    started = unanswered(payer, server, path)
+    data(merchant.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}))
+    assert scalar("SELECT status FROM merchant_application") == "withdrawn"
+    capture(server, started)
+    pass_time(60)
+    assert status_of(started) == "paid" and reviews() == [("application_closed", started)]
     assert any(started in mail["text"] for mail in mails_to(boss.email))
 
 
