@@ -19,7 +19,8 @@ from app.applications.settling import ask, settle
 from app.applications.states import EXPIRED, OPEN, WITHDRAWN
 from app.clients import storage
 from app.clients.mail import Attachment, send
-from app.clients.payrail import Outcome, rail
+from app.clients.payrail import ChargeState, Outcome, rail
+from app.clients.payrail.errors import PayrailDisabled
 from app.core.db import db, release
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue, enqueue_many
@@ -94,7 +95,10 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
     release()
     if since is None:
         return
-    told = rail().refund_charge(payment_id)
+    try:
+        told = rail().refund_charge(payment_id)
+    except PayrailDisabled:
+        told = ChargeState(outcome=Outcome.UNKNOWN)
     if told.outcome is Outcome.UNKNOWN and since < GIVE_UP_AFTER:
         raise Postpone(_pause(since), "the rail has not said whether the money is back")
     if told.outcome is Outcome.REFUNDED:
@@ -173,6 +177,8 @@ def end_applications(session: OrmSession, account_id: str) -> None:
     Where money has moved, or may have, the application stays as it is, for the organiser and the rail to settle.
     """
     own = Application.account_id == account_id
+    # Locked first and looked at then: nobody confirms a payment meanwhile.
+    session.execute(select(Application.id).where(own).order_by(Application.id).with_for_update())
     paying = exists().where(StallPayment.application_id == Application.id, UNANSWERED)
     unpaid = (Application.status.in_(OPEN), Application.paid_at.is_(None), ~paying)
     withdrawn = {"status": WITHDRAWN, "version": Application.version + 1}

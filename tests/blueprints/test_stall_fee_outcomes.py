@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.applications.actions import pay as paying
+from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.mock_server import Fault, MockServer
 from tests.blueprints.test_stall_fee import fee, otp
 from tests.blueprints.test_stall_fee_live import captured
@@ -17,7 +18,7 @@ from tests.blueprints.test_stall_fee_live import server as server
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
-from tests.factories.payouts import scalar, work, write
+from tests.factories.payouts import rail_of, scalar, work, write
 from tests.factories.stall_payments import (
     call,
     capture,
@@ -137,6 +138,23 @@ def test_a_refund_that_the_rail_does_not_answer_is_asked_for_again(
     pass_time(70)
     assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first) is not None
     assert captured(journal).count(("refunded", 250000)) == 1
+
+
+def test_a_refund_waits_while_the_rail_is_switched_off(payer: Client, server: MockServer) -> None:
+    path = fee(payer)
+    first = wrong_codes(payer, path)
+    data(payer.post(path))
+    data(otp(payer, path))
+    capture(server, first)
+    server.faults.set([Fault(do="error", on="refund", times=1)])
+    call(payer, first)
+    work()
+    write("UPDATE outbox SET attempts = 39 WHERE kind = 'applications.refund_payment'")
+    with rail_of(DisabledRail()):
+        for _ in range(3):
+            pass_time(70)
+    pass_time(70)
+    assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first) is not None
 
 
 def withdrawable(payer: Client) -> tuple[Client, str, str]:
