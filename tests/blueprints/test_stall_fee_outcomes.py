@@ -15,6 +15,7 @@ from tests.blueprints.test_stall_fee_live import captured
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
+from tests.clients.rail import journal_of
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
@@ -180,6 +181,16 @@ def test_a_withdrawal_ends_the_code_that_is_awaited(payer: Client) -> None:
     started = data(payer.post(path))["paymentId"]
     assert data(merchant.post(f"{LIST}/{application_id}/withdraw"))["status"] == "withdrawn"
     assert status_of(started) == "expired"
+
+
+@pytest.mark.parametrize("ended", ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"])
+def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
+    payer: Client, server: MockServer, journal: Path, ended: str
+) -> None:
+    _, _, path = withdrawable(payer)
+    write(f"UPDATE event SET {ended}")
+    assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
+    assert not journal_of(journal, "charge")
 
 
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:

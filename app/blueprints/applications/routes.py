@@ -179,7 +179,14 @@ def fee(token: str) -> Any:
     body=schemas.PayBody,
     returns=answers.StartedData,
     limit=TRYING_CODES,
-    errors=[errors.LinkExpired, errors.NothingDue, errors.PaymentDeclined, errors.PaymentInProgress, Throttled],
+    errors=[
+        errors.ApplicationsClosed,
+        errors.LinkExpired,
+        errors.NothingDue,
+        errors.PaymentDeclined,
+        errors.PaymentInProgress,
+        Throttled,
+    ],
 )
 @missing_counts
 def pay(token: str, **body: Any) -> Any:
