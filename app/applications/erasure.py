@@ -36,33 +36,38 @@ def erase_of_merchant(session: OrmSession, leaving: Leaving) -> None:
     links in their mails.
     """
     own: ColumnElement[bool] = Application.account_id == leaving.account_id
-    if leaving.retired:
-        _write(session, update(Application).where(own, _has_money()).values(account_id=None))
     if leaving.email is not None:
         own = own | (Application.account_id.is_(None) & (Application.email == leaving.email))
+    # Locked first and looked at then: nobody confirms a payment meanwhile.
     ids = session.scalars(select(Application.id).where(own).order_by(Application.id).with_for_update()).all()
+    if leaving.retired:
+        money = update(Application).where(Application.id.in_(ids), _has_money()).values(account_id=None)
+        detached = session.scalars(money.returning(Application.id).execution_options(synchronize_session=False)).all()
+        ids = [each for each in ids if each not in set(detached)]
     erase_applications(session, ids)
 
 
 def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
-    """Erases these applications, which are locked; those still open are withdrawn unless a payment is unanswered."""
+    """Erases these applications, which are locked. Those still open are withdrawn; payments that wait for a code end.
+
+    A payment whose confirmation is unanswered is asked about until the rail tells. Should it have taken the fee, that
+    is a review, as for every application that has ended.
+    """
     if not ids:
         return
     _write(session, update(StallPayment).where(
         StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING), ~UNANSWERED
     ).values(status="expired"))  # fmt: skip
-    withdrawn = Application.status.in_(OPEN) & ~_is_unanswered(Application.id)
     _write(session, update(Application).where(Application.id.in_(ids)).values(
         **dict.fromkeys(PERSONAL, null()),
         business_name=NOBODY,
         erased_at=func.coalesce(Application.erased_at, func.now()),
-        status=case((withdrawn, WITHDRAWN), else_=Application.status),
+        status=case((Application.status.in_(OPEN), WITHDRAWN), else_=Application.status),
         version=Application.version + 1,
         updated_at=func.now(),
     ))  # fmt: skip
     living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
-    unanswered = _is_unanswered(ApplicationLink.application_id)
-    _write(session, update(ApplicationLink).where(*living, ~unanswered).values(replaced_at=func.now()))
+    _write(session, update(ApplicationLink).where(*living).values(replaced_at=func.now()))
     _write(session, update(StallPayment).where(
         StallPayment.application_id.in_(ids), ENDED_WITH_WALLET
     ).values(msisdn=NO_WALLET))  # fmt: skip
@@ -89,7 +94,7 @@ def count_ended_documents(days: int) -> int:
 
 
 def erase_leftovers(session: OrmSession) -> int:
-    """Finishes a batch of erased applications whose payment was unanswered then, and has ended since; how many."""
+    """Erases the wallets of a batch of erased applications whose payment has ended since; how many."""
     batch = _leftovers().order_by(Application.id).limit(BATCH).with_for_update(of=Application, skip_locked=True)
     ids = session.scalars(batch).all()
     erase_applications(session, ids)
@@ -101,9 +106,8 @@ def count_leftovers() -> int:
 
 
 def _leftovers() -> Select[Any]:
-    open_still = Application.status.in_(OPEN) & ~_is_unanswered(Application.id)
     wallet = exists().where(StallPayment.application_id == Application.id, ENDED_WITH_WALLET)
-    return select(Application.id).where(Application.erased_at.is_not(None), open_still | wallet)
+    return select(Application.id).where(Application.erased_at.is_not(None), wallet)
 
 
 def _ended_documents(days: int) -> Select[Any]:
@@ -115,11 +119,8 @@ def _ended_documents(days: int) -> Select[Any]:
 
 
 def _has_money() -> ColumnElement[bool]:
-    return Application.paid_at.is_not(None) | _is_unanswered(Application.id)
-
-
-def _is_unanswered(application_id: Any) -> ColumnElement[bool]:
-    return exists().where(StallPayment.application_id == application_id, UNANSWERED)
+    unanswered = exists().where(StallPayment.application_id == Application.id, UNANSWERED)
+    return Application.paid_at.is_not(None) | unanswered
 
 
 def _write(session: OrmSession, statement: Any) -> int:

@@ -42,7 +42,7 @@ class PaymentDeclined(Conflict):
 
 class ApplicationsClosed(Conflict):
     number, code = 40953, "APPLICATIONS_CLOSED"
-    message = "This event is over, so it takes no applications any more."
+    message = "This event is over or was called off, so it takes no applications and no stall fees any more."
 
 
 class NotWithdrawable(Conflict):

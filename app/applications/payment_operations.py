@@ -36,16 +36,17 @@ def list_payments(named: str) -> Sequence[Any]:
     return db.session.execute(statement.where(wanted).order_by(StallPayment.created_at, StallPayment.id)).all()
 
 
-def list_reviews(limit: int = 100) -> Sequence[OpenReview]:
-    """The open ones, the oldest first."""
-    rows = db.session.execute(
+def list_reviews(limit: int = 100, *, reference: str | None = None) -> Sequence[OpenReview]:
+    """The open ones, the oldest first; with a reference only its own."""
+    statement = (
         select(StallPaymentReview, StallPayment, Application)
         .outerjoin(StallPayment, StallPayment.id == StallPaymentReview.reference)
         .outerjoin(Application, Application.id == StallPayment.application_id)
         .where(StallPaymentReview.resolved_at.is_(None))
-        .order_by(StallPaymentReview.id)
-        .limit(limit)
-    ).all()
+    )
+    if reference is not None:
+        statement = statement.where(StallPaymentReview.reference == reference)
+    rows = db.session.execute(statement.order_by(StallPaymentReview.id).limit(limit)).all()
     return [OpenReview(*row) for row in rows]
 
 
@@ -63,15 +64,18 @@ def resolve(payment_id: str, outcome: str, note: str) -> str:
     if not unanswered(row) and not (owed_back and outcome == "refunded"):
         raise NotResolvable(f"It is {describe_state(row)}; only a payment without an outcome is resolved by hand, and"
                             " money that was taken twice as refunded.")  # fmt: skip
+    known = [each.review.id for each in list_reviews(reference=payment_id)]
+    release()
     state = describe_state(settling.settle(payment_id, ChargeState(outcome=OUTCOMES[outcome])))
-    close(payment_id, note)
+    # What this outcome itself gives somebody to look at stays open.
+    close(payment_id, note, only=known)
     return state
 
 
-def close(reference: str, note: str) -> int:
-    """Marks the reviews of a reference as looked at; how many."""
+def close(reference: str, note: str, *, only: Sequence[int] | None = None) -> int:
+    """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
     with transaction() as session:
-        return close_reviews(session, reference, note)
+        return close_reviews(session, reference, note, only=only)
 
 
 def describe_state(row: StallPayment) -> str:

@@ -1,5 +1,6 @@
 """What a person has to look at about stall payments. One open row for each reference and kind; operators get a mail."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -48,11 +49,14 @@ def add_detail(session: OrmSession, reference: str, kind: str, **detail: Any) ->
     )
 
 
-def close_reviews(session: OrmSession, reference: str, note: str) -> int:
-    """Marks the open reviews of a reference as looked at; how many."""
+def close_reviews(session: OrmSession, reference: str, note: str, *, only: Sequence[int] | None = None) -> int:
+    """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
+    wanted = [StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None)]
+    if only is not None:
+        wanted.append(StallPaymentReview.id.in_(only))
     closed = session.execute(
         update(StallPaymentReview)
-        .where(StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None))
+        .where(*wanted)
         .values(resolved_at=func.now(), note=note[:500])
         .returning(StallPaymentReview.id)
         .execution_options(synchronize_session=False)

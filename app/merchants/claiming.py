@@ -67,6 +67,16 @@ def claimed_active(session: OrmSession, account_id: str) -> Merchant:
     return merchant
 
 
+def hold_merchant(session: OrmSession, account_id: str) -> None:
+    """Keeps a merchant from being deleted until the transaction ends, so a deletion finds what it writes about them.
+
+    Raises MerchantDeleted.
+    """
+    statement = select(Account.id).where(Account.id == account_id, Account.roles.contains(["merchant"]))
+    if session.scalar(statement.with_for_update(read=True)) is None:
+        raise MerchantDeleted()
+
+
 def _first(session: OrmSession, account_id: str, statement: Any) -> Any:
     """The one row; an account with the role but without a profile gets one first, by its own name.
 

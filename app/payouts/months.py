@@ -33,8 +33,11 @@ def last(day: date) -> date:
 
 
 def read(month: str) -> date:
-    """The first day of `2026-11`. Raises ValueError."""
-    return datetime.strptime(month, "%Y-%m").date()
+    """The first day of `2026-11`. Raises ValueError, also for a month without a neighbour in the calendar."""
+    first = datetime.strptime(month, "%Y-%m").date()
+    if not 1 < first.year < 9999:
+        raise ValueError(month)
+    return first
 
 
 def span(month: date) -> tuple[datetime, datetime]:
@@ -44,9 +47,10 @@ def span(month: date) -> tuple[datetime, datetime]:
     return since, until
 
 
-# What is booked has the time at which its transaction began, and is seen when it ends.
+# What is booked has the time at which its transaction began, and is seen when it ends. Which month is over is found out
+# by another clock than the database's, which may say that it is not.
 UNDER_WAY = text("""
-    SELECT EXISTS (SELECT FROM pg_stat_activity
+    SELECT now() < :until OR EXISTS (SELECT FROM pg_stat_activity
                     WHERE datname = current_database() AND backend_type = 'client backend'
                       AND pid <> pg_backend_pid() AND xact_start < :until)
 """)
@@ -55,7 +59,8 @@ UNDER_WAY = text("""
 def owed(session: OrmSession, month: date) -> Sequence[str]:
     """Merchants with movements in the month who have no statement yet; from now on they count as having one.
 
-    Nobody while a transaction that began in the month is open: it may book something that the statement would miss.
+    Nobody while the month is not over by the database's clock, or a transaction that began in it is open: something
+    may be booked that the statement would miss.
     """
     since, until = span(month)
     if session.scalar(UNDER_WAY, {"until": until}):

@@ -1,7 +1,11 @@
 """A merchant who leaves takes the personal data of their applications along; figures and decisions stay."""
 
+import importlib
 import shutil
+import time
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -12,14 +16,17 @@ from app.accounts.retirement import retire_account
 from app.clients import storage
 from app.core.db import db
 from app.core.transaction import transaction
+from app.merchants.actions import delete as deletion
 from tests.applications.test_replaced_files import files
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import (
+    CODE,
     EMAIL,
     LIST,
     activation,
     applied,
     approved,
+    body,
     decided,
     handed_in,
     link,
@@ -143,6 +150,22 @@ def test_a_merchant_who_comes_back_keeps_new_applications(app: Flask, client: Cl
     assert data(owner.get(f"{LIST}/{again['id']}"))["contactName"] == "Tuli Hamutenya"
 
 
+def test_a_merchant_who_leaves_while_a_code_is_awaited_leaves_no_wallet_and_pays_nothing(
+    app: Flask, client: Client
+) -> None:
+    approved(client, organiser(client), documentsRequired=[])
+    token = link("pay")
+    data(client.post(f"{LIST}/pay/{token}"))
+    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    assert not [word for word in PERSONAL if word in everything_kept()]
+    for answer in (client.get(f"{LIST}/pay/{token}"), client.post(f"{LIST}/pay/{token}/payrail/verify-otp",
+                                                                  {"code": CODE})):  # fmt: skip
+        assert answer.status_code == 410
+    with db.engine.begin() as connection:
+        assert connection.scalar(text("SELECT status FROM stall_payment")) == "expired"
+        assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
+
+
 def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client: Client) -> None:
     owner = organiser(client)
     made = approved(client, owner, documentsRequired=[])
@@ -154,7 +177,7 @@ def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client
     erase()
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == "+264811234567"
-        assert connection.scalar(text("SELECT status FROM merchant_application")) == "awaiting_payment"
+        assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
         connection.execute(text("UPDATE stall_payment SET answered = 1"))
     assert "1  erased applications whose payment has ended since" in (
         app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"]).output
@@ -194,6 +217,46 @@ def test_a_retired_account_keeps_only_applications_with_money(client: Client, mo
     assert (shown["contactName"], shown["status"]) == (("Tuli Hamutenya", "submitted") if kept else (None, "withdrawn"))
     with db.engine.begin() as connection:
         assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == kept
+
+
+def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """The status of an application that comes when the deletion has looked for applications; how many have a name."""
+    me = signed_in(client, account("merchant", email=EMAIL))
+    erased, looked = deletion.erase_above, Event()
+
+    def erase_slowly(*arguments: Any) -> None:
+        erased(*arguments)
+        looked.set()
+        time.sleep(1)
+
+    def act(number: int) -> int:
+        own = Client(app.test_client(), me.headers)
+        if number == 0:
+            delete_me(own)
+            return 200
+        looked.wait(10)
+        return int(own.post(LIST, body(email=None, contactName=None, phone=None)).status_code)
+
+    monkeypatch.setattr(deletion, "erase_above", erase_slowly)
+    answers = at_once(2, act)
+    with db.engine.begin() as connection:
+        named = connection.scalar(text("SELECT count(*) FROM merchant_application WHERE contact_name IS NOT NULL"))
+    return answers[1], int(named or 0)
+
+
+def test_an_application_that_comes_during_the_deletion_leaves_nothing(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert application_during_a_deletion(app, client, monkeypatch) == (409, 0)
+
+
+@pytest.mark.control
+def test_without_holding_the_merchant_it_would_keep_their_name(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = importlib.import_module("app.applications.actions.submit")
+    monkeypatch.setattr(submit, "hold_merchant", lambda *arguments: None)
+    assert application_during_a_deletion(app, client, monkeypatch) == (201, 1)
 
 
 def test_deleting_while_documents_are_handed_in_leaves_none(app: Flask, client: Client) -> None:

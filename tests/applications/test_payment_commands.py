@@ -66,6 +66,18 @@ def test_money_that_was_taken_twice_and_not_given_back_is_resolved_by_hand(
     assert said == "the payment is expired, taken again and refunded\n" and reviews() == []
 
 
+def test_what_an_operators_word_itself_gives_to_look_at_stays_open(payer: Client, server: MockServer) -> None:
+    path = fee(payer)
+    started = unanswered(payer, server, path)
+    server.faults.set([Fault(do="error", on="status")])
+    write("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
+    pass_time(60)
+    write("UPDATE merchant_application SET status = 'expired'")
+    assert reviews() == [("no_outcome", started)]
+    assert run(payer, "resolve", started, "paid", "--note", "statement of the rail")[1] == "the payment is paid\n"
+    assert reviews() == [("application_closed", started)]
+
+
 def test_a_review_is_closed_without_changing_anything(app: Flask, payer: Client, server: MockServer) -> None:
     path = fee(payer)
     started = unanswered(payer, server, path)

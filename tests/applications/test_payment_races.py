@@ -1,15 +1,18 @@
 """A code and a withdrawal at the same moment: one of them counts. With the guard off as well."""
 
 import time
+from threading import Event
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, update
 
+from app.applications import jobs
 from app.applications.actions import decisions, pay
 from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
+from app.core.transaction import transaction
 from tests.blueprints.test_stall_fee import otp
 from tests.blueprints.test_stall_fee_outcomes import withdrawable
 from tests.factories.applications import LIST
@@ -97,3 +100,30 @@ def test_of_a_code_and_the_end_of_the_event_one_counts(
     at_once(2, act)
     found = scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
     assert found in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []
+
+
+def retirement_during_a_code(app: Flask, client: Client) -> str:
+    """The state of the application after its account was retired while a code was being claimed."""
+    _, application_id, path = withdrawable(client)
+    started = data(client.post(path))["paymentId"]
+    account_id = scalar("SELECT account_id FROM merchant_application WHERE id = :id", id=application_id)
+    claimed = Event()
+
+    def act(number: int) -> None:
+        with app.app_context():
+            if number == 0:
+                with transaction() as session:
+                    session.execute(pay.claim(started))
+                    claimed.set()
+                    time.sleep(HELD)
+            else:
+                claimed.wait(10)
+                with transaction() as session:
+                    jobs.end_applications(session, account_id)
+
+    at_once(2, act)
+    return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))
+
+
+def test_a_retired_account_leaves_the_application_whose_code_is_being_claimed(app: Flask, client: Client) -> None:
+    assert retirement_during_a_code(app, client) == "awaiting_payment"

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from app.applications.actions import pay as paying
+from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.mock_server import Fault, MockServer
 from tests.blueprints.test_stall_fee import fee, otp
 from tests.blueprints.test_stall_fee_live import captured
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
-from tests.factories.accounts import account, deliver, mails_to, signed_in
+from tests.clients.rail import journal_of
+from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
-from tests.factories.payouts import scalar, work, write
+from tests.factories.payouts import rail_of, scalar, work, write
 from tests.factories.stall_payments import (
     call,
     capture,
@@ -139,6 +141,23 @@ def test_a_refund_that_the_rail_does_not_answer_is_asked_for_again(
     assert captured(journal).count(("refunded", 250000)) == 1
 
 
+def test_a_refund_waits_while_the_rail_is_switched_off(payer: Client, server: MockServer) -> None:
+    path = fee(payer)
+    first = wrong_codes(payer, path)
+    data(payer.post(path))
+    data(otp(payer, path))
+    capture(server, first)
+    server.faults.set([Fault(do="error", on="refund", times=1)])
+    call(payer, first)
+    work()
+    write("UPDATE outbox SET attempts = 39 WHERE kind = 'applications.refund_payment'")
+    with rail_of(DisabledRail()):
+        for _ in range(3):
+            pass_time(70)
+    pass_time(70)
+    assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first) is not None
+
+
 def withdrawable(payer: Client) -> tuple[Client, str, str]:
     """A merchant with an approved application of their own, its id, and where its fee is paid."""
     merchant, owner = signed_in(payer, account("merchant", email=EMAIL)), organiser(payer)
@@ -162,6 +181,16 @@ def test_a_withdrawal_ends_the_code_that_is_awaited(payer: Client) -> None:
     started = data(payer.post(path))["paymentId"]
     assert data(merchant.post(f"{LIST}/{application_id}/withdraw"))["status"] == "withdrawn"
     assert status_of(started) == "expired"
+
+
+@pytest.mark.parametrize("ended", ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"])
+def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
+    payer: Client, server: MockServer, journal: Path, ended: str
+) -> None:
+    _, _, path = withdrawable(payer)
+    write(f"UPDATE event SET {ended}")
+    assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
+    assert not journal_of(journal, "charge")
 
 
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:
@@ -189,6 +218,18 @@ def test_a_capture_is_recorded_whatever_has_become_of_the_application(
     pass_time(60)
     assert status_of(started) == "paid" and reviews() == [("application_closed", started)]
     assert scalar("SELECT paid_at FROM merchant_application") is not None
+    assert any(started in mail["text"] for mail in mails_to(boss.email))
+
+
+def test_a_capture_after_the_merchant_has_deleted_the_business_is_a_review(payer: Client, server: MockServer) -> None:
+    boss = account("admin")
+    merchant, _, path = withdrawable(payer)
+    started = unanswered(payer, server, path)
+    data(merchant.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}))
+    assert scalar("SELECT status FROM merchant_application") == "withdrawn"
+    capture(server, started)
+    pass_time(60)
+    assert status_of(started) == "paid" and reviews() == [("application_closed", started)]
     assert any(started in mail["text"] for mail in mails_to(boss.email))
 
 

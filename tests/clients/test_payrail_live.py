@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
+from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome, rules
 from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Limits
 from app.clients.payrail.errors import PayrailUnavailable
@@ -83,6 +84,23 @@ def test_a_charge_takes_the_code_and_says_when_it_is_wrong(app: Flask, server: M
     assert rail.confirm_charge("a-charge", "000000").outcome is Outcome.WRONG_CODE
     assert rail.confirm_charge("a-charge", CODE).outcome is Outcome.PAID
     assert rail.charge_status("a-charge").outcome is Outcome.PAID
+
+
+def test_not_found_answers_a_question_and_never_an_order(app: Flask, server: MockServer) -> None:
+    rail = client_of(app, server.url)
+    assert rail.confirm_charge("never-sent", CODE).outcome is Outcome.UNKNOWN
+    assert rail.refund_charge("never-sent").outcome is Outcome.UNKNOWN
+    assert rail.charge_status("never-sent").outcome is Outcome.DECLINED
+
+
+def test_a_wrong_code_answers_a_confirmation_and_never_a_question(
+    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rail = client_of(app, server.url)
+    rail.start_charge(charge())
+    asked_for = rules.charge_state
+    monkeypatch.setattr(rules, "charge_state", lambda *a: replace(asked_for(*a), outcome=Outcome.WRONG_CODE))
+    assert rail.charge_status("a-charge").outcome is Outcome.UNKNOWN
 
 
 @pytest.mark.parametrize(

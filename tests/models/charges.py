@@ -24,6 +24,10 @@ ANSWERS = (
 and says nothing; never sees it; declines; takes another amount; is not reached. Or our process dies before or after."""
 
 
+START_ANSWERS = ("at_once", "at_once", "unanswered", "lost", "declined")
+"""What it does with a start: makes the charge and says so; makes it and says nothing; never sees it; declines."""
+
+
 class Died(BaseException):
     """The process died while it called the rail."""
 
@@ -50,6 +54,7 @@ class ModelRail:
     charges: dict[str, Truth] = field(default_factory=dict)
     callbacks: list[tuple[str, str, int]] = field(default_factory=list)
     answer: str = "at_once"
+    start_answer: str = "at_once"
     silent: bool = False
     refunds: bool = True
 
@@ -57,8 +62,12 @@ class ModelRail:
         """It always can."""
 
     def start_charge(self, charge: Charge) -> ChargeState:
-        self.charges.setdefault(charge.reference, Truth(charge))
-        return self._tell(charge.reference)
+        answer, self.start_answer = self.start_answer, "at_once"
+        if answer == "lost":
+            return UNKNOWN
+        outcome = Outcome.DECLINED if answer == "declined" else Outcome.CODE_SENT
+        self.charges.setdefault(charge.reference, Truth(charge, outcome))
+        return UNKNOWN if answer == "unanswered" else self._tell(charge.reference)
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
         truth, answer = self.charges[reference], self.answer
@@ -124,7 +133,9 @@ class ModelRail:
         self.callbacks.append((reference, outcome.value, self._amount(reference)))
 
     def _tell(self, reference: str) -> ChargeState:
-        truth = self.charges[reference]
+        truth = self.charges.get(reference)
+        if truth is None:
+            return ChargeState(outcome=Outcome.DECLINED)
         return ChargeState(outcome=truth.outcome, amount_minor=self._amount(reference), currency="NAD")
 
     def _amount(self, reference: str) -> int:

@@ -117,3 +117,25 @@ def test_without_the_look_at_transactions_it_would_be_made(client: Client, monke
     monkeypatch.setattr(months, "UNDER_WAY", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
     during, _ = owed_beside_a_settlement(client, monkeypatch)
     assert len(during) == 1
+
+
+def test_no_statement_is_made_before_the_month_is_over_by_the_clock_of_the_database(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of this program is a minute ahead: what is booked in that minute would be in no statement."""
+    _, who = earner(client, 5000)
+    db.session.remove()
+    end = scalar("SELECT now() + interval '1 minute'")
+    monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end))
+    with transaction() as session:
+        assert months.owed(session, date(2026, 10, 1)) == []
+    monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end - timedelta(minutes=1)))
+    with transaction() as session:
+        assert list(months.owed(session, date(2026, 10, 1))) == [who.id]
+
+
+@pytest.mark.parametrize("month", ["0001-01", "9999-12"])
+def test_a_month_at_the_end_of_the_calendar_is_refused_in_a_sentence(app: Flask, month: str) -> None:
+    words = ["payouts", "report", "--merchant", "a@example.com", "--month", month]
+    done = app.test_cli_runner().invoke(args=words)
+    assert done.exit_code == 2 and "--month must be like 2026-11" in done.output

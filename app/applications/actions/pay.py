@@ -6,6 +6,7 @@ from sqlalchemy import func, insert, literal, select, update
 
 from app.applications import links, payment, states
 from app.applications.errors import (
+    ApplicationsClosed,
     NothingDue,
     OtpWrong,
     PaymentDeclined,
@@ -25,6 +26,7 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
+from app.events.models import Event
 
 OVER = (Outcome.EXPIRED, Outcome.PAID, Outcome.REFUNDED)
 FRESH = {"populate_existing": True, "synchronize_session": False}
@@ -35,7 +37,8 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
 
     Another wallet than that of a payment that awaits its code ends it and starts anew. Before anything new begins the
     rail is asked about every payment that is unanswered. Raises NotFound, LinkExpired, NothingDue, PaymentInProgress,
-    Throttled, ValidationFailed without any wallet, PaymentDeclined, PayrailDisabled, PayrailUnavailable.
+    Throttled, ValidationFailed without any wallet, ApplicationsClosed when the event is over or was called off,
+    PaymentDeclined, PayrailDisabled, PayrailUnavailable.
     """
     while True:
         found, last, charge = _reserve(token, payrail_msisdn)
@@ -157,6 +160,7 @@ def _reserved(
     """A new payment; `ending` is the last one, which stops running if it does."""
     if application.status not in states.ACCEPTED or not application.payment_due:
         raise NothingDue(status=application.status, due=links.due(application))
+    _check_event(session, application)
     wallet = msisdn or application.payrail_msisdn
     if wallet is None:
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")
@@ -184,6 +188,14 @@ def _reserved(
     values = select(*given.values()).where(select(func.count()).select_from(ended).scalar_subquery() >= 0)
     statement = insert(StallPayment).from_select([*given], values, include_defaults=False).add_cte(bumped.cte("bumped"))
     return session.scalars(statement.returning(StallPayment)).one()
+
+
+def _check_event(session: ReadOrWriteSession, application: Application) -> None:
+    """Raises ApplicationsClosed when the event is over or was called off: nobody pays for a stall there."""
+    taking_place = (Event.ends_at > func.now(), Event.visibility != "cancelled")
+    here = select(Event.id).where(Event.id == application.event_id, *taking_place)
+    if application.event_id is not None and session.scalar(here) is None:
+        raise ApplicationsClosed()
 
 
 def _started(application: Application, charge: Charge, outcome: Outcome) -> dict[str, Any]:

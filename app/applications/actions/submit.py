@@ -17,6 +17,7 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.times import payment_time
 from app.invitations.actions.links import use_link
+from app.merchants.claiming import hold_merchant
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -26,8 +27,8 @@ def submit(
 ) -> Application:
     """A new application; a signed-in merchant's contact comes from his account where none is given.
 
-    Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, and InviteExpired,
-    InviteWithdrawn or InviteUsed for an invitation that no longer stands.
+    Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, MerchantDeleted, and
+    InviteExpired, InviteWithdrawn or InviteUsed for an invitation that no longer stands.
     """
     terms = invited.terms_of(invite_slug) if invite_slug else None
     if terms is not None:
@@ -36,8 +37,11 @@ def submit(
         given["amount_minor"] = given["amount_minor"] if terms.fee_minor is None else terms.fee_minor
     event = terms or (_event(event_id) if event_id else None)
     given["scheduled_for"] = payment_time(given["mode"], given.get("scheduled_for"), event.timezone if event else HOME)
-    about = {**given, **_contact(caller, given)} if caller and "merchant" in caller.roles else given
+    merchant = caller if caller and "merchant" in caller.roles else None
+    about = {**given, **_contact(merchant, given)} if merchant else given
     with transaction() as session:
+        if merchant is not None:
+            hold_merchant(session, merchant.id)
         if terms is not None:
             use_link(session, terms.link_id)
         made = Application(reference=_reference(), event_id=event_id, invite_slug=invite_slug, **about)

@@ -12,6 +12,7 @@ from app.applications.states import MoveNotAllowed
 from app.blueprints.applications import answers, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
+from app.merchants.errors import MerchantDeleted
 from app.web.access import APPLICATION_READERS, DECIDER_MAILS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller, token_data
 from app.web.blueprint import Blueprint
@@ -43,7 +44,7 @@ FILE_HEADERS = {
     status=201,
     idempotent=True,
     limit=ASKING_FOR_MAIL,
-    errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn],
+    errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn, MerchantDeleted],
 )
 def submit(**body: Any) -> Any:
     """Apply for a stall.
@@ -178,7 +179,14 @@ def fee(token: str) -> Any:
     body=schemas.PayBody,
     returns=answers.StartedData,
     limit=TRYING_CODES,
-    errors=[errors.LinkExpired, errors.NothingDue, errors.PaymentDeclined, errors.PaymentInProgress, Throttled],
+    errors=[
+        errors.ApplicationsClosed,
+        errors.LinkExpired,
+        errors.NothingDue,
+        errors.PaymentDeclined,
+        errors.PaymentInProgress,
+        Throttled,
+    ],
 )
 @missing_counts
 def pay(token: str, **body: Any) -> Any:

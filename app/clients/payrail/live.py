@@ -30,6 +30,7 @@ SAID = (200, 201, 202, 422)
 PROBE, UP, DOWN = 0.8, 5.0, 1.0
 UNKNOWN = TransferState(outcome=TransferOutcome.UNKNOWN)
 UNKNOWN_CHARGE = ChargeState(outcome=Outcome.UNKNOWN)
+ORDER, QUESTION = "order", "question"
 log = structlog.get_logger(__name__)
 
 
@@ -74,7 +75,7 @@ class LiveRail:
             answer = self.exchange.ask("POST", "/v1/charges", said, reference=charge.reference)
         except NoAnswer:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, charge.reference, charge)
+        return _charge_state(answer, charge.reference, about=ORDER, asked=charge)
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
         try:
@@ -85,21 +86,21 @@ class LiveRail:
             if missed.reached:
                 return UNKNOWN_CHARGE
             raise PayrailUnavailable(retry_after=5) from missed
-        return _charge_state(answer, reference)
+        return _charge_state(answer, reference, about=ORDER)
 
     def charge_status(self, reference: str) -> ChargeState:
         try:
             answer = self.exchange.ask("GET", _of("charges", reference), reference=reference, repeatable=True)
         except NoAnswer:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, reference)
+        return _charge_state(answer, reference, about=QUESTION)
 
     def refund_charge(self, reference: str) -> ChargeState:
         try:
             answer = self.exchange.ask("POST", _of("charges", reference, "/refund"), {}, reference=reference)
         except NoAnswer:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, reference)
+        return _charge_state(answer, reference, about=ORDER)
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         said = {
@@ -141,11 +142,14 @@ def _destination(to: Wallet | BankAccount) -> dict[str, str]:
     }
 
 
-def _charge_state(answer: Answer, reference: str, asked: Charge | None = None) -> ChargeState:
+def _charge_state(answer: Answer, reference: str, *, about: str, asked: Charge | None = None) -> ChargeState:
+    """What an answer says. "Not found" answers a question, never an order; "wrong code" an order, never a question."""
     try:
         word = _heard(answer, reference, asked)
-        if word == "not_found" and asked is None:
+        if word == "not_found" and about == QUESTION:
             return ChargeState(outcome=Outcome.DECLINED)
+        if word == Outcome.WRONG_CODE and about == QUESTION:
+            raise wire.Unreadable("outcome")
         return ChargeState(
             outcome=Outcome(word),
             amount_minor=wire.amount(answer.said),
