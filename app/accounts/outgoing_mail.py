@@ -99,14 +99,15 @@ def verified_address(account_id: str | None) -> str | None:
 def send_for(sender_id: str, message: Message, *, run: Run, counted: bool = True) -> None:
     """Sends a mail if its sender's address is verified at this moment, and else drops it.
 
-    Answers go to that verified address or nowhere. With `counted=False` (no request has counted it) it is counted here
-    towards UNASKED_PER_RECIPIENT. Raises what `mail.send` raises.
+    Answers go to that verified address or nowhere. With `counted=False` (no request has counted it) it is counted here,
+    once for all tries, towards UNASKED_PER_RECIPIENT. Raises what `mail.send` raises.
     """
     address = verified_address(sender_id)
     if address is None:
         log.warning("outgoing_mail.sender_not_verified", sender_id=sender_id, key=run.key)
         return
-    if not counted and message.to != address and _is_too_many(sender_id, message.to):
+    # Only the first try is counted: while no mail can leave, the tries of a few tickets would use the day up.
+    if not counted and run.attempt == 1 and message.to != address and _is_too_many(sender_id, message.to):
         log.warning("outgoing_mail.recipient_limit_reached", sender_id=sender_id, key=run.key)
         return
     send(replace(message, reply_to=address if message.reply_to else None), fence=run.fence)

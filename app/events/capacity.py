@@ -1,9 +1,10 @@
 """The capacity of an event: how many places of all its ticket types together may be sold or allocated.
 
 There is no counter. Sold and allocated places are already counted per ticket type; their sum is compared with the
-capacity. Every action that takes places from the public locks the event's row first (`queries.lock_for_booking`,
-`queries.locked`) and reads the ticket types after that, so two bookings of different types cannot both take the last
-places. Places that come back only lower the sum and need no lock.
+capacity. Every action that takes places from the public holds the event's row first, so that nobody gives it a
+capacity meanwhile. Where there is one, it locks the row (`queries.lock_for_booking`, `queries.locked`) and reads the
+ticket types after that, so two bookings of different types cannot both take the last places. Places that come back
+only lower the sum and need no lock.
 """
 
 from collections.abc import Iterable

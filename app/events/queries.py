@@ -52,16 +52,25 @@ def is_due(found: Event) -> bool:
     return visibility.is_due(found.visibility, found.publish_at, database_now())
 
 
-def lock_for_booking(session: Session, caller: Caller, id: str) -> Event:
-    """An event inside a transaction that takes places of it: one such transaction at a time (see `capacity`).
+def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool) -> Event:
+    """An event inside a transaction that takes places of it: it stays as it is until that ends.
 
-    Its ticket types are read after the lock is held. Raises NotFound, also for somebody else's.
+    With a capacity, or where `limited` says that the places count against another limit of the event, one such
+    transaction at a time (see `capacity`). Its ticket types are read after the lock is held. Raises NotFound, also for
+    somebody else's.
     """
-    statement = select(Event).where(Event.id == id, owned(caller, WRITES))
-    found: Event | None = session.scalar(lock_event(statement))
-    if found is None:
+    mine = select(Event.capacity).where(Event.id == id, owned(caller, WRITES))
+    held = session.execute(hold_event(mine)).first()
+    if held is None:
         raise NotFound()
+    statement = select(Event).where(Event.id == id)
+    found: Event = session.scalars(lock_event(statement) if limited or held.capacity is not None else statement).one()
     return found
+
+
+def hold_event(statement: Select[Any]) -> Select[Any]:
+    """FOR KEY SHARE: nobody changes or removes the event meanwhile, and those who only hold it do not wait."""
+    return statement.with_for_update(read=True, key_share=True)
 
 
 def lock_event(statement: Select[Any]) -> Select[Any]:

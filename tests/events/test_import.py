@@ -164,6 +164,12 @@ def test_an_unknown_ticket_type_is_an_error_unless_it_may_be_made(
     assert_books_agree()
 
 
+def test_a_ticket_type_of_nothing_visible_is_missing(run: Run, owner: Client, event: dict[str, Any]) -> None:
+    done = run(HEADER + "A1,\u200b\u2060,Z,z@example.org,990,2026-10-01,\n", "--create-types")
+    assert done.exit_code == 1 and "row 2, ticketType: Must not be empty." in done.output
+    assert all(each["name"] for each in stats(owner, event)["ticketTypes"])
+
+
 def test_more_than_the_total_is_an_error_unless_overselling_is_allowed(
     run: Run, owner: Client, client: Client, event: dict[str, Any]
 ) -> None:

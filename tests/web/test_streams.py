@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.accounts.caller import Caller
 from app.core.errors import AppError
+from app.core.networks import network_of
 from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, frames, handover, places
 from app.web.streams.listener import BACKLOG, HEARTBEAT, LONGEST, STUCK, Gone, Listener, Ticket
 from app.web.streams.places import Places
@@ -156,6 +157,20 @@ def test_the_last_places_are_for_newcomers(app: Flask) -> None:
     _refused(found, "too late", StreamsFull, "203.0.113.1")
     found.leave_all()
     found.take("too late", "203.0.113.1")
+
+
+def test_an_ipv6_network_has_a_share_whatever_its_parts(app: Flask) -> None:
+    found = Places(app.extensions["settings"].REDIS_URL)
+    most = places.WIDER * places.PER_NETWORK
+    for number in range(most):
+        found.take(f"account {number // 5}", network_of(f"2001:db8:1:{number // 5:x}::1"))
+    _refused(found, "another", TooManyStreamsFromNetwork, network_of("2001:db8:1:ffff::1"))
+    for number in range(places.PER_HOST - places.KEPT_FREE - most):
+        found.take(f"other {number // 5}", network_of(f"2001:db8:2:{number // 5:x}::1"))
+    for number in range(places.WIDER * places.NEWCOMERS_PER_NETWORK):
+        found.take(f"newcomer {number}", network_of(f"2001:db8:3:{number:x}::1"))
+    _refused(found, "one more", StreamsFull, network_of("2001:db8:3:ffff::1"))
+    found.take("one more", network_of("2001:db8:4::1"))
 
 
 @pytest.mark.control

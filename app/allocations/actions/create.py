@@ -55,7 +55,7 @@ def create_block(
     EmailNotVerified.
     """
     with transaction() as session:
-        event = events.lock_for_booking(session, caller, event_id)
+        event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
         count_unverified(session, caller, PLACES, quantity)
         terms = terms_of(
             event, ticket_type_id=ticket_type_id, quantity=quantity, unit_price_minor=unit_price_minor,

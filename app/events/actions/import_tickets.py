@@ -11,7 +11,7 @@ from app.core.errors import NotFound
 from app.core.freshness import changed
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
-from app.events import availability
+from app.events import availability, queries
 from app.events.capacity import capacity_use
 from app.events.importing import statements as sql
 from app.events.importing.reading import SoldTicket
@@ -43,7 +43,7 @@ def import_tickets(
 ) -> Imported:
     """Books the tickets of a file. A reference that is known is compared and changed, never booked twice.
 
-    Imports into one event wait for each other. Raises NotFound, Rejected.
+    Imports into one event wait for each other, and whoever changes the event for them. Raises NotFound, Rejected.
     """
     try:
         with transaction() as session:
@@ -60,7 +60,8 @@ def _import(
 ) -> Imported:
     for setting in sql.PATIENCE:
         session.execute(text(setting))
-    event = session.scalar(select(Event).where(Event.id == event_id).with_for_update())
+    session.execute(sql.ALONE, {"event": event_id})
+    event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
     known = {each.name_key: each.id for each in event.ticket_types}
@@ -68,8 +69,14 @@ def _import(
     _stage(session, tickets, {**known, **new}, event.timezone)
     session.execute(sql.PLAN, {"event": event_id})
     counts = session.execute(sql.COUNTS).one()
-    warnings = _book(session, event, allow_oversell)
+    # Tickets are many. They are written before the rows are locked that blocks and claims wait for.
     _write(session, event_id)
+    locked = queries.lock_event(select(Event).where(Event.id == event_id))
+    session.execute(locked.execution_options(populate_existing=True))
+    warnings = _book(session, event, allow_oversell)
+    if new:
+        event.version += 1
+    _tally(session)
     changed(session, "tickets")
     return Imported(**counts._mapping, new_types=len(new), warnings=warnings)
 
@@ -98,7 +105,6 @@ def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], cr
     }
     session.add_all(rows.values())
     if rows:
-        event.version += 1
         changed(session, "events")
         session.flush()
     return {name_key: row.id for name_key, row in rows.items()}
@@ -159,6 +165,9 @@ def _check_capacity(
 def _write(session: Session, event_id: str) -> None:
     session.execute(sql.INSERT, {"event": event_id})
     session.execute(sql.UPDATE)
+
+
+def _tally(session: Session) -> None:
     touched = {"ids": list(session.scalars(sql.TOUCHED))}
     session.execute(sql.UNTALLY, touched)
     session.execute(sql.TALLY, touched)

@@ -65,7 +65,7 @@ class _Cells:
         made = SoldTicket(
             self.row.number,
             self._required("reference", self.layout.reference(self.cells), 120),
-            clean_name(self._required("ticket_type", self._cell("ticket_type"), 120)),
+            self._required("ticket_type", clean_name(self._cell("ticket_type")), 120),
             self._read(
                 "name",
                 full_name(self.layout, self.cells),

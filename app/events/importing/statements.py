@@ -10,6 +10,7 @@ PATIENCE = (
     "SET LOCAL statement_timeout = '10min'",
     "SET LOCAL idle_in_transaction_session_timeout = '10min'",
 )
+ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('ticket-import:' || :event, 0))")
 STAGING = text("""
     CREATE TEMP TABLE ticket_staging (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
@@ -46,7 +47,7 @@ DELTAS = text("""
         SELECT old_type, -1 FROM ticket_plan WHERE old_status = 'sold'
     ) moves GROUP BY ticket_type_id HAVING sum(delta) <> 0 ORDER BY ticket_type_id
 """)
-LOCK = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR UPDATE")
+LOCK = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE")
 FIRST_BEYOND = text("""
     SELECT row FROM ticket_plan
      WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)

@@ -1,8 +1,9 @@
 """How many streams there may be: five for an account, fifty for a client network, two hundred for a host; whichever
 process serves them. The last forty of a host go to newcomers: the first stream of an account, and at most five of a
-network that has so few. So a crowd from a few networks leaves room for everybody else.
+network that has so few. So a crowd from a few networks leaves room for everybody else. An IPv6 client counts with its
+/64 and, with twice as many, with the /48 around it.
 
-A place is a member of three sorted sets in Redis, with the time until which it counts; the process that serves the
+A place is a member of four sorted sets in Redis, with the time until which it counts; the process that serves the
 stream renews it. With Redis away a process counts its own.
 """
 
@@ -17,10 +18,13 @@ import structlog
 from redis.exceptions import RedisError
 
 from app.core.errors import Throttled, Unavailable
+from app.core.networks import Network
 from app.core.redis import connected
 
 PER_ACCOUNT, PER_NETWORK, PER_HOST = 5, 50, 200
 KEPT_FREE, NEWCOMERS_PER_NETWORK = 40, 5
+WIDER = 2
+"""How many networks' worth of places the network around one may have."""
 LASTS = 45.0
 HOST = socket.gethostname()
 ON_HOST = f"streams:host:{HOST}"
@@ -51,25 +55,36 @@ class Place:
     network: str
 
     @property
-    def keys(self) -> tuple[str, str, str]:
-        """The sets that count it: those of its account, of its network on this host, and of the host."""
-        return f"streams:account:{self.account}", f"streams:network:{HOST}:{self.network}", ON_HOST
+    def wider(self) -> str:
+        """The network around that of the client; for IPv4 the same."""
+        wider = self.network.wider if isinstance(self.network, Network) else None
+        return self.network if wider is None else wider
+
+    @property
+    def keys(self) -> tuple[str, str, str, str]:
+        """The sets that count it: those of its account, of its network and the wider one on this host, and of the
+        host."""
+        networks = (f"streams:network:{HOST}:{self.network}", f"streams:wider:{HOST}:{self.wider}")
+        return f"streams:account:{self.account}", *networks, ON_HOST
 
 
 class Counts(NamedTuple):
-    """How many places are taken by an account, by a network and on the host, the one that is asked for included."""
+    """How many places are taken by an account, by a network, by the wider one around it and on the host, the one that
+    is asked for included."""
 
     account: int
     network: int
+    wider: int
     host: int
 
     def check(self) -> None:
         """Raises TooManyStreams, TooManyStreamsFromNetwork, StreamsFull when they are too many."""
         if self.account > PER_ACCOUNT:
             raise TooManyStreams(retry_after=5)
-        if self.network > PER_NETWORK:
+        if self.network > PER_NETWORK or self.wider > WIDER * PER_NETWORK:
             raise TooManyStreamsFromNetwork(retry_after=5)
-        newcomer = self.account == 1 and self.network <= NEWCOMERS_PER_NETWORK
+        few = self.network <= NEWCOMERS_PER_NETWORK and self.wider <= WIDER * NEWCOMERS_PER_NETWORK
+        newcomer = self.account == 1 and few
         if self.host > (PER_HOST if newcomer else PER_HOST - KEPT_FREE):
             raise StreamsFull(retry_after=10)
 
@@ -134,13 +149,14 @@ class Places:
                 pipe.zcard(key)
 
         found = self._tried(asked)
-        return Counts(*found[-3:]) if found else None
+        return Counts(*found[-len(place.keys) :]) if found else None
 
     def _counted_here(self, place: Place) -> Counts:
         here = list(self.taken.values())
         return Counts(
             sum(each.account == place.account for each in here),
             sum(each.network == place.network for each in here),
+            sum(each.wider == place.wider for each in here),
             len(here),
         )
 

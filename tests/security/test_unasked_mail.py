@@ -1,0 +1,65 @@
+"""Mail that no request of its sender causes (tickets): so many a day for one address, whatever the mail server does."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts import outgoing_mail
+from app.clients import mailbox
+from app.clients.mail import Message
+from app.core.jobs import Run, Transient
+from app.core.throttle import Rule
+from tests.factories.accounts import account, mails_to
+
+GUEST = "guest@example.org"
+
+
+class Lease:
+    """A lease that nobody takes away."""
+
+    def fence(self) -> None: ...
+    def hold_in(self, session: Any) -> None: ...
+    def done_in(self, session: Any) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _three_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing_mail, "UNASKED_PER_RECIPIENT", Rule("mails-unasked", 3, outgoing_mail.DAY))
+
+
+def send(sender: str, number: int, *, attempt: int = 1) -> None:
+    key = f"ticket-{number}"
+    message = Message(
+        to=GUEST, subject="Your ticket", text="The code", html="<p>The code</p>", message_id=f"<{key}@test>"
+    )
+    outgoing_mail.send_for(sender, message, run=Run(number, key, attempt, Lease()), counted=False)
+
+
+def test_one_address_gets_so_many_a_day_from_one_sender() -> None:
+    first, second = (account("organiser").id for _ in range(2))
+    for number in range(5):
+        send(first, number)
+    assert len(mails_to(GUEST)) == 3
+    send(second, 9)
+    assert len(mails_to(GUEST)) == 4
+
+
+def test_tickets_leave_when_the_mail_server_is_back_however_often_they_were_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sender = account("organiser").id
+
+    def unavailable(*_: Any, **__: Any) -> None:
+        raise Transient("no mail server")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(outgoing_mail, "send", unavailable)
+        for attempt in range(1, 7):
+            for number in range(3):
+                with pytest.raises(Transient):
+                    send(sender, number, attempt=attempt)
+    for number in range(3):
+        send(sender, number, attempt=7)
+    assert len(mails_to(GUEST)) == 3
+    assert len(mailbox.messages()) == 3
