@@ -19,13 +19,22 @@ from app.merchants.states import CLOSED, DELETED
 
 @job("merchants.farewell", Delivery.LOCAL)
 def farewell(
-    run: Run, *, account_id: str, email: str, name: str, erased_at: str | None = None, returns_until: str | None = None
+    run: Run,
+    *,
+    account_id: str,
+    email: str,
+    name: str,
+    erased_at: str | None = None,
+    returns_until: str | None = None,
+    unmailed: bool = False,
 ) -> None:
-    """Has the domains above forget the merchant, and the person told at the address there was."""
+    """Has the domains above forget the merchant, and the person told at the address there was, if it was verified."""
     erased = Erased(account_id, datetime.fromisoformat(erased_at) if erased_at else None)
     with transaction() as session:
         run.done_in(session)
         forget_everywhere(session, erased)
+        if unmailed:
+            return
         enqueue("merchants.mail_farewell", email=email, name=name, account_id=account_id, returns_until=returns_until)
 
 

@@ -37,9 +37,12 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         check_step(merchant.status, DELETED)
         erase_above(session, caller.id, caller.email if caller.email_verified else None)
         erased_at = _erase(session, caller)
+        # Only where it is set: workers of the release before do not know it.
+        unmailed: dict[str, Any] = {} if caller.email_verified else {"unmailed": True}
         enqueue(
             "merchants.farewell", account_id=caller.id, email=caller.email, name=caller.name,
             erased_at=erased_at.isoformat(), returns_until=returns_until.isoformat() if returns_until else None,
+            **unmailed,
         )  # fmt: skip
     return {"status": DELETED, "money_may_return_until": returns_until}
 
