@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from flask import current_app
 from sqlalchemy import delete, func, select
 
@@ -15,9 +16,12 @@ from app.clients.mail import send
 from app.core import throttle
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
+from app.core.throttle import Rule
 from app.core.transaction import transaction
 
 TEMPLATES = {codes.VERIFY: "verify_email", codes.RESET: "reset_code"}
+NOTICES_A_DAY = Rule("notices-a-day", 20, timedelta(days=1))
+log = structlog.get_logger(__name__)
 MINUTES = int(codes.LIFETIME.total_seconds() // 60)
 
 
@@ -60,10 +64,19 @@ def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, second
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
 def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> None:
-    """Tells the owner of an account what happened to it; a retired account has no owner."""
+    """Tells the owner of an account what happened to it, at a verified address: an unverified one may be a stranger's.
+
+    Beyond NOTICES_A_DAY it is dropped and logged: by then the address has had as many of the same.
+    """
     account = by_id(account_id)
-    if account is not None and account.retired_at is None:
-        _send_notice(run, account, template, **context)
+    if account is None or account.email_verified_at is None:
+        return
+    with transaction() as session:
+        day = throttle.hit(session, NOTICES_A_DAY, f"{template}:{account_id}")
+    if day.exceeded:
+        log.warning("notice.limit_reached", account_id=account_id, template=template, key=run.key)
+        return
+    _send_notice(run, account, template, **context)
 
 
 @job("accounts.clean_up_retired_account", Delivery.LOCAL)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, func, text, update
+from sqlalchemy import Row, func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import InvalidCredentials
@@ -86,6 +86,12 @@ def end_all(session: OrmSession, account_id: str, reason: str, *, but: str | Non
         .values(ended_at=func.now(), end_reason=reason)
         .execution_options(synchronize_session=False)
     )
+
+
+def is_living(session: OrmSession, session_id: str) -> bool:
+    """Whether the session has not been ended, as the open transaction sees it."""
+    living = select(AccountSession.id).where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
+    return session.scalar(living) is not None
 
 
 def refresh_token(session_id: str, counter: int) -> str:

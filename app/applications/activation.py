@@ -6,10 +6,12 @@ from flask import current_app
 from sqlalchemy.orm import aliased
 
 from app.accounts import codes, passwords
+from app.accounts.addresses import lock_holder
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
 from app.accounts.queries import by_email
-from app.accounts.registration import Applicant, opened_account, with_role
+from app.accounts.registration import Applicant, insert_account, is_replaceable, opened_account, with_role
+from app.accounts.retirement import retire_account
 from app.accounts.throttling import check, check_password_of
 from app.applications import links
 from app.applications.links import Opened
@@ -47,18 +49,16 @@ def opened_with_account(token: str) -> tuple[Opened, Account | None]:
 def owner_of(found: Opened, known: Account | None, *, name: str, password: str, email: str | None) -> Owner:
     """The owner, who knows the password of the account if there is one. Nothing is written yet.
 
-    With and without an account the same is checked, and the same time is spent on the password. Raises
-    CurrentPasswordWrong, Throttled, and ValidationFailed without any address or for too common a password.
+    With and without an account the same is checked, and the same time is spent on the password. An unverified account
+    with another password gives way: anybody may have registered the address. Raises CurrentPasswordWrong, Throttled,
+    and ValidationFailed without any address or for too common a password.
     """
     address = known.email if known else found.application.email or email
     if address is None:
         raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
     existing = known or (None if found.application.email else by_email(address))
     passwords.check_uncommon(password, address, name, production=current_app.extensions["settings"].production)
-    if existing is not None:
-        release()
-        if not check_password_of(existing, password):
-            raise CurrentPasswordWrong(NOT_HIS)
+    if existing is not None and _opens(existing, password):
         return Owner(_applicant(found, existing.email, existing.name, ""), existing, proven=False)
     check(address, None)
     release()
@@ -67,11 +67,33 @@ def owner_of(found: Opened, known: Account | None, *, name: str, password: str, 
     return Owner(_applicant(found, address, name, passwords.hashed(password)), None, proven)
 
 
+def _opens(existing: Account, password: str) -> bool:
+    """Whether the password is that of the account; False lets a new one take its place.
+
+    Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
+    """
+    if is_replaceable(existing):
+        release()
+        return passwords.matches(existing.password_hash, password)
+    release()
+    if not check_password_of(existing, password):
+        raise CurrentPasswordWrong(NOT_HIS)
+    return True
+
+
 def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
-    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile."""
+    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile. An unverified
+    account that has the address is retired."""
     if owner.existing is not None:
         return with_role(session, owner.existing.id, owner.applicant)
-    return opened_account(session, owner.applicant, verified=owner.proven)
+    account = opened_account(session, owner.applicant, verified=owner.proven)
+    if account is not None:
+        return account
+    holder = lock_holder(session, owner.applicant.email)
+    if holder is None or not is_replaceable(holder):
+        return None
+    retire_account(session, holder)
+    return insert_account(session, owner.applicant, verified=owner.proven)
 
 
 def news_of(owner: Owner, account: Account) -> list[Work]:

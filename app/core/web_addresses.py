@@ -5,16 +5,17 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+_NO_LETTERS = frozenset({"Cf", "Mn", "Mc", "Me"})
 BREAK = "\u200b"
 _SCHEME = re.compile(
     r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,20}:/{1,3}\S|(?<!\S)/{2}\w|(?<![a-z0-9])(?:javascript|data|mailto):\S"
 )
 _WWW = re.compile(r"(?<![a-z0-9])www\d{0,2}\.\w")
 _MAIL = re.compile(r"(?<![^\s@<>()])[^\s@<>()]+@[\w-]+(?:\.[\w-]+)+(?![\w/-])")
-_NAME = re.compile(r"(?<![\w.-])((?:\w(?:[\w-]{0,61}\w)?\.)+)([^\W\d_][\w-]{0,62}[^\W_])(?![\w-])(\.?[/?#]|:\d)?")
+_NAME = re.compile(r"(?<!\w)((?:\w(?:[\w-]{0,61}\w)?\.)+)([^\W\d_][\w-]{0,62}[^\W_])(?!\w)(\.?[/?#]|:\d)?")
 _NUMBERS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d|/)")
-_JOINTS = re.compile(r"(?<=\w)\.(?=\w)|(?<=:)/(?=/)|@(?=\w)")
-_DOTS = str.maketrans({"\u3002": ".", "\uff61": ".", "\u2024": "."})
+_JOINTS = re.compile(r"[.\u3002\uff61\uff0e\u2024\ufe12](?=\w)|(?<=:)/(?=/)|@(?=\w)")
+_DOTS = str.maketrans({"\u3002": ".", "\uff61": ".", "\u2024": ".", "\ufe12": "."})
 
 
 def find_web_address(text: str) -> str | None:
@@ -42,10 +43,11 @@ def break_web_addresses(text: str) -> str:
 
 
 def _normalized(text: str) -> str:
-    """Lower-case, with letters of full width as ordinary ones, and without invisible characters."""
+    """Lower-case, with letters of full width as ordinary ones, and without invisible characters and marks: a mark is
+    no letter to a pattern, but belongs to a name in most scripts of India and to one in Thai."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_DOTS))
-        text = "".join(each for each in text if unicodedata.category(each) != "Cf")
+        text = "".join(each for each in text if unicodedata.category(each) not in _NO_LETTERS)
     return text.lower()
 
 
@@ -59,4 +61,4 @@ def _top_level_domains() -> frozenset[str]:
     lines = Path(__file__).with_name("top_level_domains.txt").read_text("ascii").lower().splitlines()
     names = [line for line in lines if line and not line.startswith("#")]
     spelled = [each[4:].encode("ascii").decode("punycode") for each in names if each.startswith("xn--")]
-    return frozenset([*names, *spelled])
+    return frozenset([*names, *map(_normalized, spelled)])

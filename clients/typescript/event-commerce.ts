@@ -707,7 +707,7 @@ export interface Operations {
     body: CodeBody;
     data: ResetTokenData;
   };
-  /** Set a new password with the reset token; every session ends. For anybody. */
+  /** Set a new password with the reset token; every session ends, and every provider is unlinked. For anybody. */
   "POST /api/auth/password-reset/complete": {
     path: {};
     query: {};

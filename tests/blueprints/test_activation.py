@@ -86,6 +86,37 @@ def test_an_account_that_is_there_is_linked_with_its_own_password_alone(client: 
     assert me["merchant"]["businessName"] == "Kapana Corner"
 
 
+@pytest.mark.parametrize("handed_over", [False, True])
+def test_an_unverified_account_does_not_hold_the_address(client: Client, handed_over: bool) -> None:
+    """Anybody can register the address of an applicant, who gets in all the same, and the other account is retired."""
+    squatter = account("organiser", email=EMAIL, verified=False, name="Mallory")
+    session = signed_in(client, squatter)
+    owner = organiser(client)
+    token = ready(client, owner)
+    if handed_over:
+        (application,) = data(owner.get(LIST))["applications"]
+        url = data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "activation"}), 201)["url"]
+        token = url.rpartition("/")[2]
+    done = data(client.post(f"{PATH}/{token}", activation()))
+    assert done["user"]["id"] != squatter.id and done["user"]["roles"] == ["merchant"]
+    assert sign_in_me(client, EMAIL)["emailVerified"] is not handed_over
+    assert refusal(session.get("/api/auth/me")) == (401, "SESSION_ENDED")
+    answer = client.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+    assert refusal(answer) == (401, "INVALID_CREDENTIALS")
+
+
+def test_an_unverified_account_is_linked_with_its_password(client: Client) -> None:
+    who = account("customer", email=EMAIL, verified=False)
+    done = data(client.post(f"{PATH}/{ready(client, organiser(client))}", activation(password=PASSWORD)))
+    assert done["user"]["id"] == who.id and done["user"]["roles"] == ["customer", "merchant"]
+
+
+def test_an_unverified_admin_is_not_replaced_by_an_activation(client: Client) -> None:
+    account("admin", email=EMAIL, verified=False)
+    answer = client.post(f"{PATH}/{ready(client, organiser(client))}", activation())
+    assert refusal(answer) == (422, "CURRENT_PASSWORD_WRONG")
+
+
 def test_a_link_says_the_same_with_and_without_an_account(client: Client) -> None:
     """The organiser can look at the link as well: it shows what the application says, and no name of an account."""
     token = ready(client, organiser(client))

@@ -12,13 +12,12 @@ from app.merchants.models import Merchant
 from tests.blueprints.test_codes import NEW, completed, later, reset_token
 from tests.blueprints.test_registration import body_of
 from tests.factories import events, merchants
-from tests.factories.accounts import PASSWORD, account, customer, deliver, newest_code, sign_in, signed_in
+from tests.factories.accounts import PASSWORD, account, customer, deliver, mails_to, newest_code, sign_in, signed_in
 from tests.http import Client, data, refusal
 from tests.races import at_once
 
 ADDRESS = "frieda@example.com"
 SQUATTERS = "the squatter's own"
-WALLET = {"payoutDetails": {"destination": "payrail", "payrail": {"msisdn": "+264811234567"}}, "settings": {}}
 
 
 def registered(client: Client, kind: str, password: str = PASSWORD) -> Client:
@@ -116,6 +115,34 @@ def test_a_reset_of_a_verified_account_keeps_the_account(client: Client) -> None
     owner = customer(email=ADDRESS)
     assert completed(client, reset_token(client)) == (200, "SUCCESS")
     assert holder().id == owner.id
+
+
+def link_squatters_google() -> None:
+    with transaction() as session:
+        session.add(ExternalIdentity(provider="google", subject="squatter", account_id=holder().id))
+
+
+def test_a_reset_unlinks_what_a_stranger_may_have_linked(client: Client) -> None:
+    """A stranger registers in the owner's name between the owner's registration and code. The owner enters the next
+    code and so verifies an account whose password is the stranger's, who links a Google account to it."""
+    registered(client, "customer")
+    registered(client, "customer", SQUATTERS)
+    data(client.post("/api/auth/verify-email", {"email": ADDRESS, "code": _code_after_gap()}))
+    assert login(client, SQUATTERS) is None
+    link_squatters_google()
+    later("61 seconds")
+    assert completed(client, reset_token(client)) == (200, "SUCCESS")
+    assert db.session.query(ExternalIdentity).count() == 0
+    assert login(client, SQUATTERS) == (401, "INVALID_CREDENTIALS") and login(client, NEW) is None
+    assert "were unlinked" in mails_to(ADDRESS)[0]["text"]
+
+
+def test_verifying_unlinks_what_an_unverified_account_had(client: Client) -> None:
+    """Earlier releases let it link."""
+    registered(client, "customer")
+    link_squatters_google()
+    data(client.post("/api/auth/verify-email", {"email": ADDRESS, "code": newest_code(ADDRESS)}))
+    assert db.session.query(ExternalIdentity).count() == 0
 
 
 def test_no_registration_voids_a_reset_that_the_mailbox_has_proven(client: Client) -> None:

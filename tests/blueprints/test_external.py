@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from threading import Barrier
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -9,7 +10,8 @@ from pytest_httpserver import HTTPServer
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.accounts.actions import identities
+from app.accounts import sessions
+from app.accounts.actions import external, identities
 from app.accounts.models import Account, ExternalIdentity
 from app.config import Settings
 from app.core.db import db
@@ -168,6 +170,25 @@ def test_a_signed_in_caller_links_his_account(client: Client, google: IdentityPr
     assert found["user"]["id"] == owner.id
     again = data(by_google(client, google.token(sub="g-1", email="other@example.com")))
     assert again["user"]["id"] == owner.id
+
+
+def test_who_is_signed_out_meanwhile_links_nothing(
+    client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reset ends the session of a stranger, whose request to link waits for the provider's keys."""
+    owner = customer()
+    check = external.verified
+
+    def reset_meanwhile(*given: Any, **more: Any) -> Any:
+        identity = check(*given, **more)
+        with transaction() as session:
+            sessions.end_all(session, owner.id, "password_reset")
+        return identity
+
+    monkeypatch.setattr(external, "verified", reset_meanwhile)
+    answer = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
+    assert refusal(answer) == (401, "INVALID_CREDENTIALS")
+    assert db.session.query(ExternalIdentity).count() == 0
 
 
 def test_a_subject_of_somebody_else_is_not_linked(client: Client, google: IdentityProvider) -> None:

@@ -13,7 +13,8 @@ ADDRESSES = [
     "пример.рф", "例え.テスト/あ", "example．com", "exam\u200bple.com", "example。com", "x.co", "pay.example/now",
     "site.internal/login", "10.0.0.1/admin", "203.0.113.9:8080", "javascript:alert(1)",
     "mailto:a@b.example", "a.b.c.museum", "ünï.de", "foo.bar?x=1", "tomorrow.No", "evil.zip", "free-tickets.shop",
-    "user@example.com/login",
+    "user@example.com/login", "-example.com", "..example.com", "example.com-", "สวัสดี.com", "हिन्दी.com", "भारत.भारत",
+    "exam\u034fple\u0337.com", "example\ufe12com", "example.\ufe0fcom",
 ]  # fmt: skip
 TEXTS = [
     "St. John", "N$ 1.500", "N$ 1.500,00", "Fr. 12.Dez", "12.Dez.2026", "12.12.2026", "a.m.", "6 p.m./7 p.m.",

@@ -91,6 +91,26 @@ def test_names_that_are_there_already_lose_what_nobody_sees(scratch: Flask) -> N
     assert found == {id: cleaned for id, (_, cleaned) in names.items()}
 
 
+def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: Flask) -> None:
+    downgrade(directory=FOLDER, revision="0020")
+    with db.engine.begin() as connection:
+        for name, verified in (("a", "now()"), ("b", "NULL")):
+            connection.execute(text(
+                "INSERT INTO account (id, email, email_verified_at, password_version, name, roles, version)"
+                f" VALUES (repeat('{name}', 24), '{name}@example.com', {verified}, 1, 'N', '{{organiser}}', 1)"
+            ))  # fmt: skip
+            connection.execute(text(
+                "INSERT INTO event (id, organiser_id, name, venue, city, city_key, country, timezone, starts_at,"
+                " ends_at, visibility, publish_at, search_text)"
+                f" VALUES (repeat('{name}', 24), repeat('{name}', 24), 'E', 'V', 'C', 'c', 'NA', 'Africa/Windhoek',"
+                " now() + interval '2 days', now() + interval '3 days', 'draft', now() + interval '1 day', '')"
+            ))  # fmt: skip
+    upgrade(directory=FOLDER)
+    with db.engine.connect() as connection:
+        timed = text("SELECT left(id, 1) FROM event WHERE publish_at IS NOT NULL")
+        assert connection.scalars(timed).all() == ["a"]
+
+
 def test_an_index_can_be_made_beside_the_traffic(scratch: Flask, tmp_path: Path) -> None:
     """As docs/upgrading.md advises: outside the transaction, and without a lock that others wait for."""
     folder = tmp_path / "migrations"

@@ -1,5 +1,6 @@
 """Two people who want the same address: its owner, who alone reads the mailbox, and an attacker."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,6 +8,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.clients.identity_provider import IdentityProvider
+from tests.factories.accounts import mails_to
 from tests.http import Client
 
 ADDRESS = "frieda@example.com"
@@ -37,6 +39,15 @@ UNPROVEN_LINKS = """
 """
 
 
+def code_mailed(sign: str) -> str | None:
+    """The newest code that was mailed for this purpose and greets the owner by name where it must."""
+    for mail in mails_to(ADDRESS):
+        found = re.search(r"\b(\d{3}) ?(\d{3})\b", mail["subject"])
+        if found and sign in mail["text"]:
+            return found[1] + found[2] if sign != "confirm" or "Frieda" in mail["text"] else None
+    return None
+
+
 @dataclass
 class Actor:
     """What somebody knows and does; `sessions` are the answers of their sign-ins."""
@@ -60,12 +71,18 @@ class Actor:
     def send(self, method: str, path: str, body: Any = None, session: dict[str, Any] | None = None) -> TestResponse:
         return self._client(session).open(method, path, body)
 
-    def register(self, kind: str, session: dict[str, Any] | None = None) -> TestResponse:
-        """Registers the address with the own name and password."""
-        names = {"customer": {"firstName": self.name, "lastName": "A"}}.get(kind, {"name": f"{self.name} A"})
-        more = {"merchant": {"businessName": self.name}, "organiser": {"orgName": self.name}}.get(kind, {})
+    def register(self, kind: str, session: dict[str, Any] | None = None, name: str | None = None) -> TestResponse:
+        """Registers the address with the own password, and the own name if no other is given."""
+        name = name or self.name
+        names = {"customer": {"firstName": name, "lastName": "A"}}.get(kind, {"name": f"{name} A"})
+        more = {"merchant": {"businessName": name}, "organiser": {"orgName": name}}.get(kind, {})
         body = {"email": ADDRESS, "password": self.password, **names, **more}
         return self.post(f"/api/auth/register/{kind}", body, session)
+
+    def take_role(self, kind: str, session: dict[str, Any]) -> None:
+        """Adds the role to the account of the session, if it has the address."""
+        if session["user"]["email"] == ADDRESS:
+            self.register(kind, session)
 
     def sign_in(self, path: str, body: dict[str, Any], session: dict[str, Any] | None = None) -> TestResponse:
         """Signs in, and keeps what that answers."""

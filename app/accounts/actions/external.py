@@ -7,7 +7,12 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts import sessions
 from app.accounts.addresses import lock_holder
 from app.accounts.caller import Caller
-from app.accounts.errors import EmailNotVerifiedByProvider, IdentityLinkedElsewhere, IdentityRejected
+from app.accounts.errors import (
+    EmailNotVerifiedByProvider,
+    IdentityLinkedElsewhere,
+    IdentityRejected,
+    InvalidCredentials,
+)
 from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
 from app.accounts.providers import verified
 from app.accounts.registration import default_name, replace_unverified
@@ -57,7 +62,7 @@ def _linked(session: OrmSession, identity: Identity) -> Account | None:
 
 def _account_for(session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None) -> Account:
     if caller is not None:
-        return session.get_one(Account, caller.id, with_for_update=True)
+        return _own_account(session, caller)
     if identity.email is None:
         raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
     if not identity.email_verified:
@@ -72,6 +77,15 @@ def _account_for(session: OrmSession, identity: Identity, caller: Caller | None,
     account = Account(id=new_id(), email=identity.email, name=name, roles=[CUSTOMER], email_verified_at=func.now())
     session.add(account)
     session.flush()
+    return account
+
+
+def _own_account(session: OrmSession, caller: Caller) -> Account:
+    """The caller's account, locked. Raises InvalidCredentials when a reset or the like has ended the session meanwhile:
+    who is signed out by it must not leave an identity behind."""
+    account = session.get_one(Account, caller.id, with_for_update=True)
+    if not sessions.is_living(session, caller.session_id):
+        raise InvalidCredentials()
     return account
 
 

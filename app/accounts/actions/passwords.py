@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts import codes, passwords, sessions
 from app.accounts.addresses import lock_holder
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
+from app.accounts.identities import unlink_all
 from app.accounts.models import Account, ResetToken
 from app.accounts.registration import default_name, replace_unverified
 from app.accounts.throttling import PER_ADDRESS
@@ -56,10 +57,13 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
     """Sets the password, verifies the address, ends every session and tells the owner.
 
     An unverified account is retired, and a new one takes its address and roles: whoever made the old one has not
-    proven the mailbox. Raises ResetTokenInvalid. Of many at once, one succeeds.
+    proven the mailbox. Identities are unlinked, because a stranger may have linked one: what signs in afterwards is
+    this password and a provider that has verified this address. Raises ResetTokenInvalid. Of many at once, one
+    succeeds.
     """
     check_new_password(email=email, password=password)
     new_hash = passwords.hashed(password)
+    unlinked = False
     with transaction() as session:
         account = lock_holder(session, email)
         if account is None or not _use_token(session, account, reset_token):
@@ -70,10 +74,11 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
         else:
             account.password_hash, account.password_version = new_hash, account.password_version + 1
             account.version += 1
+            unlinked = unlink_all(session, account.id)
             sessions.end_all(session, account.id, "password_reset")
         codes.void(session, codes.RESET, email)
         throttle.clear(session, PER_ADDRESS, email)
-        enqueue("accounts.mail_notice", template="password_changed", account_id=account.id)
+        enqueue("accounts.mail_notice", template="password_changed", account_id=account.id, unlinked=unlinked)
 
 
 def _use_token(session: OrmSession, account: Account, reset_token: str) -> bool:

@@ -1,10 +1,11 @@
 """Proving that an address is one's own."""
 
-from sqlalchemy import func, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import codes
 from app.accounts.errors import CodeInvalid
+from app.accounts.identities import unlink_all
 from app.accounts.models import Account
 from app.core.transaction import transaction
 
@@ -26,14 +27,14 @@ def verify_email(*, email: str, code: str) -> None:
 
 
 def mark_verified(session: OrmSession, email: str) -> bool:
-    """Whether there is an account with that address, which is verified now."""
-    changed = session.execute(
-        update(Account)
-        .where(Account.email == email)
-        .values(
-            email_verified_at=func.coalesce(Account.email_verified_at, func.now()),
-            version=Account.version + 1,
-        )
-        .returning(Account.id)
-    )
-    return changed.first() is not None
+    """Whether there is an account with that address, which is verified now.
+
+    Identities that it had before are unlinked: nobody knows whose they are. Only earlier releases linked them.
+    """
+    proven = update(Account).where(Account.email == email, Account.email_verified_at.is_(None))
+    values = {"email_verified_at": func.now(), "version": Account.version + 1}
+    account_id = session.scalar(proven.values(**values).returning(Account.id))
+    if account_id is None:
+        return session.scalar(select(Account.id).where(Account.email == email)) is not None
+    unlink_all(session, account_id)
+    return True

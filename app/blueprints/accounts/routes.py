@@ -219,7 +219,7 @@ def verify_reset(**body: Any) -> Any:
     errors=[errors.ResetTokenInvalid],
 )
 def complete_reset(**body: Any) -> Any:
-    """Set a new password with the reset token; every session ends.
+    """Set a new password with the reset token; every session ends, and every provider is unlinked.
 
     The token comes from `password-reset/verify` or from the link in the mail. An unverified account is replaced by a
     new one that keeps its roles and nothing else.

@@ -36,10 +36,11 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         check_step(merchant.status, DELETED)
         _erase(session, caller)
         erase_above(session, Leaving(caller.id, caller.email if caller.email_verified else None))
-        enqueue(
-            "merchants.mail_farewell", account_id=caller.id, email=caller.email, name=caller.name,
-            returns_until=returns_until.isoformat() if returns_until else None,
-        )  # fmt: skip
+        if caller.email_verified:
+            enqueue(
+                "merchants.mail_farewell", account_id=caller.id, email=caller.email, name=caller.name,
+                returns_until=returns_until.isoformat() if returns_until else None,
+            )  # fmt: skip
     return {"status": DELETED, "money_may_return_until": returns_until}
 
 

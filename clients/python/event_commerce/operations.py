@@ -288,7 +288,7 @@ class Operations(Transport):
         reset_token: Any,
         password: Any,
     ) -> dict[str, Any]:
-        """Set a new password with the reset token; every session ends. For anybody."""
+        """Set a new password with the reset token; every session ends, and every provider is unlinked. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/auth/password-reset/complete",
