@@ -71,14 +71,18 @@ def _import(
     counts = session.execute(sql.COUNTS).one()
     # Tickets are many. They are written before the rows are locked that blocks and claims wait for.
     _write(session, event_id)
-    locked = queries.lock_event(select(Event).where(Event.id == event_id))
-    session.execute(locked.execution_options(populate_existing=True))
-    warnings = _book(session, event, allow_oversell)
+    warnings = _book(session, _locked(session, event_id), allow_oversell)
     if new:
         event.version += 1
     _tally(session)
     changed(session, "tickets")
     return Imported(**counts._mapping, new_types=len(new), warnings=warnings)
+
+
+def _locked(session: Session, event_id: str) -> Event:
+    """The event and its ticket types as they are under the lock, whatever was read before."""
+    statement = queries.lock_event(select(Event).where(Event.id == event_id))
+    return session.scalars(statement.execution_options(populate_existing=True)).one()
 
 
 def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
