@@ -165,9 +165,8 @@ def job(
 
 
 def find(kind: str) -> Job:
-    """The job of that kind. Raises UnknownKind."""
-    if kind not in _registry:
-        discover()
+    """The job of that kind, once every domain has registered what it adds to the jobs of others. Raises UnknownKind."""
+    discover()
     if kind not in _registry:
         raise UnknownKind(kind)
     return _registry[kind]
