@@ -82,7 +82,8 @@ def _import(
 def _locked(session: Session, event_id: str) -> Event:
     """The event and its ticket types as they are under the lock, whatever was read before."""
     statement = queries.lock_event(select(Event).where(Event.id == event_id))
-    return session.scalars(statement.execution_options(populate_existing=True)).one()
+    found: Event = session.scalars(statement.execution_options(populate_existing=True)).one()
+    return found
 
 
 def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
