@@ -2,13 +2,13 @@
 
 Such times were set before publishing needed a verified address, and are not looked at again when they come.
 
-Revision ID: 0023
+Revision ID: 0021
 Revises: 0020
 """
 
 from alembic import op
 
-revision = '0023'
+revision = '0021'
 down_revision = '0020'
 branch_labels = None
 depends_on = None
