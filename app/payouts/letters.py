@@ -13,7 +13,7 @@ from app.core.db import db
 from app.core.money import spoken
 from app.ledger.models import Purse
 from app.payouts.models import Payout, PayoutReview
-from app.payouts.reviewing import SENTENCES
+from app.payouts.reviewing import RETIRED_WITH_MONEY, SENTENCES
 from app.payouts.statement import month_of, statement_pdf
 
 REASONS = {
@@ -69,7 +69,8 @@ def for_operator(review_id: int, account_id: str, *, key: str) -> Message | None
         what=SENTENCES[review.kind],
         amount=spoken(payout.amount_minor) if payout else "",
         destination=payout.shown_as if payout else "",
-        payout_id=review.reference,
+        label="Account" if review.kind == RETIRED_WITH_MONEY else "Payout",
+        reference=review.reference,
     )
 
 

@@ -121,7 +121,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 def test_whoever_mistypes_an_address_in_a_browser_gets_a_page(client: Client, path: str) -> None:
     page = client.flask.get(path, headers=BROWSER)
     assert page.status_code == 404 and page.mimetype == "text/html"
-    assert "Page not found" in page.text and "Was the link copied whole?" in page.text
+    assert "Page not found" in page.text and "Check that you copied the whole link." in page.text
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
 
 

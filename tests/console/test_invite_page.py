@@ -60,10 +60,10 @@ def test_a_page_behind_a_link_is_kept_by_nobody_and_told_to_nobody(owner: Client
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("UPDATE invite_link SET expires_at = now()", "This invitation has had its time"),
+        ("UPDATE invite_link SET expires_at = now()", "This invitation has expired"),
         ("UPDATE invite_link SET uses = 1, max_uses = 1", "This invitation has been used"),
-        ("UPDATE invite_link SET revoked_at = now()", "This invitation no longer stands"),
-        ("UPDATE event SET visibility = 'cancelled'", "This invitation no longer stands"),
+        ("UPDATE invite_link SET revoked_at = now()", "This invitation is no longer valid"),
+        ("UPDATE event SET visibility = 'cancelled'", "This invitation is no longer valid"),
     ],
 )
 def test_a_dead_link_says_why_and_whom_to_ask(owner: Client, visitor: Visitor, statement: str, words: str) -> None:

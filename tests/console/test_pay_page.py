@@ -77,6 +77,8 @@ def test_an_answer_that_does_not_come_is_waited_for(client: Client, visitor: Vis
     visitor.send()
     page = visitor.send(code=CODE)
     assert "<h1>Your payment is on its way</h1>" in page.text and "Look again" in page.text
+    assert "We are waiting for your wallet ••••\u00a00002 to confirm N$\u00a0" in page.text
+    assert "Waiting for your wallet" in page.text and "Pay from your mobile wallet" not in page.text
     assert visitor.forms == []
 
 

@@ -16,6 +16,7 @@ from app.core.outbox.reaping import reap
 from app.core.transaction import transaction
 from app.merchants import claiming, money
 from app.payouts import operating
+from app.payouts.reviewing import RETIRED_WITH_MONEY, review
 from app.subscriptions import claiming as claiming_devices
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
@@ -135,13 +136,23 @@ def test_a_payout_that_comes_back_after_the_deletion_is_given_to_operators(clien
         later()
     assert scalar("SELECT status FROM payout") == "returned"
     assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=who.id) == 1000
-    (review,) = operating.open_reviews()
-    assert (review.review.kind, review.review.reference) == ("merchant_deleted", made["id"])
+    (opened,) = operating.open_reviews()
+    assert (opened.review.kind, opened.review.reference) == ("merchant_deleted", made["id"])
     (mail,) = mails_to(operator.email)
     assert made["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
     assert mails_to(reader.email) == []
     assert not [each for each in mails_to(email) if "came back" in each["subject"]]
     lawful()
+
+
+def test_a_review_about_an_account_names_the_account_and_no_payout(client: Client) -> None:
+    operator, who = account("admin"), merchant_account()
+    with transaction() as session:
+        review(session, who.id, RETIRED_WITH_MONEY, balanceMinor=1000)
+    work()
+    (mail,) = mails_to(operator.email)
+    for text in (mail["text"], mail["html"]):
+        assert f"Account {who.id}" in text and f"Payout {who.id}" not in text
 
 
 def test_who_was_never_paid_is_told_of_no_return(client: Client) -> None:

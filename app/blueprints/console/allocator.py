@@ -52,7 +52,11 @@ EMAIL = Input(
     hint="The ticket is sent there.",
     type="email",
     inputmode="email",
-    says={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
+    says={
+        "required": WRONG_EMAIL,
+        "invalid_email": WRONG_EMAIL,
+        "ALREADY_CLAIMED": "This address has a place already. To give it another one, tick the box below.",
+    },
     about=("ALREADY_CLAIMED",),
 )
 AGAIN = Input("allowDuplicates", "Give this address another place")
@@ -106,7 +110,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
         return dead(token, error)
     except REFUSALS as error:
         return _slot_page(token, slot_id, form.refused(error))
-    return _told(token, f"The place is {done['name']}’s now. The ticket before counts no longer.")
+    return _told(token, f"The place is {done['name']}’s now. The earlier ticket no longer works.")
 
 
 @blueprint.post("/<token>/<slot_id>/take-back")

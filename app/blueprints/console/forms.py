@@ -119,8 +119,9 @@ class Filled:
     def _found(self, error: AppError) -> list[Complaint]:
         if isinstance(error, ValidationFailed):
             return [self._of_problem(**each) for each in error.data["errors"]]
-        place = next((each.name for each in self.form.inputs.values() if error.code in each.about), "")
-        return [Complaint(place, for_people(error), for_people(error))]
+        place = next((each for each in self.form.inputs.values() if error.code in each.about), None)
+        sentence = (place.says.get(error.code) if place else None) or for_people(error)
+        return [Complaint(place.name if place else "", sentence, sentence)]
 
     def _of_problem(self, path: str, code: str, message: str) -> Complaint:
         shown = self.form.inputs.get(re.split(r"[.\[]", path)[0])

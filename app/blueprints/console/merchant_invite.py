@@ -29,11 +29,11 @@ class Outcome:
 
 ASK = "If you still want to take part, write to the organiser at the address below and ask for a new invitation."
 OUTCOMES = {
-    LINK_EXPIRED: Outcome("This invitation has had its time", ASK),
-    EXPIRED: Outcome("This invitation has had its time", ASK),
-    REVOKED: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
-    WITHDRAWN: Outcome("This invitation no longer stands", f"It was withdrawn, or the event was called off. {ASK}"),
-    USED_UP: Outcome("This invitation has been used", f"As many have applied with it as it counts for. {ASK}"),
+    LINK_EXPIRED: Outcome("This invitation has expired", ASK),
+    EXPIRED: Outcome("This invitation has expired", ASK),
+    REVOKED: Outcome("This invitation is no longer valid", f"It was withdrawn, or the event was called off. {ASK}"),
+    WITHDRAWN: Outcome("This invitation is no longer valid", f"It was withdrawn, or the event was called off. {ASK}"),
+    USED_UP: Outcome("This invitation has been used", f"It has reached its limit of applications. {ASK}"),
     ACCEPTED: Outcome("You take part", "You have accepted this invitation, and the organiser knows.", good=True),
     DECLINED: Outcome(
         "You have declined", "The organiser knows. If you have thought again, write to them.", over=False

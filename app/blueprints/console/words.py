@@ -3,12 +3,13 @@
 from app.core.errors import AppError
 
 SENTENCES = {
-    "NOT_FOUND": "Nothing stands at this address. Was the link copied whole?",
+    "NOT_FOUND": "We can’t find this page. Check that you copied the whole link.",
     "RATE_LIMITED": "Too many tries in a short time.",
     "SERVICE_UNAVAILABLE": "A part of the service is away for a moment.",
     "DATABASE_UNAVAILABLE": "A part of the service is away for a moment. What you sent may not have been kept.",
     "BUSY": "Others are changing the same thing right now.",
     "INTERNAL_ERROR": "The fault is ours, and it has been noted. Try again in a few minutes.",
+    "ALREADY_ADMITTED": "This guest has been admitted, so the ticket stays as it is.",
     "OTP_WRONG": "This is not the code. Take the newest message on your phone.",
     "RESET_TOKEN_INVALID": "The password was changed elsewhere at the same moment. Ask for a new code.",
 }
