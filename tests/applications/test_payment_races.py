@@ -8,11 +8,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, update
 
-from app.applications import jobs
+from app.applications import erasure
 from app.applications.actions import decisions, pay
 from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
 from app.core.transaction import transaction
+from app.merchants.erasure import Leaving
 from tests.blueprints.test_stall_fee import otp
 from tests.blueprints.test_stall_fee_outcomes import withdrawable
 from tests.factories.applications import LIST
@@ -119,7 +120,7 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
             else:
                 claimed.wait(10)
                 with transaction() as session:
-                    jobs.end_applications(session, account_id)
+                    erasure.erase_of_merchant(session, Leaving(account_id, retired=True))
 
     at_once(2, act)
     return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))

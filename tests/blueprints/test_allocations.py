@@ -267,7 +267,7 @@ def test_a_key_makes_one_block(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("what", "most"),
-    [("create", 8), ("codes", 5), ("invite", 6), ("claim", 5), ("admit", 2), ("read", 4), ("will-call", 2),
+    [("create", 9), ("codes", 5), ("invite", 6), ("claim", 5), ("admit", 2), ("read", 4), ("will-call", 2),
      ("revoke", 6), ("release-unused", 5), ("list", 4)],
 )  # fmt: skip
 def test_what_it_costs(client: Client, what: str, most: int) -> None:

@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
+from app.merchants.erasure import Leaving
 from app.subscriptions import actions
-from app.subscriptions.jobs import forget
+from app.subscriptions.jobs import erase_ways
 from app.subscriptions.links import Subject
 from tests.counting import counted
 from tests.factories.accounts import account, customer, signed_in
@@ -172,11 +173,11 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
     data(merchant.patch(PREFERENCES, {"sms": False}))
     actions.unsubscribe(Subject(who.email, lights))
     with transaction() as session:
-        forget(session, who.id)
+        erase_ways(session, Leaving(who.id))
     assert len(devices()) == 1, "whoever keeps another role keeps his devices"
     with transaction() as session:
         session.execute(text("UPDATE account SET roles = '{}' WHERE id = :id"), {"id": who.id})
-        forget(session, who.id)
+        erase_ways(session, Leaving(who.id))
     assert devices() == [] and ended() == [(who.email, lights)]
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM channel_preference")).scalar() == 0

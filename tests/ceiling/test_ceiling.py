@@ -19,14 +19,16 @@ LOCKS_THE_ADDRESS = ("activating_a_new_account", "activating_with_an_address_tha
                      "opening_an_account")  # fmt: skip
 ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
 ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
-ERASES_APPLICATIONS = ("deleting",)
+HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
 MORE = {
     **dict.fromkeys(COUNTS_MAILS, 2),
     **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
-    **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *ERASES_APPLICATIONS), 1),
+    **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT), 1),
+    "deleting": 5,
 }
 """What these take beyond six: the sender of mail to others and their day's count, the lock of an address, the payments
-that the rail has not answered, the clock of the database."""
+that the rail has not answered, the clock of the database, the merchant or event that may go meanwhile. A deletion
+erases in its own transaction what five domains know of the merchant."""
 BLUEPRINTS = ("applications", "activation", "merchants", "invitations", "crew",
               "documents", "pay", "activate", "merchant_invite", "campaigns", "click")  # fmt: skip
 MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls)

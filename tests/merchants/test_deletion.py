@@ -151,8 +151,7 @@ def test_a_review_about_an_account_names_the_account_and_no_payout(client: Clien
         review(session, who.id, RETIRED_WITH_MONEY, balanceMinor=1000)
     work()
     (mail,) = mails_to(operator.email)
-    for part in (mail["text"], mail["html"]):
-        assert f"Account {who.id}" in part and f"Payout {who.id}" not in part
+    assert all(f"Account {who.id}" in mail[part] and f"Payout {who.id}" not in mail[part] for part in ("text", "html"))
 
 
 def test_who_was_never_paid_is_told_of_no_return(client: Client) -> None:
