@@ -6,6 +6,8 @@ from app.core import jobs
 from tests.house.sources import calls, trees
 
 ENQUEUE = {"enqueue", "enqueue_many", "enqueuing", "errand"}
+OF_OLDER_VERSIONS = {"merchants.farewell"}
+"""Kinds that nothing enqueues any more: rows of before an upgrade may still be waiting."""
 
 
 def test_every_kind_of_work_has_its_job() -> None:
@@ -40,6 +42,6 @@ def test_every_job_is_enqueued_or_recurs() -> None:
     idle = [
         kind
         for kind, job in jobs._registry.items()
-        if job.call.__module__.startswith("app.") and not job.every and kind not in enqueued
+        if job.call.__module__.startswith("app.") and not job.every and kind not in enqueued | OF_OLDER_VERSIONS
     ]
     assert idle == []
