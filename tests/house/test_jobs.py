@@ -8,6 +8,8 @@ from tests.house.sources import calls, trees
 # Rows of these may still wait when a new version begins.
 OF_OLDER_VERSIONS = ("merchants.farewell",)
 ENQUEUE = {"enqueue", "enqueue_many", "enqueuing", "errand"}
+OF_OLDER_VERSIONS = {"merchants.farewell"}
+"""Kinds that nothing enqueues any more: rows of before an upgrade may still be waiting."""
 
 
 def test_every_kind_of_work_has_its_job() -> None:
@@ -42,6 +44,6 @@ def test_every_job_is_enqueued_or_recurs() -> None:
     idle = [
         kind
         for kind, job in jobs._registry.items()
-        if job.call.__module__.startswith("app.") and not job.every and kind not in enqueued
+        if job.call.__module__.startswith("app.") and not job.every and kind not in enqueued | OF_OLDER_VERSIONS
     ]
     assert idle == list(OF_OLDER_VERSIONS)
