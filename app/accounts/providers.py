@@ -12,7 +12,7 @@ NONCE_MISSING = "The provider's token carries a nonce. Send the nonce that you a
 
 
 def verified(provider: str, token: str, *, nonce: str | None) -> Identity:
-    """Whom the provider's token speaks of.
+    """The person in the provider's token.
 
     Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable, and ValidationFailed when the token carries a
     nonce and none was sent along.

@@ -47,7 +47,7 @@ def sweep_files(run: Run) -> None:
 
 
 def _repeat(run: Run, deadline: float, name: str, page: Page) -> None:
-    """Erases page after page. Raises Postpone when this run has had its time."""
+    """Erases page after page. Raises Postpone when the time of this run is used up."""
     erased = 0
     while True:
         if time.monotonic() > deadline:

@@ -40,7 +40,7 @@ def change_open_link(
 ) -> dict[str, Any]:
     """The link for anybody, with how many places it gives out in all and to one; what is not given stays as it is.
 
-    A new link counts from nought. Raises NotFound, ValidationFailed, EventClosed, ReleaseTimePassed.
+    A new link counts from zero. Raises NotFound, ValidationFailed, EventClosed, ReleaseTimePassed.
     """
     with transaction() as session:
         block = dict(books.locked(session, caller, event_id, block_id))
