@@ -1,11 +1,7 @@
 """A merchant who leaves takes the personal data of their applications along; figures and decisions stay."""
 
-import importlib
 import shutil
-import time
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -16,7 +12,6 @@ from app.accounts.retirement import retire_account
 from app.clients import storage
 from app.core.db import db
 from app.core.transaction import transaction
-from app.merchants.actions import delete as deletion
 from tests.applications.test_replaced_files import files
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import (
@@ -26,16 +21,13 @@ from tests.factories.applications import (
     activation,
     applied,
     approved,
-    body,
     decided,
     handed_in,
     link,
     paid,
-    upload,
 )  # fmt: skip
 from tests.factories.events import organiser
 from tests.http import Client, data
-from tests.races import at_once
 from tests.retention.test_guests import erase
 
 ME = "/api/merchants/me"
@@ -217,63 +209,3 @@ def test_a_retired_account_keeps_only_applications_with_money(client: Client, mo
     assert (shown["contactName"], shown["status"]) == (("Tuli Hamutenya", "submitted") if kept else (None, "withdrawn"))
     with db.engine.begin() as connection:
         assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == kept
-
-
-def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """The status of an application that comes when the deletion has looked for applications; how many have a name."""
-    me = signed_in(client, account("merchant", email=EMAIL))
-    erased, looked = deletion.erase_above, Event()
-
-    def erase_slowly(*arguments: Any) -> None:
-        erased(*arguments)
-        looked.set()
-        time.sleep(1)
-
-    def act(number: int) -> int:
-        own = Client(app.test_client(), me.headers)
-        if number == 0:
-            delete_me(own)
-            return 200
-        looked.wait(10)
-        return int(own.post(LIST, body(email=None, contactName=None, phone=None)).status_code)
-
-    monkeypatch.setattr(deletion, "erase_above", erase_slowly)
-    answers = at_once(2, act)
-    with db.engine.begin() as connection:
-        named = connection.scalar(text("SELECT count(*) FROM merchant_application WHERE contact_name IS NOT NULL"))
-    return answers[1], int(named or 0)
-
-
-def test_an_application_that_comes_during_the_deletion_leaves_nothing(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert application_during_a_deletion(app, client, monkeypatch) == (409, 0)
-
-
-@pytest.mark.control
-def test_without_holding_the_merchant_it_would_keep_their_name(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submit = importlib.import_module("app.applications.actions.submit")
-    monkeypatch.setattr(submit, "hold_merchant", lambda *arguments: None)
-    assert application_during_a_deletion(app, client, monkeypatch) == (201, 1)
-
-
-def test_deleting_while_documents_are_handed_in_leaves_none(app: Flask, client: Client) -> None:
-    """A scan that arrives at the same moment is refused or erased."""
-    for _ in range(5):
-        owner = organiser(client)
-        approved(client, owner)
-        token = link("documents")
-        me = signed_in(client, account("merchant", email=EMAIL))
-
-        def act(number: int, me: Client = me, token: str = token) -> int:
-            own = Client(app.test_client(), me.headers if number == 0 else {})
-            if number == 0:
-                return own.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}).status_code
-            return int(upload(own, token, "identity").status_code)
-
-        answers = at_once(3, act)
-        assert answers[0] == 200 and set(answers[1:]) <= {200, 404, 409, 410}, answers
-        deliver()
-        assert not files(app)

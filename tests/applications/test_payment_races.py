@@ -1,4 +1,4 @@
-"""A code and a withdrawal at the same moment: one of them counts. With the guard off as well."""
+"""A code at the moment of a withdrawal, of the end of the event, of a retirement. With the guards off as well."""
 
 import time
 from threading import Event
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, update
+from sqlalchemy import false, func, update
 
-from app.applications import erasure
+from app.applications import erasure, jobs
 from app.applications.actions import decisions, pay
 from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
@@ -75,11 +75,10 @@ def test_without_a_look_at_the_application_it_would(
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "paid")
 
 
-@pytest.mark.parametrize("confirms_first", [True, False])
-def test_of_a_code_and_the_end_of_the_event_one_counts(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, confirms_first: bool
-) -> None:
-    """Whichever comes first: an application that has expired is not paid afterwards."""
+def code_at_the_end_of_the_event(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, *, confirms_first: bool
+) -> tuple[str, str]:
+    """The states of application and payment after a code and the end of the event at once."""
     _, _, path = withdrawable(client)
     data(client.post(path))
     confirm = MockRail.confirm_charge
@@ -99,8 +98,25 @@ def test_of_a_code_and_the_end_of_the_event_one_counts(
 
     monkeypatch.setattr(MockRail, "confirm_charge", confirmed_slowly)
     at_once(2, act)
-    found = scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+    return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+
+
+@pytest.mark.parametrize("confirms_first", [True, False])
+def test_of_a_code_and_the_end_of_the_event_one_counts(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, confirms_first: bool
+) -> None:
+    """Whichever comes first: an application that has expired is not paid afterwards."""
+    found = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=confirms_first)
     assert found in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []
+
+
+@pytest.mark.control
+def test_without_waiting_for_the_payment_an_expired_application_is_paid(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "UNANSWERED", false())
+    found = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=True)
+    assert found == ("expired", "paid") and [kind for kind, _ in reviews()] == ["application_closed"]
 
 
 def retirement_during_a_code(app: Flask, client: Client) -> str:

@@ -29,6 +29,7 @@ from tests.factories.stall_payments import (
     status_of,
 )
 from tests.http import Client, data, refusal
+from tests.models.charges import ModelRail
 from tests.races import at_once
 
 OTHER = {"payrailMsisdn": "081 765 4321"}
@@ -193,6 +194,15 @@ def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
     assert not journal_of(journal, "charge")
 
 
+def test_a_start_that_was_lost_is_not_made_again_once_the_event_is_called_off(payer: Client) -> None:
+    _, _, path = withdrawable(payer)
+    with rail_of(ModelRail(start_answer="lost")) as rail:
+        assert payer.post(path).status_code == 503
+        write("UPDATE event SET visibility = 'cancelled'")
+        assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
+    assert rail.charges == {}
+
+
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:
     _, application_id, path = withdrawable(payer)
     started = unanswered(payer, server, path)
@@ -248,6 +258,15 @@ def codes_at_once(payer: Client) -> Counter[str]:
 def test_of_wrong_codes_at_once_none_is_told_that_the_payment_has_expired_while_it_lives(payer: Client) -> None:
     said = codes_at_once(payer)
     assert set(said) <= {"OTP_WRONG", "SUCCESS"} and said["OTP_WRONG"] >= 12, said
+
+
+@pytest.mark.control
+def test_without_a_second_try_a_code_that_was_slower_is_not_looked_at(
+    payer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paying, "range", lambda tries: [0], raising=False)
+    said = codes_at_once(payer)
+    assert said["PAYMENT_IN_PROGRESS"] > 0, said
 
 
 def test_a_code_that_another_was_quicker_than_is_still_looked_at(

@@ -256,9 +256,15 @@ def test_a_capacity_that_falls_while_many_book_never_falls_below_what_is_booked(
 ) -> None:
     def one(number: int) -> int:
         client = Client(app.test_client(), owner.headers)
-        if number % 4:
-            return int(ask(client, event, 10, type_=number % 2).status_code)
-        return int(client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number}).status_code)
+        for _ in range(5):
+            if number % 4:
+                answer = ask(client, event, 10, type_=number % 2)
+            else:
+                answer = client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number})
+            # Who waits too long for the event's row is told to come again.
+            if answer.status_code != 503:
+                break
+        return int(answer.status_code)
 
     assert set(at_once(32, one)) <= {200, 201, 409}
     assert_law_holds()

@@ -9,20 +9,18 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
-from app.clients.payrail import TransferOutcome
 from app.core.outbox import enqueue
 from app.core.outbox.pace import pace
 from app.core.outbox.reaping import reap
 from app.core.transaction import transaction
 from app.merchants import claiming, money
-from app.payouts import operating
 from app.payouts.reviewing import RETIRED_WITH_MONEY, review
 from app.subscriptions import claiming as claiming_devices
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
 from tests.factories.events import event, organiser
 from tests.factories.merchants import DELETE, answered, changed, invited, merchant_account
-from tests.factories.payouts import Sink, earner, later, lawful, rail_of, requested, scalar, settled, work, write
+from tests.factories.payouts import requested, scalar, settled, work, write
 from tests.http import Client, data
 from tests.races import at_once
 
@@ -120,31 +118,6 @@ def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client
     assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "pending"
 
 
-def test_a_payout_that_comes_back_after_the_deletion_is_given_to_operators(client: Client) -> None:
-    operator, reader = account("admin"), account("admin", admin_tier="analyst")
-    me, who = earner(client, 1000)
-    email = who.email
-    with rail_of(Sink()) as sink:
-        made = requested(me, 1000)
-        work()
-        told = data(me.post(DELETE, GO))
-        assert told["moneyMayReturnUntil"] is not None
-        farewell = next(each for each in mails_to(email) if "deleted" in each["subject"])
-        assert who.id in farewell["text"] and "send your last payout back" in farewell["text"]
-        sink.truth[made["id"]] = TransferOutcome.RETURNED
-        later()
-        later()
-    assert scalar("SELECT status FROM payout") == "returned"
-    assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=who.id) == 1000
-    (opened,) = operating.open_reviews()
-    assert (opened.review.kind, opened.review.reference) == ("merchant_deleted", made["id"])
-    (mail,) = mails_to(operator.email)
-    assert made["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
-    assert mails_to(reader.email) == []
-    assert not [each for each in mails_to(email) if "came back" in each["subject"]]
-    lawful()
-
-
 def test_a_review_about_an_account_names_the_account_and_no_payout(client: Client) -> None:
     operator, who = account("admin"), merchant_account()
     with transaction() as session:
@@ -158,29 +131,6 @@ def test_who_was_never_paid_is_told_of_no_return(client: Client) -> None:
     who = merchant_account()
     assert data(signed_in(client, who).post(DELETE, GO))["moneyMayReturnUntil"] is None
     assert "send your last payout back" not in mails_to(who.email)[0]["text"]
-
-
-def test_a_bounce_and_a_deletion_at_once_never_strand_money_silently(app: Flask, client: Client) -> None:
-    """Either the money is back and the merchant stays, or the merchant is gone and operators know."""
-    from app.clients.payrail import TransferState
-    from app.payouts.recording import record
-
-    for _ in range(6):
-        me, _ = earner(client, 700)
-        with rail_of(Sink()):
-            made = requested(me, 700)
-            work()
-
-        def act(number: int, me: Client = me, payout_id: str = made["id"]) -> Any:
-            if number:
-                return me.post(DELETE, GO).status_code
-            with app.app_context():
-                return record(payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
-
-        _, left = at_once(2, act)
-        reviewed = [each.review.reference for each in operating.open_reviews()]
-        assert left in (200, 409) and (made["id"] in reviewed) == (left == 200)
-    lawful()
 
 
 CHANGES = {

@@ -53,6 +53,7 @@ class ModelRail:
 
     charges: dict[str, Truth] = field(default_factory=dict)
     callbacks: list[tuple[str, str, int]] = field(default_factory=list)
+    asked_back: set[str] = field(default_factory=set)
     answer: str = "at_once"
     start_answer: str = "at_once"
     silent: bool = False
@@ -90,6 +91,7 @@ class ModelRail:
     def refund_charge(self, reference: str) -> ChargeState:
         if self.silent:
             return UNKNOWN
+        self.asked_back.add(reference)
         if self.refunds and self.charges[reference].outcome is Outcome.PAID:
             self._end(reference, Outcome.REFUNDED)
         return self._tell(reference)

@@ -38,6 +38,7 @@ WALLETS = (None, "+264811234567", "+264817654321")
 BOOKED = """
     SELECT count(*) FROM stall_payment p JOIN merchant_application a ON a.id = p.application_id
      WHERE p.id = :id AND p.status = 'paid' AND p.amount_minor = :amount AND a.paid_at IS NOT NULL"""
+OTHER_AMOUNT = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND kind = 'mismatch'"
 REVIEWED = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND resolved_at IS NULL"
 WALLETS_LEFT = "SELECT count(*) FROM stall_payment WHERE msisdn <> '' AND (tries = answered OR status = 'paid')"
 LEFT = """
@@ -59,6 +60,7 @@ class StallPayment(RuleBasedStateMachine):
         self.merchant, self.application_id, self.path = withdrawable(self.client)
         self.callbacks_come = True
         self.deleted = False
+        self.event_is_over = False
         self.confirmations = 0
 
     def teardown(self) -> None:
@@ -87,8 +89,8 @@ class StallPayment(RuleBasedStateMachine):
         answered = self._post(self.path, {"payrailMsisdn": wallet} if wallet else {})
         assert answered.status_code in (200, 402, 409, 410, 503), answered.get_data(as_text=True)
         self.rail.start_answer = "at_once"
-        if waiting:
-            assert len(self.rail.charges) == before, "a new charge while the last may be taken"
+        if waiting or self.event_is_over:
+            assert len(self.rail.charges) == before, "a new charge while the last may be taken, or after the event"
 
     @rule(right=st.booleans(), answer=ANSWERED)
     def confirm(self, right: bool, answer: str) -> None:
@@ -149,7 +151,7 @@ class StallPayment(RuleBasedStateMachine):
     def watch(self) -> None:
         run_recurring("applications.watch_payments")
 
-    @precondition(lambda self: self.confirmations > 1)
+    @precondition(lambda self: self.confirmations > 1 or self._may_be_taken())
     @rule()
     def delete_the_business(self) -> None:
         body = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
@@ -167,9 +169,13 @@ class StallPayment(RuleBasedStateMachine):
         assert not waiting or answer.status_code != 200 or before == "withdrawn"
 
     @precondition(lambda self: len(self.rail.charges) > 1 or self.rail.list(lambda truth: truth.pending))
-    @rule()
-    def let_the_event_end(self) -> None:
+    @rule(called_off=st.booleans())
+    def let_the_event_end(self, called_off: bool) -> None:
         waiting, before = self._may_be_taken(), self._status()
+        self.event_is_over = True
+        if called_off:
+            write("UPDATE event SET visibility = 'cancelled'")
+            return
         write("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
         run_recurring("applications.expire")
         paid = scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
@@ -209,6 +215,8 @@ class StallPayment(RuleBasedStateMachine):
             booked = scalar(BOOKED, id=reference, amount=truth.taken_minor)
             reviewed = scalar(REVIEWED, id=reference)
             assert booked or reviewed, f"{reference} was taken, and nobody knows"
+            asked_back = reference in self.rail.asked_back or scalar(OTHER_AMOUNT, id=reference)
+            assert booked or asked_back, f"{reference} was taken again, and nobody asked for it back"
             if truth.outcome is Outcome.REFUNDED:
                 assert reviewed
         assert scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'") <= 1

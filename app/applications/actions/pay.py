@@ -65,7 +65,11 @@ def _reserve(token: str, msisdn: str | None) -> tuple[Opened, Standing | None, C
         counts = _counts(last, msisdn)
         if last is not None and counts and last.status != "starting":
             return found, last, None
-        row = last.row if last and counts else _reserved(session, found.application, msisdn, ending=last)
+        if last is not None and counts:
+            _check_event(session, found.application)
+            row = last.row
+        else:
+            row = _reserved(session, found.application, msisdn, ending=last)
         charge = Charge(
             reference=row.id,
             amount_minor=row.amount_minor,

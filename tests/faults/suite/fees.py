@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +63,7 @@ class Payers:
 
     def __init__(self, port: int, stalls: Sequence[Stall], journal: Journal, seed: int) -> None:
         self.port, self.stalls, self.journal, self.seed = port, deque(stalls), journal, seed
+        self.said: Counter[str] = Counter()
         self._over = threading.Event()
 
     @contextmanager
@@ -78,7 +79,7 @@ class Payers:
                 each.join(60)
 
     def _go(self, number: int) -> None:
-        dice, mouth = random.Random(f"{self.seed}:payer{number}"), Mouth(self.port)
+        dice, mouth = random.Random(f"{self.seed}:payer{number}"), Mouth(self.port, f"127.0.9.{number + 1}")
         while not self._over.wait(BETWEEN):
             try:
                 stall = self.stalls.popleft()
@@ -104,7 +105,9 @@ class Payers:
         return True
 
     def _say(self, mouth: Mouth, request: Request) -> Asked:
-        return mouth.say(Asked("stall_fee", request))
+        asked = mouth.say(Asked("stall_fee", request))
+        self.said[asked.about.get("refused") or asked.data.get("status") or str(asked.status)] += 1
+        return asked
 
 
 @contextmanager
@@ -122,7 +125,8 @@ def paying(scene: "Scene") -> Iterator[None]:
     with transaction() as session:
         session.execute(text("DELETE FROM throttle WHERE key LIKE 'pay-codes%'"))
         asked: Any = session.execute(text(ASK_NOW))
-    scene.notes.append(f"{len(list(scene.load.journal.of('stall_fee')))} fees paid, {asked.rowcount} asked about")
+    scene.notes.append(f"{len(list(scene.load.journal.of('stall_fee')))} fees told paid, {asked.rowcount} asked about")
+    scene.notes.append("fees: " + ", ".join(f"{said} {times}" for said, times in payers.said.most_common(9)))
 
 
 def _end_an_event(scene: "Scene") -> None:
