@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.faults.suite.scene import Scene
     from tests.faults.suite.world import Merchant
 
-PAYERS, BETWEEN = 4, 0.15
+PAYERS, BETWEEN = 12, 0.15
 EVENT_OVER = "UPDATE event SET starts_at = now() - interval '2 h', ends_at = now() - interval '1 s' WHERE id = :event"
 EXPIRE_NOW = "UPDATE tick SET due = now() WHERE name = 'applications.expire'"
 ASK_NOW = "UPDATE outbox SET run_at = now() WHERE kind = 'applications.settle_payment' AND state = 'ready'"

@@ -83,7 +83,8 @@ def rail_hangs(scene: Scene) -> None:
             seconds = 30 if does == "late" else 20
             late = Does(do="capture_late", on="confirm", times=1, seconds=spell)
             lost = Does(do="drop", on="confirm", times=1)
-            on = [Does(do=does, on=on, seconds=seconds) for on in ("send", "confirm")]
+            # A payer who waits for the whole call pays nothing else meanwhile.
+            on = [Does(do=does, on="send", seconds=seconds), Does(do=does, on="confirm", seconds=spell / 2)]
             faults.set([late, lost, *on])
             time.sleep(spell)
         faults.set([])

@@ -61,12 +61,12 @@ PLAN: dict[str, Fault] = {
     "F10": Fault(
         limits={"error rate %": BUSY, "refused for ever, tries": 1, "mail held s": 21, "dropped, not uncertain": 0,
                 "quiet after s": 300},
-        manners=True, patience=400, fees=24,
+        manners=True, patience=400, fees=60,
     ),
-    "F11": Fault(limits={"error rate %": BUSY, "failed while unknown": 0, "quiet after s": 60}, patience=400, fees=24),
+    "F11": Fault(limits={"error rate %": BUSY, "failed while unknown": 0, "quiet after s": 60}, patience=400, fees=60),
     "F12": Fault(
         limits={"error rate %": BUSY, "forged ones heard": 0, "not what the rail says": 0, "quiet after s": 900},
-        patience=950, fees=24,
+        patience=950, fees=60,
     ),
     "F13": Fault(limits={"uploads answered otherwise": 0, "parts of files left": 0, "not alive": 0,
                          "quiet after s": PAYOUT}),
