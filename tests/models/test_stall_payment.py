@@ -169,17 +169,20 @@ class StallPayment(RuleBasedStateMachine):
         assert not waiting or answer.status_code != 200 or before == "withdrawn"
 
     @precondition(lambda self: len(self.rail.charges) > 1 or self.rail.list(lambda truth: truth.pending))
-    @rule(called_off=st.booleans())
-    def let_the_event_end(self, called_off: bool) -> None:
+    @rule()
+    def let_the_event_end(self) -> None:
         waiting, before = self._may_be_taken(), self._status()
         self.event_is_over = True
-        if called_off:
-            write("UPDATE event SET visibility = 'cancelled'")
-            return
         write("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
         run_recurring("applications.expire")
         paid = scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
         assert not waiting or paid or self._status() == before
+
+    @precondition(lambda self: self.confirmations > 1)
+    @rule()
+    def call_the_event_off(self) -> None:
+        write("UPDATE event SET visibility = 'cancelled'")
+        self.event_is_over = True
 
     @invariant()
     def the_page_asks_for_no_money_that_may_be_taken(self) -> None:
