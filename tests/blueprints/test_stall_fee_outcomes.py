@@ -184,7 +184,10 @@ def test_a_withdrawal_ends_the_code_that_is_awaited(payer: Client) -> None:
     assert status_of(started) == "expired"
 
 
-@pytest.mark.parametrize("ended", ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"])
+ENDED = ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"]
+
+
+@pytest.mark.parametrize("ended", ENDED)
 def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
     payer: Client, server: MockServer, journal: Path, ended: str
 ) -> None:
@@ -192,6 +195,18 @@ def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
     write(f"UPDATE event SET {ended}")
     assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
     assert not journal_of(journal, "charge")
+
+
+@pytest.mark.parametrize("ended", ENDED)
+def test_a_code_that_was_sent_before_is_not_taken_once_the_event_is_called_off_or_over(
+    payer: Client, server: MockServer, journal: Path, ended: str
+) -> None:
+    _, _, path = withdrawable(payer)
+    started = data(payer.post(path))["paymentId"]
+    write(f"UPDATE event SET {ended}")
+    for answer in (otp(payer, path), otp(payer, path, "000000"), payer.post(path)):
+        assert refusal(answer) == (409, "APPLICATIONS_CLOSED")
+    assert status_of(started) == "otp_required" and not captured(journal)
 
 
 def test_a_start_that_was_lost_is_not_made_again_once_the_event_is_called_off(payer: Client) -> None:
@@ -274,7 +289,7 @@ def test_a_code_that_another_was_quicker_than_is_still_looked_at(
 ) -> None:
     path, claimed, lost = fee(payer), paying._claimed, iter([False])
     data(payer.post(path))
-    monkeypatch.setattr(paying, "_claimed", lambda running: next(lost, True) and claimed(running))
+    monkeypatch.setattr(paying, "_claimed", lambda *about: next(lost, True) and claimed(*about))
     assert refusal(otp(payer, path, "000000")) == (422, "OTP_WRONG")
 
 
