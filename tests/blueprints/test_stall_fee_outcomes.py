@@ -15,7 +15,6 @@ from tests.blueprints.test_stall_fee_live import captured
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
-from tests.clients.rail import journal_of
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
@@ -29,7 +28,6 @@ from tests.factories.stall_payments import (
     status_of,
 )
 from tests.http import Client, data, refusal
-from tests.models.charges import ModelRail
 from tests.races import at_once
 
 OTHER = {"payrailMsisdn": "081 765 4321"}
@@ -182,40 +180,6 @@ def test_a_withdrawal_ends_the_code_that_is_awaited(payer: Client) -> None:
     started = data(payer.post(path))["paymentId"]
     assert data(merchant.post(f"{LIST}/{application_id}/withdraw"))["status"] == "withdrawn"
     assert status_of(started) == "expired"
-
-
-ENDED = ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"]
-
-
-@pytest.mark.parametrize("ended", ENDED)
-def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
-    payer: Client, server: MockServer, journal: Path, ended: str
-) -> None:
-    _, _, path = withdrawable(payer)
-    write(f"UPDATE event SET {ended}")
-    assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
-    assert not journal_of(journal, "charge")
-
-
-@pytest.mark.parametrize("ended", ENDED)
-def test_a_code_that_was_sent_before_is_not_taken_once_the_event_is_called_off_or_over(
-    payer: Client, server: MockServer, journal: Path, ended: str
-) -> None:
-    _, _, path = withdrawable(payer)
-    started = data(payer.post(path))["paymentId"]
-    write(f"UPDATE event SET {ended}")
-    for answer in (otp(payer, path), otp(payer, path, "000000"), payer.post(path)):
-        assert refusal(answer) == (409, "APPLICATIONS_CLOSED")
-    assert status_of(started) == "otp_required" and not captured(journal)
-
-
-def test_a_start_that_was_lost_is_not_made_again_once_the_event_is_called_off(payer: Client) -> None:
-    _, _, path = withdrawable(payer)
-    with rail_of(ModelRail(start_answer="lost")) as rail:
-        assert payer.post(path).status_code == 503
-        write("UPDATE event SET visibility = 'cancelled'")
-        assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
-    assert rail.charges == {}
 
 
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:
