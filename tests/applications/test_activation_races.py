@@ -10,7 +10,8 @@ from app.accounts.actions import register
 from app.accounts.models import Account
 from app.applications import activation as activating
 from app.core.db import db
-from tests.applications.test_erasure import delete_me
+from app.merchants.actions import delete as deleting
+from tests.applications.test_erasure import ME, delete_me
 from tests.factories.accounts import PASSWORD, account, customer, newest_code, signed_in
 from tests.factories.applications import EMAIL, activation, ready
 from tests.factories.events import organiser
@@ -48,14 +49,33 @@ def owner_and_link(client: Client, role: str, **details: Any) -> tuple[Account, 
     return owner, f"{PATH}/{ready(client, organiser(client))}"
 
 
+def reset_token(client: Client) -> dict[str, str]:
+    """What completes a reset."""
+    data(client.post("/api/auth/password-reset/request", {"email": EMAIL}))
+    proof = {"email": EMAIL, "code": newest_code(EMAIL)}
+    token = data(client.post("/api/auth/password-reset/verify", proof))["resetToken"]
+    return {"email": EMAIL, "resetToken": token, "password": NEW_PASSWORD}
+
+
+def test_a_password_that_a_reset_has_replaced_meanwhile_deletes_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = account("merchant", email=EMAIL)
+    me, body = signed_in(client, owner), reset_token(client)
+    meanwhile(
+        monkeypatch, deleting, "own_password_version",
+        lambda: data(client.post("/api/auth/password-reset/complete", body)),
+    )  # fmt: skip
+    wanted = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
+    assert refusal(me.post(f"{ME}/delete", wanted)) == (422, "CURRENT_PASSWORD_WRONG")
+    assert standing(owner.id)[0] == ["merchant"]
+
+
 def test_a_password_that_a_reset_has_replaced_meanwhile_activates_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, path = owner_and_link(client, "customer")
-    data(client.post("/api/auth/password-reset/request", {"email": EMAIL}))
-    proof = {"email": EMAIL, "code": newest_code(EMAIL)}
-    token = data(client.post("/api/auth/password-reset/verify", proof))["resetToken"]
-    body = {"email": EMAIL, "resetToken": token, "password": NEW_PASSWORD}
+    body = reset_token(client)
     meanwhile(monkeypatch, activating, "_opens", lambda: data(client.post("/api/auth/password-reset/complete", body)))
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id) == (["customer"], None, 0, 0)
