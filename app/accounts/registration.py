@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
-from app.accounts import codes
+from app.accounts import codes, sessions
 from app.accounts.addresses import lock_address, lock_holder
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
@@ -84,9 +84,10 @@ def default_name(email: str) -> str:
 
 
 def lock_own_account(session: OrmSession, caller: Caller) -> Account:
-    """The caller's account, locked. Raises CurrentPasswordWrong when it was retired since its password was checked."""
+    """The caller's account, locked. Raises CurrentPasswordWrong when a reset, a deletion or the like has ended the
+    session since the password was checked."""
     account = session.get_one(Account, caller.id, with_for_update=True)
-    if account.retired_at is not None:
+    if not sessions.is_living(session, caller.session_id):
         raise CurrentPasswordWrong()
     return account
 
@@ -127,13 +128,17 @@ def insert_account(session: OrmSession, applicant: Applicant, *, verified: bool)
     return session.scalar(chosen)
 
 
-def with_role(session: OrmSession, account_id: str, applicant: Applicant) -> Account:
-    """The account, locked, with one more role and its profile unless it has them, in one statement."""
+def with_role(session: OrmSession, account: Account, applicant: Applicant) -> Account | None:
+    """The account, locked, with one more role and its profile unless it has them, in one statement.
+
+    None when it has another password than the one it was read with, or was deleted or retired since: whoever proved the
+    old password must not outlive that. Then nothing of the transaction may stay.
+    """
     has = Account.roles.contains([applicant.role])
-    profile = insert(PROFILES[applicant.role]).values(account_id=account_id, **applicant.profile)
+    profile = insert(PROFILES[applicant.role]).values(account_id=account.id, **applicant.profile)
     statement = (
         update(Account)
-        .where(Account.id == account_id)
+        .where(Account.id == account.id, Account.password_version == account.password_version)
         .values(
             roles=case((has, Account.roles), else_=func.array_append(Account.roles, applicant.role)),
             phone=case((has, Account.phone), else_=func.coalesce(Account.phone, applicant.phone)),
@@ -142,7 +147,9 @@ def with_role(session: OrmSession, account_id: str, applicant: Applicant) -> Acc
         .returning(Account)
         .add_cte(profile.on_conflict_do_nothing().cte("profile"))
     )
-    return session.scalars(statement, execution_options={"populate_existing": True, "synchronize_session": False}).one()
+    return session.scalars(
+        statement, execution_options={"populate_existing": True, "synchronize_session": False}
+    ).one_or_none()
 
 
 def add_profile(session: OrmSession, account: Account, applicant: Applicant) -> None:

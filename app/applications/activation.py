@@ -82,10 +82,10 @@ def _opens(existing: Account, password: str) -> bool:
 
 
 def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
-    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile. An unverified
-    account that has the address is retired."""
+    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile, or the password
+    is no longer that of the account. An unverified account that has the address is retired."""
     if owner.existing is not None:
-        return with_role(session, owner.existing.id, owner.applicant)
+        return with_role(session, owner.existing, owner.applicant)
     account = opened_account(session, owner.applicant, verified=owner.proven)
     if account is not None:
         return account

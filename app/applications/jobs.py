@@ -34,10 +34,10 @@ PAUSES = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (GIVE_UP_AFTE
 
 @job("applications.mail", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail(run: Run, *, template: str, application_id: str, link_ids: list[str], **more: Any) -> None:
-    """Tells an applicant how his application stands, with the links that are due."""
+    """Tells an applicant how their application stands, with the links that are due; nobody once it was erased."""
     told = letters.about(application_id, link_ids)
     release()
-    if told is None:
+    if told is None or told.application.email is None:
         return
     payment_id = more.pop("payment_id", None)
     message = letters.to_applicant(template, told, key=run.key, **more)

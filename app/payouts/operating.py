@@ -28,15 +28,16 @@ class Open:
     payout: Payout | None
 
 
-def open_reviews(limit: int = 100) -> Sequence[Open]:
-    """The oldest first."""
-    rows = db.session.execute(
+def open_reviews(limit: int = 100, *, payout_id: str | None = None) -> Sequence[Open]:
+    """The oldest first; with a payout's id only its own."""
+    statement = (
         select(PayoutReview, Payout)
         .outerjoin(Payout, Payout.id == PayoutReview.reference)
         .where(PayoutReview.resolved_at.is_(None))
-        .order_by(PayoutReview.id)
-        .limit(limit)
-    ).all()
+    )
+    if payout_id is not None:
+        statement = statement.where(PayoutReview.reference == payout_id)
+    rows = db.session.execute(statement.order_by(PayoutReview.id).limit(limit)).all()
     return [Open(*row) for row in rows]
 
 
@@ -51,19 +52,25 @@ def resolve(payout_id: str, outcome: str, note: str) -> str:
     """Ends a payout in review as somebody has found out at the rail or the bank. Raises NotResolvable."""
     if _state(payout_id) != NEEDS_REVIEW:
         raise NotResolvable(f"It is {_state(payout_id)}; only one that needs review is resolved by hand.")
+    known = [each.review.id for each in open_reviews(payout_id=payout_id)]
+    release()
     state = record(payout_id, TransferState(outcome=OUTCOMES[outcome], reason=note), actor=OPERATOR)
     if state in ASKED:
         raise NotResolvable(f"It is {state} still.")
-    close(payout_id, note)
+    # What has only now come up, such as another answer of the rail, stays open.
+    close(payout_id, note, only=known)
     return state
 
 
-def close(reference: str, note: str) -> int:
-    """Marks the reviews of a reference as looked at; how many."""
+def close(reference: str, note: str, *, only: Sequence[int] | None = None) -> int:
+    """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
+    wanted = [PayoutReview.reference == reference, PayoutReview.resolved_at.is_(None)]
+    if only is not None:
+        wanted.append(PayoutReview.id.in_(only))
     with transaction() as session:
         closed = session.execute(
             update(PayoutReview)
-            .where(PayoutReview.reference == reference, PayoutReview.resolved_at.is_(None))
+            .where(*wanted)
             .values(resolved_at=func.now(), note=note[:500])
             .returning(PayoutReview.id)
             .execution_options(synchronize_session=False)

@@ -209,3 +209,14 @@ def test_a_retired_account_keeps_only_applications_with_money(client: Client, mo
     assert (shown["contactName"], shown["status"]) == (("Tuli Hamutenya", "submitted") if kept else (None, "withdrawn"))
     with db.engine.begin() as connection:
         assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == kept
+
+
+def test_mail_that_was_queued_before_the_deletion_is_not_sent_and_is_no_failure(client: Client) -> None:
+    owner, me = organiser(client), signed_in(client, account("merchant", email=EMAIL))
+    made = applied(me, owner)
+    decided(owner, made)
+    delete_me(me)
+    deliver()
+    with db.engine.connect() as connection:
+        assert connection.scalar(text("SELECT state FROM outbox WHERE kind = 'applications.mail'")) == "done"
+    assert [mail["subject"] for mail in mails_to(EMAIL) if "deleted" not in mail["subject"].lower()] == []

@@ -1,7 +1,8 @@
 """Signing in with Apple and Google, against a provider of our own over HTTP."""
 
+import time
 from collections.abc import Iterator
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -189,6 +190,44 @@ def test_who_is_signed_out_meanwhile_links_nothing(
     answer = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
     assert refusal(answer) == (401, "INVALID_CREDENTIALS")
     assert db.session.query(ExternalIdentity).count() == 0
+
+
+def sign_in_during_an_unlinking(
+    client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, int]:
+    """The answers to a sign-in that has looked the identity up when it is unlinked, and to the unlinking."""
+    caller, begin, looked_up = signed_in(client, customer(email=ADDRESS)), sessions.begin, Event()
+    data(by_google(caller, google.token(sub="g-1", email=ADDRESS)))
+    token = google.token(sub="g-1", email="other@example.com")
+
+    def begin_slowly(*about: Any) -> Any:
+        looked_up.set()
+        time.sleep(0.5)
+        return begin(*about)
+
+    def act(number: int) -> Any:
+        if number == 0:
+            return by_google(client, token)
+        assert looked_up.wait(10)
+        return caller.delete("/api/auth/identities/google")
+
+    monkeypatch.setattr(sessions, "begin", begin_slowly)
+    signing_in, unlinking = at_once(2, act)
+    return signing_in.status_code, unlinking.status_code
+
+
+def test_a_sign_in_that_an_unlinking_overtakes_begins_no_session(
+    client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sign_in_during_an_unlinking(client, google, monkeypatch) == (401, 200)
+
+
+@pytest.mark.control
+def test_without_a_second_look_it_would(
+    client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external, "_check_linked", lambda *about: None)
+    assert sign_in_during_an_unlinking(client, google, monkeypatch) == (200, 200)
 
 
 def test_a_subject_of_somebody_else_is_not_linked(client: Client, google: IdentityProvider) -> None:

@@ -15,7 +15,6 @@ from tests.blueprints.test_stall_fee_live import captured
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
-from tests.clients.rail import journal_of
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import EMAIL, LIST, applied, decided, link
 from tests.factories.events import organiser
@@ -29,7 +28,6 @@ from tests.factories.stall_payments import (
     status_of,
 )
 from tests.http import Client, data, refusal
-from tests.models.charges import ModelRail
 from tests.races import at_once
 
 OTHER = {"payrailMsisdn": "081 765 4321"}
@@ -184,25 +182,6 @@ def test_a_withdrawal_ends_the_code_that_is_awaited(payer: Client) -> None:
     assert status_of(started) == "expired"
 
 
-@pytest.mark.parametrize("ended", ["visibility = 'cancelled'", "ends_at = now(), starts_at = now() - interval '1 h'"])
-def test_no_fee_is_taken_for_an_event_that_is_called_off_or_over(
-    payer: Client, server: MockServer, journal: Path, ended: str
-) -> None:
-    _, _, path = withdrawable(payer)
-    write(f"UPDATE event SET {ended}")
-    assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
-    assert not journal_of(journal, "charge")
-
-
-def test_a_start_that_was_lost_is_not_made_again_once_the_event_is_called_off(payer: Client) -> None:
-    _, _, path = withdrawable(payer)
-    with rail_of(ModelRail(start_answer="lost")) as rail:
-        assert payer.post(path).status_code == 503
-        write("UPDATE event SET visibility = 'cancelled'")
-        assert refusal(payer.post(path)) == (409, "APPLICATIONS_CLOSED")
-    assert rail.charges == {}
-
-
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:
     _, application_id, path = withdrawable(payer)
     started = unanswered(payer, server, path)
@@ -274,7 +253,7 @@ def test_a_code_that_another_was_quicker_than_is_still_looked_at(
 ) -> None:
     path, claimed, lost = fee(payer), paying._claimed, iter([False])
     data(payer.post(path))
-    monkeypatch.setattr(paying, "_claimed", lambda running: next(lost, True) and claimed(running))
+    monkeypatch.setattr(paying, "_claimed", lambda *about: next(lost, True) and claimed(*about))
     assert refusal(otp(payer, path, "000000")) == (422, "OTP_WRONG")
 
 

@@ -96,11 +96,13 @@ class StallPayment(RuleBasedStateMachine):
     def confirm(self, right: bool, answer: str) -> None:
         self.rail.answer = answer
         self.confirmations += 1
+        before = dict(self.rail.charges)
         with suppress(Died):
             answered = self._post(f"{self.path}/payrail/verify-otp", {"code": CODE if right else "000000"})
             assert answered.status_code in (200, 409, 410, 422, 503), answered.get_data(as_text=True)
         self.rail.answer = "at_once"
         db.session.remove()
+        assert not self.event_is_over or self.rail.charges == before, "a code was taken after the event"
 
     @precondition(lambda self: self.rail.list(lambda truth: truth.pending))
     @rule(data=st.data(), taken=st.booleans())

@@ -143,6 +143,22 @@ def test_an_operator_ends_what_needs_review(client: Client, outcome: str, left: 
     lawful()
 
 
+def test_what_the_rail_says_at_that_moment_stays_open(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    me, _ = earner(client, 5000)
+
+    def after_the_rail(payout_id: str, found_out: TransferState, **more: Any) -> str:
+        told({"id": payout_id}, PAID)
+        return record(payout_id, found_out, **more)
+
+    with rail_of(Sink(answer=UNKNOWN)):
+        made = requested(me)
+        work()
+        later(timedelta(hours=73))
+        monkeypatch.setattr(operating, "record", after_the_rail)
+        assert operating.resolve(made["id"], "failed", "the bank says so") == "paid"
+    assert [kind for kind, *_ in reviews()] == ["contradiction"]
+
+
 def test_operators_commands(app: Flask, client: Client) -> None:
     me, _ = earner(client, 5000)
     flask = app.test_cli_runner()

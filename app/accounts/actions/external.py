@@ -43,7 +43,10 @@ def sign_in_externally(
         if caller is not None and account is not None and account.id != caller.id:
             raise IdentityLinkedElsewhere()
         account = account or _link(session, identity, _account_for(session, identity, caller, full_name))
-        return sessions.begin(session, account)
+        signed_in = sessions.begin(session, account)
+        # The account is locked now: unlinking waits, and ends this session too, or is over, and is seen.
+        _check_linked(session, identity, account)
+        return signed_in
 
 
 def _spend(session: OrmSession, identity: Identity) -> None:
@@ -58,6 +61,14 @@ def _linked(session: OrmSession, identity: Identity) -> Account | None:
         .join(ExternalIdentity, ExternalIdentity.account_id == Account.id)
         .where(ExternalIdentity.provider == identity.provider, ExternalIdentity.subject == identity.subject)
     )
+
+
+def _check_linked(session: OrmSession, identity: Identity, account: Account) -> None:
+    """Raises InvalidCredentials when the identity was unlinked since it was looked up."""
+    key = (identity.provider, identity.subject)
+    still = session.get(ExternalIdentity, key, populate_existing=True)
+    if still is None or still.account_id != account.id:
+        raise InvalidCredentials()
 
 
 def _account_for(session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None) -> Account:

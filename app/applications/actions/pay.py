@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, insert, literal, select, update
+from sqlalchemy import exists, func, insert, literal, select, update
 
 from app.applications import links, payment, states
 from app.applications.errors import (
@@ -29,6 +29,7 @@ from app.core.transaction import transaction
 from app.events.models import Event
 
 OVER = (Outcome.EXPIRED, Outcome.PAID, Outcome.REFUNDED)
+TAKES_PLACE = (Event.ends_at > func.now(), Event.visibility != "cancelled")
 FRESH = {"populate_existing": True, "synchronize_session": False}
 
 
@@ -63,10 +64,12 @@ def _reserve(token: str, msisdn: str | None) -> tuple[Opened, Standing | None, C
         found = links.opened(token, links.PAYMENT, session=session)
         last = payment.newest(found.application.id, session)
         counts = _counts(last, msisdn)
-        if last is not None and counts and last.status != "starting":
+        if last is not None and counts and last.status not in ("starting", "otp_required"):
             return found, last, None
         if last is not None and counts:
             _check_event(session, found.application)
+            if last.status == "otp_required":
+                return found, last, None
             row = last.row
         else:
             row = _reserved(session, found.application, msisdn, ending=last)
@@ -83,13 +86,14 @@ def verify_otp(*, token: str, code: str) -> dict[str, Any]:
     """Confirms the running payment with the code; `processing` while the rail's answer is not final.
 
     Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
-    PaymentInProgress, PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
+    PaymentInProgress, ApplicationsClosed when the event is over or was called off since the code was sent,
+    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
     """
     for _ in range(TRIES + 1):
         found, running = payment.behind(token)
         if running is None or running.status != "otp_required":
             return _as_it_is(found, running)
-        if _claimed(running):
+        if _claimed(found.application, running):
             return _checked(token, found, running, code)
         # Another code was quicker, and wrong: the payment may wait for its code again.
     raise PaymentInProgress()
@@ -106,8 +110,11 @@ def _checked(token: str, found: Opened, running: Standing, code: str) -> dict[st
     return payment.told(found.application, Standing(after, 0))
 
 
-def _claimed(running: Standing) -> bool:
-    """Counts a try and takes the payment for it: of many codes at once one goes to the rail."""
+def _claimed(application: Application, running: Standing) -> bool:
+    """Counts a try and takes the payment for it: of many codes at once one goes to the rail.
+
+    Raises ApplicationsClosed.
+    """
     release()
     with transaction() as session:
         taken = session.execute(claim(running.row.id)).first()
@@ -115,15 +122,20 @@ def _claimed(running: Standing) -> bool:
             payment_id = running.row.id
             job = f"stall-payment:{payment_id}"
             enqueue("applications.settle_payment", delay=ASK_AFTER, aggregate=job, payment_id=payment_id)
+        else:
+            _check_event(session, application)
     return taken is not None
 
 
 def claim(payment_id: str) -> Any:
-    """The one conditional step from `otp_required` to `processing`, of an application that has not ended."""
+    """The one conditional step from `otp_required` to `processing`, of an application that has not ended, to an event
+    that takes place."""
+    takes_place = exists().where(Event.id == Application.event_id, *TAKES_PLACE)
     accepted = (
         select(Application.id)
         .join(StallPayment, StallPayment.application_id == Application.id)
         .where(StallPayment.id == payment_id, Application.status.in_(states.ACCEPTED))
+        .where(Application.event_id.is_(None) | takes_place)
         # Who withdraws the application, or lets it expire, holds this lock while they look for payments.
         .with_for_update(of=Application)
         .cte("accepted")
@@ -196,8 +208,7 @@ def _reserved(
 
 def _check_event(session: ReadOrWriteSession, application: Application) -> None:
     """Raises ApplicationsClosed when the event is over or was called off: nobody pays for a stall there."""
-    taking_place = (Event.ends_at > func.now(), Event.visibility != "cancelled")
-    here = select(Event.id).where(Event.id == application.event_id, *taking_place)
+    here = select(Event.id).where(Event.id == application.event_id, *TAKES_PLACE)
     if application.event_id is not None and session.scalar(here) is None:
         raise ApplicationsClosed()
 

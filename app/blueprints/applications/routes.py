@@ -205,8 +205,8 @@ def pay(token: str, **body: Any) -> Any:
     returns=answers.StartedData,
     limit=TRYING_CODES,
     errors=[
-        errors.LinkExpired, errors.OtpWrong, errors.PaymentExpired, errors.PaymentDeclined, errors.PaymentNotStarted,
-        errors.PaymentInProgress,
+        errors.ApplicationsClosed, errors.LinkExpired, errors.OtpWrong, errors.PaymentExpired, errors.PaymentDeclined,
+        errors.PaymentNotStarted, errors.PaymentInProgress,
     ],
 )  # fmt: skip
 @missing_counts

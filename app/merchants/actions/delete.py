@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account, AccountSession, ExternalIdentity, MerchantProfile, OneTimeCode
-from app.accounts.throttling import check_own_password
+from app.accounts.throttling import own_password_version
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.claiming import claimed_with_profile
@@ -27,11 +27,15 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
     The answer says until when the last payout may come back. Raises CurrentPasswordWrong, Throttled, BalanceNotZero,
     PayoutInProgress, MerchantDeleted.
     """
-    if not check_own_password(caller, current_password):
+    seen = own_password_version(caller, current_password)
+    if seen is None:
         raise CurrentPasswordWrong()
     with transaction() as session:
         # The account too, so that a settlement which names it comes before or finds no merchant.
-        merchant, _, _ = claimed_with_profile(session, caller.id)
+        merchant, account, _ = claimed_with_profile(session, caller.id)
+        if account.password_version != seen:
+            # Somebody, perhaps the owner by a reset, has set another since it was looked at.
+            raise CurrentPasswordWrong()
         returns_until = open_money(session, caller.id)
         check_step(merchant.status, DELETED)
         _erase(session, caller)
