@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Flask
+from sqlalchemy import text
 from werkzeug.test import TestResponse
 
+from app.core.transaction import transaction
 from tests.clients.identity_provider import IdentityProvider
 from tests.factories.accounts import mails_to
 from tests.http import Client
@@ -37,6 +39,12 @@ ACTING_IN = """
 UNPROVEN_LINKS = """
     SELECT a.id FROM account a JOIN external_identity i ON i.account_id = a.id WHERE a.email_verified_at IS NULL
 """
+
+
+def later(interval: str) -> None:
+    """Lets so much time pass for codes, counts, tokens and work."""
+    with transaction() as session:
+        session.execute(text(LATER.format(interval)))
 
 
 def code_mailed(sign: str) -> str | None:
