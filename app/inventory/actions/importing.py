@@ -12,6 +12,7 @@ from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.importing.statements import PATIENCE
+from app.events.queries import hold
 from app.inventory import long_work, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.inventory.importing.reading import NotASheet, RowError, TooManyRows, as_csv, count_rows, read
@@ -94,6 +95,7 @@ def _measured(data: bytes) -> int:
 
 def _later(caller: Caller, event_id: str, data: bytes, asked: dict[str, bool]) -> dict[str, Any]:
     with transaction() as session:
+        hold(session, event_id)
         job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=asked, input=data)
         session.add(job)
         session.flush()
