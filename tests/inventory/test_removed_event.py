@@ -1,9 +1,10 @@
-"""What is written for the stock of an event that somebody removes at the same moment."""
+"""What is written for the stock, or as a campaign, of an event that somebody removes at the same moment."""
 
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -12,6 +13,7 @@ from werkzeug.test import TestResponse
 from app.core.db import db
 from app.core.outbox.running import work_through
 from app.inventory.models import StockJob
+from tests.factories.campaigns import Crowd
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, refusal
 
@@ -27,7 +29,7 @@ WRITES: dict[str, Callable[[Stock], TestResponse]] = {
 }
 
 
-def asked_during_removal(stock: Stock, write: Callable[[Stock], TestResponse]) -> TestResponse:
+def asked_during_removal(stock: Any, write: Callable[[Any], TestResponse]) -> TestResponse:
     """The answer to a request that read the event before its removal was committed."""
     db.session.remove()
     with ThreadPoolExecutor(1) as threads, db.engine.connect() as other:
@@ -53,3 +55,10 @@ def test_a_large_import_into_an_event_that_is_being_removed_is_not_found(
     assert refusal(asked_during_removal(Stock(client), WRITES["import"]))[0] == 404
     work_through(worker="test")
     assert not db.session.scalars(db.select(StockJob)).all()
+
+
+def test_a_campaign_of_an_event_that_is_being_removed_is_not_found(client: Client) -> None:
+    answer = asked_during_removal(
+        Crowd(client), lambda crowd: crowd.owner.post(f"{crowd.path}/broadcast", crowd.body(sendNow=False))
+    )
+    assert refusal(answer)[0] == 404
