@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.core.db import database_now, db
 from app.core.errors import NotFound
-from app.core.session import ReadOrWriteSession
 from app.events import visibility
 from app.events.filters import conditions, given
 from app.events.models import Event
@@ -74,7 +73,7 @@ def hold_event(statement: Select[Any]) -> Select[Any]:
     return statement.with_for_update(read=True, key_share=True)
 
 
-def hold(session: ReadOrWriteSession, id: str) -> None:
+def hold(session: Session, id: str) -> None:
     """Keeps an event from being removed until the transaction ends, for rows that point at it. Raises NotFound when it
     has been removed since it was read."""
     if session.scalar(hold_event(select(Event.id).where(Event.id == id))) is None:
