@@ -7,6 +7,7 @@ from app.accounts import commands as accounts
 from app.applications import commands as applications
 from app.clients.payrail import commands as payrail
 from app.core import commands as core
+from app.core.command_errors import explain_database_errors
 from app.doctor import commands as doctor
 from app.events import commands as events
 from app.inventory import commands as inventory
@@ -33,3 +34,5 @@ def register(app: Flask) -> None:
     payrail.register(app)
     retention.register(app)
     catalogue.register(app)
+    for command in app.cli.commands.values():
+        explain_database_errors(command)

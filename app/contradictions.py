@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from email.utils import parseaddr
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from psycopg import ProgrammingError
+from psycopg.conninfo import make_conninfo
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -23,6 +26,8 @@ def contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0?tls=1."
     if read["SMTP_URL"] and not _has_host(read["SMTP_URL"], "smtp", "smtps"):
         yield "SMTP_URL: must start with smtp:// or smtps:// and name a server."
+    if not _is_sender(read["MAIL_FROM"]):
+        yield "MAIL_FROM: must be an address like Event Commerce <no-reply@festival.example>."
     for name in ("SMS_URL", "PUSH_URL"):
         yield from _wrong_gateway(name, read[name], production)
     if not _is_storage(read["STORAGE_URL"]):
@@ -117,9 +122,15 @@ def _is_storage(url: str) -> bool:
 
 def _is_database(url: str) -> bool:
     try:
-        return make_url(url).get_backend_name() == "postgresql"
-    except (ArgumentError, ValueError):
+        parsed = make_url(url)
+        if parsed.get_backend_name() != "postgresql":
+            return False
+        # A word that the driver does not know ends every connection.
+        dialect = parsed.set(drivername="postgresql+psycopg").get_dialect()()
+        make_conninfo(**dialect.create_connect_args(parsed)[1])
+    except (ArgumentError, ProgrammingError, ValueError):
         return False
+    return True
 
 
 def _is_redis(url: str) -> bool:
@@ -127,4 +138,19 @@ def _is_redis(url: str) -> bool:
     word = (
         r"((sentinel_(user|password)|ssl_(ca_certs|certfile|keyfile))=[^&]*|(tls|ssl_check_hostname)=(0|1|true|false))"
     )
-    return bool(re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url))
+    known = re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url)
+    return bool(known) and _has_ports(url)
+
+
+def _has_ports(url: str) -> bool:
+    """Whether every host of the address, separated by commas, is one, with a possible port or none."""
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
+        return all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        return False
+
+
+def _is_sender(text: str) -> bool:
+    """One mailbox, with a name before it or without."""
+    return text.isprintable() and bool(re.fullmatch(r"[^\s<>@]+@[^\s<>@]+", parseaddr(text)[1]))

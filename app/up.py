@@ -80,11 +80,14 @@ def _check_free(port: int) -> None:
 def _kept_secret(folder: Path) -> str:
     """A bootstrap secret of this machine's own, the same on every start."""
     path = folder / "bootstrap_secret"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(24))
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(24))
+        return path.read_text().strip()
+    except OSError as error:
+        raise click.ClickException(f"DATA_DIR: {folder} cannot be used: {error.strerror}.") from error
 
 
 def _banner(settings: Settings, secret: str | None, *, fresh: bool) -> str:

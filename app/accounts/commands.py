@@ -7,6 +7,7 @@ from flask.cli import AppGroup
 from app.accounts import actions, keys
 from app.accounts.models import TIERS
 from app.core.addresses import is_reserved, mailbox
+from app.core.names import clean_name
 
 admin = AppGroup("admin", help="Administrators.")
 signing_keys = AppGroup("keys", help="The keys that sign access tokens.")
@@ -32,7 +33,10 @@ def create(email: str, name: str, tier: str, password: str) -> None:
         raise click.UsageError(f"{email.strip()} is no e-mail address.") from error
     if is_reserved(address) and current_app.extensions["settings"].production:
         raise click.UsageError(f"{address}: this domain is reserved and receives no mail.")
-    account_id = actions.create_admin(email=address, password=password, name=name.strip(), tier=tier)
+    name = clean_name(name.strip())
+    if not name:
+        raise click.UsageError("The name must have characters that can be seen.")
+    account_id = actions.create_admin(email=address, password=password, name=name, tier=tier)
     click.echo(f"{account_id} {address} {tier}")
 
 

@@ -20,7 +20,7 @@ from app.core.ids import new_id
 from app.core.outbox import cancel, enqueue
 from app.core.throttle import Rule
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import WRITES, hold, owned
 
 PER_DAY = Rule("campaigns-a-day", 20, timedelta(days=1))
 CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
@@ -45,7 +45,8 @@ CREATE = (
 
 
 def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[Any, Any], **more: Any) -> RowMapping:
-    """The new campaign, which starts when it says. The caller has seen the event. Raises MailLimitReached."""
+    """The new campaign, which starts when it says. The caller has seen the event. Raises NotFound, MailLimitReached."""
+    hold(session, event_id)
     state = state_of(fields)
     values = {
         **dict.fromkeys(("audience", "copied_from")), **drafts.columns(fields), **more, "id": new_id(),

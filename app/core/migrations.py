@@ -9,6 +9,7 @@ import click
 from flask import Flask
 from sqlalchemy import inspect, text
 
+from app.core.command_errors import explain_database_errors
 from app.core.db import db
 
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
@@ -32,10 +33,15 @@ class Commands(click.Command):
     """`flask db …`, likewise fetched when it is called."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        from flask_migrate.cli import db as group
+        return _group().make_context(*args, **kwargs)
 
-        context: click.Context = group.make_context(*args, **kwargs)
-        return context
+
+@cache
+def _group() -> click.Group:
+    from flask_migrate.cli import db as group
+
+    explain_database_errors(group)
+    return group  # type: ignore[no-any-return]
 
 
 @cache

@@ -73,6 +73,13 @@ def hold_event(statement: Select[Any]) -> Select[Any]:
     return statement.with_for_update(read=True, key_share=True)
 
 
+def hold(session: Session, id: str) -> None:
+    """Keeps an event from being removed until the transaction ends, for rows that point at it. Raises NotFound when it
+    has been removed since it was read."""
+    if session.scalar(hold_event(select(Event.id).where(Event.id == id))) is None:
+        raise NotFound()
+
+
 def lock_event(statement: Select[Any]) -> Select[Any]:
     """FOR NO KEY UPDATE: rows that point at the event can still be written."""
     return statement.with_for_update(key_share=True)

@@ -18,6 +18,7 @@ from app.core.jobs import Run
 from app.core.permits import permit
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
+from app.events.queries import hold
 from app.inventory.models import StockJob
 
 PURPOSE = "stock-file"
@@ -99,7 +100,8 @@ def ended(
 
 
 def kept(session: ReadOrWriteSession, event_id: str, account_id: str, kind: str, file: File | None) -> str:
-    """Keeps a file that was made at once, as work that is done; the id of its job."""
+    """Keeps a file that was made at once, as work that is done; the id of its job. Raises NotFound."""
+    hold(session, event_id)
     job = StockJob(event_id=event_id, account_id=account_id, kind=kind, status="done", progress=100, **_columns(file))
     session.add(job)
     session.flush()

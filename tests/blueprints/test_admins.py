@@ -98,6 +98,14 @@ def test_the_command_line_makes_admins_and_lifts_accounts(app: Flask, client: Cl
     assert "code" in mails_to("new@example.com")[0]["subject"]
 
 
+def test_an_admin_of_the_command_line_has_a_name_that_can_be_seen(app: Flask, client: Client) -> None:
+    run = app.test_cli_runner().invoke
+    options = ["--email", "new@example.com", "--password", PASSWORD]
+    assert run(args=["admin", "create", *options, "--name", "\u200b\u202e"]).exit_code == 2
+    assert run(args=["admin", "create", *options, "--name", "Fri\u202eeda\u200b"]).exit_code == 0
+    assert sign_in(client, "new@example.com")["user"]["name"] == "Frieda"
+
+
 def test_the_command_line_makes_no_admin_who_could_not_sign_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The address has to be one that signing in takes: no reserved domain in production, and an address at all."""
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], APP_ENV="production"))

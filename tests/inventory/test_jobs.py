@@ -65,6 +65,22 @@ def test_a_large_sheet_with_a_bad_row_fails_and_its_errors_can_be_fetched(stock:
     assert b'"5003","sku","duplicate"' in stock.owner.get(done["downloadUrl"]).get_data()
 
 
+def test_a_worker_refuses_what_a_request_refuses(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
+    sheets = {
+        "no row is right": rows("A,Lager,1,1,1,1,5,0"),
+        "one is": rows("A,Lager,1,1,1,1,5,0", "B,Bier,1,1,1,5,0,0"),
+    }
+    for sheet in sheets.values():
+        for query in ({"dryRun": "true", "mode": "partial"}, {"mode": "partial"}, {"dryRun": "true"}, {}):
+            answer = stock.sheet(sheet, **query)
+            with monkeypatch.context() as patch:
+                patch.setattr(importing, "AT_ONCE_ROWS", 0)
+                job = data(stock.sheet(sheet, **query), 202)
+            work_through(worker="test")
+            done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
+            assert done["status"] == ("done" if answer.status_code == 200 else "failed"), (sheet, query)
+
+
 def test_a_job_that_dies_leaves_nothing_and_is_done_again(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     job = data(stock.sheet(large()), 202)
     told = importing.long_work.ended

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from app import up
 
 ROOT = Path(__file__).resolve().parents[2]
 FLASK = [sys.executable, "-m", "flask", "--app", "wsgi"]
@@ -82,3 +85,18 @@ def test_data_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
     run = run_with(ENTRY_POINTS["flask doctor"], {}, tmp_path / "file" / "data")
     assert run.returncode == 1 and "Traceback" not in run.stderr
     assert run.stderr.strip().endswith(".") and str(tmp_path / "file") in run.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "db current", "demo seed", "outbox list", "payouts review"])
+def test_database_that_does_not_answer_is_explained(command: str, tmp_path: Path) -> None:
+    away = {"DATABASE_URL": "postgresql://nobody:word@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1"}
+    run = run_with([*FLASK, *command.split()], away, tmp_path)
+    assert run.returncode == 1 and "Traceback" not in run.stdout + run.stderr
+    assert "DATABASE_URL" in run.stderr and "word" not in run.stderr
+
+
+def test_data_folder_that_is_a_file_is_explained(tmp_path: Path) -> None:
+    """Where the servers are elsewhere, `flask up` is the first to need the folder."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(click.ClickException, match=r"DATA_DIR: .* cannot be used: .*\.$"):
+        up._kept_secret(tmp_path / "file")

@@ -117,6 +117,43 @@ def test_an_address_has_to_lead_somewhere(name: str, url: str) -> None:
     assert problems(**{name: url}) == [name]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REDIS_URL", "redis://r:x"),
+        ("REDIS_URL", "redis://r:99999"),
+        ("REDIS_URL", "redis://[broken"),
+        ("REDIS_URL", "sentinel://r:x/service"),
+        ("DATABASE_URL", "postgresql://db/x?pool=1"),
+        ("DATABASE_REPLICA_URL", "postgresql://db/x?pool=1"),
+        ("MAIL_FROM", "festival"),
+        ("MAIL_FROM", "Festival <no-reply@festival.example>\r\nBcc: all@festival.example"),
+        ("MAIL_FROM", "Lights, Windhoek <no-reply@festival.example>"),
+        ("WEB_WORKERS", "9" * 20),
+        ("WEB_THREADS", "9" * 20),
+    ],
+)
+def test_a_setting_that_nothing_could_work_with_is_a_problem(name: str, value: str) -> None:
+    assert problems(**{name: value}) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REDIS_URL", "rediss://user:word@r:6380/1?ssl_cert_reqs=none"),
+        ("REDIS_URL", "unix:///run/redis.sock"),
+        ("REDIS_URL", "sentinel://:word@r:26379,[::1]/service/0?tls=1"),
+        ("DATABASE_URL", "postgresql://u:w@/x?host=one:5432&host=two:5432&target_session_attrs=primary"),
+        ("DATABASE_URL", "postgresql://u@db/x?sslmode=verify-full&sslrootcert=/etc/ca.pem"),
+        ("MAIL_FROM", "no-reply@festival.example"),
+        ("MAIL_FROM", "Größe <no-reply@festival.example>"),
+        ("MAIL_FROM", '"Lights, Windhoek" <no-reply@festival.example>'),
+    ],
+)
+def test_a_setting_that_works_is_taken(name: str, value: str) -> None:
+    assert problems(**{name: value}) == []
+
+
 @pytest.mark.parametrize("token", ["a" * 16, "0123456789abcdef", "metrics"])
 def test_production_refuses_guessable_metrics_token(token: str) -> None:
     assert problems(METRICS_TOKEN=token) == ["METRICS_TOKEN"]

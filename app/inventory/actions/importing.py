@@ -12,6 +12,7 @@ from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.importing.statements import PATIENCE
+from app.events.queries import hold
 from app.inventory import long_work, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.inventory.importing.reading import NotASheet, RowError, TooManyRows, as_csv, count_rows, read
@@ -42,7 +43,7 @@ def import_stock(
     order = Order(event.id, caller.id, sha256(data).digest(), **asked)
     found = write(read(data), order)
     shown = told(found) | _kept_errors(order, found.errors)
-    if found.errors and not (dry_run or mode == "partial") or found.rejected and not dry_run:
+    if _is_refused(found, order):
         raise ImportRejected(**shown)
     return shown
 
@@ -57,14 +58,18 @@ def finish(run: Run, job_id: str) -> None:
     order = Order(row.event_id, row.account_id, sha256(data).digest(), **row.asked)
 
     def also(session: ReadOrWriteSession, found: Imported) -> None:
-        long_work.ended(session, run, row.id, told(found), file=_file(found.errors), failed=None)
+        failed = ImportRejected.code if _is_refused(found, order) else None
+        long_work.ended(session, run, row.id, told(found), file=_file(found.errors), failed=failed)
 
     found = write(reading, order, limits=PATIENCE, also=also)
     with transaction() as session:
         if not run.ended:
-            rejected = bool(found.errors) and not (order.partial or order.dry_run)
-            failed = ImportRejected.code if rejected else None
-            long_work.ended(session, run, row.id, told(found), file=_file(found.errors), failed=failed)
+            also(session, found)
+
+
+def _is_refused(found: Imported, order: Order) -> bool:
+    """Whether the import has failed: a dry run never does, a partial one when no row of it is right."""
+    return bool(found.errors) and not order.dry_run and (found.rejected or not order.partial)
 
 
 def told(found: Imported) -> dict[str, Any]:
@@ -94,6 +99,7 @@ def _measured(data: bytes) -> int:
 
 def _later(caller: Caller, event_id: str, data: bytes, asked: dict[str, bool]) -> dict[str, Any]:
     with transaction() as session:
+        hold(session, event_id)
         job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=asked, input=data)
         session.add(job)
         session.flush()

@@ -14,7 +14,7 @@ from app.core.errors import NotFound, StaleVersion
 from app.core.ids import new_id
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import WRITES, hold_event, owned
 from app.inventory.book import BOOKED, CHANNEL, NEXT_MOMENT, SHOWN, told_of_items
 from app.inventory.columns import ATTRIBUTES, BUCKETS, COLUMNS, sku_key
 from app.inventory.errors import InsufficientStock, SkuTaken
@@ -52,7 +52,7 @@ def create_item(*, caller: Caller, event_id: str, **values: Any) -> dict[str, An
     """The new item, its opening stock booked. Raises NotFound, SkuTaken, InsufficientStock."""
     given = {each.attribute: values.get(each.attribute) for each in COLUMNS}
     with transaction() as session:
-        if session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, WRITES))) is None:
+        if session.scalar(hold_event(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))) is None:
             raise NotFound()
         _check_enough(given)
         asked = {"id": new_id(), "event": event_id, "caller": caller.id, "sku_key": sku_key(values["sku"])}

@@ -16,6 +16,7 @@ from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
+from app.events.queries import hold
 from app.inventory import long_work, queries
 from app.inventory.models import StockJob
 from app.inventory.reports import paper, reading
@@ -28,12 +29,16 @@ READ, DRAWN = 10, 95
 
 
 def report_on_paper(*, caller: Caller, event: Any, question: Asked) -> dict[str, Any]:
-    """The job that draws it. Who asks the same again while it is being drawn gets the same job. Raises Throttled."""
+    """The job that draws it. Who asks the same again while it is being drawn gets the same job.
+
+    Raises NotFound, Throttled.
+    """
     with transaction() as session:
         # Counting comes first: its row is what lets one caller's questions in one after the other.
         hits = throttle.hit(session, DRAWN_AN_HOUR, caller.id)
         job = _open(session, caller, event.id, question)
         if job is None and not hits.exceeded:
+            hold(session, event.id)
             job = StockJob(event_id=event.id, account_id=caller.id, kind=KIND, asked=question.kept(), progress=0)
             session.add(job)
             session.flush()

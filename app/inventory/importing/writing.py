@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
+from app.events.queries import hold
 from app.inventory.importing import statements as sql
 from app.inventory.importing.reading import Reading, RowError
 
@@ -64,7 +65,7 @@ def write(reading: Reading, order: Order, *, limits: Sequence[str] = (), also: A
 
     With an error nothing is written, unless it is a partial import. Bytes that were imported as a whole change stock
     once. `limits` are the statements that set the time limits of the transaction; without them it has those of a web
-    request.
+    request. Raises NotFound when the event has been removed meanwhile.
     """
     if reading.fatal or (reading.errors and not order.partial):
         return Imported(0, 0, 0, reading.errors)
@@ -113,6 +114,7 @@ def _written(session: ReadOrWriteSession, reading: Reading, order: Order) -> Imp
 
 
 def _apply(session: ReadOrWriteSession, order: Order, asked: dict[str, Any], found: Imported) -> None:
+    hold(session, order.event_id)
     session.execute(sql.INSERT, asked)
     session.execute(sql.OPENING, asked)
     session.execute(sql.UPDATE, asked)
