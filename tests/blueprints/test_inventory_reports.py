@@ -248,13 +248,14 @@ def test_so_many_an_hour(stock: Stock, app: Flask) -> None:
     assert refusal(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 0
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "pdf"])
-def test_a_report_asks_little(stock: Stock, format: str) -> None:
+@pytest.mark.parametrize(("format", "most"), [("json", 6), ("csv", 6), ("pdf", 7)])
+def test_a_report_asks_little(stock: Stock, format: str, most: int) -> None:
+    """A PDF is a job, which holds the event: it may be removed meanwhile."""
     report(stock, "summary")
     with statements() as seen:
         answer = stock.owner.get(f"{stock.path}/reports?type=movements&format={format}")
         answer.get_data()
-    assert len(seen) <= 6, seen
+    assert len(seen) <= most, seen
 
 
 def test_files_are_forgotten(stock: Stock) -> None:
