@@ -1,10 +1,15 @@
 """How hard a secret is to guess, estimated from the secret alone."""
 
 import math
+import re
 import zlib
 from collections import Counter
 
 PUBLISHED = "development-only-secret-never-use-in-production"
+PLACEHOLDER = re.compile(
+    r"change.?me|change.?this|replace.?(me|this)|your.{0,3}secret|placeholder|qwerty", re.IGNORECASE
+)
+"""What templates of settings have in place of a secret."""
 ZLIB_OVERHEAD = 8
 """Bytes that zlib adds to anything: header, checksum, block."""
 BITS_PER_CHARACTER = 1.5
@@ -12,9 +17,11 @@ BITS_PER_CHARACTER = 1.5
 
 
 def is_guessable(secret: str, *, length: int) -> bool:
-    """Whether a secret contains the published one, is too short, or has few, repeated or consecutive characters."""
+    """Whether a secret contains the published one or a placeholder, is too short, or has few, repeated or consecutive
+    characters."""
     secret = secret.strip()
-    return PUBLISHED in secret.lower() or len(secret) < length or estimated_bits(secret) < BITS_PER_CHARACTER * length
+    known = PUBLISHED in secret.lower() or PLACEHOLDER.search(secret) is not None
+    return known or len(secret) < length or estimated_bits(secret) < BITS_PER_CHARACTER * length
 
 
 def estimated_bits(secret: str) -> float:

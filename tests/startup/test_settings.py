@@ -15,6 +15,8 @@ GUESSABLE = [
     DEVELOPMENT_SECRET, f" {DEVELOPMENT_SECRET} ", "a" * 64, "ab" * 32, "0123456789" * 4, "password" * 6,
     "abcdefghijklmnopqrstuvwxyz0123456789", "0123456789abcdef" * 4, "zyxwvutsrqponmlkjihgfedcba9876543210", "short",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabcdefg", "changeme" * 4 + "1",
+    "REPLACE_ME_WITH_32_RANDOM_CHARACTERS", "your-secret-key-goes-here-please-change",
+    "qwertyuiopasdfghjklzxcvbnm1234567890",
 ]  # fmt: skip
 PUBLIC = "http://festival.example"
 
