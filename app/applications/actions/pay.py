@@ -64,15 +64,14 @@ def _reserve(token: str, msisdn: str | None) -> tuple[Opened, Standing | None, C
         found = links.opened(token, links.PAYMENT, session=session)
         last = payment.newest(found.application.id, session)
         counts = _counts(last, msisdn)
-        if last is not None and counts and last.status not in ("starting", "otp_required"):
-            return found, last, None
-        if last is not None and counts:
-            _check_event(session, found.application)
-            if last.status == "otp_required":
+        if last is None or not counts:
+            row = _reserved(session, found.application, msisdn, ending=last)
+        else:
+            if last.status in ("starting", "otp_required"):
+                _check_event(session, found.application)
+            if last.status != "starting":
                 return found, last, None
             row = last.row
-        else:
-            row = _reserved(session, found.application, msisdn, ending=last)
         charge = Charge(
             reference=row.id,
             amount_minor=row.amount_minor,
