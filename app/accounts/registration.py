@@ -131,8 +131,8 @@ def insert_account(session: OrmSession, applicant: Applicant, *, verified: bool)
 def with_role(session: OrmSession, account: Account, applicant: Applicant) -> Account | None:
     """The account, locked, with one more role and its profile unless it has them, in one statement.
 
-    None when it has another password than the one it was read with, or was deleted or retired since: whoever proved the
-    old password must not outlive that. Then nothing of the transaction may stay.
+    None when it has another password than the one it was read with, or was deleted or retired since: an old password
+    gives no role. Then the caller must roll back.
     """
     has = Account.roles.contains([applicant.role])
     profile = insert(PROFILES[applicant.role]).values(account_id=account.id, **applicant.profile)

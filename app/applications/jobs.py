@@ -34,7 +34,7 @@ PAUSES = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (GIVE_UP_AFTE
 
 @job("applications.mail", Delivery.AT_LEAST_ONCE, to_others=True)
 def mail(run: Run, *, template: str, application_id: str, link_ids: list[str], **more: Any) -> None:
-    """Tells an applicant how their application stands, with the links that are due; nobody once it was erased."""
+    """Tells an applicant how their application stands, with the links that are due. An erased one has no address."""
     told = letters.about(application_id, link_ids)
     release()
     if told is None or told.application.email is None:

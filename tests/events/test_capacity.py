@@ -261,7 +261,7 @@ def test_a_capacity_that_falls_while_many_book_never_falls_below_what_is_booked(
                 answer = ask(client, event, 10, type_=number % 2)
             else:
                 answer = client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number})
-            # Who waits too long for the event's row is told to come again.
+            # A request that waits too long for the event's row is 503: try again.
             if answer.status_code != 503:
                 break
         return int(answer.status_code)

@@ -127,7 +127,7 @@ class AddressOwnership(RuleBasedStateMachine):
         self.credit(who)
 
     def check_new_account(self, before: Account | None, found: Account) -> None:
-        """An unverified account never passes to who proves the mailbox: they get an account of their own."""
+        """The person who proves the mailbox gets a new account, never an unverified one that was there."""
         assert before is None or before.email_verified_at is not None or found.id != before.id
 
     @precondition(_somebody_is_signed_in)

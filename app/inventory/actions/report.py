@@ -29,7 +29,7 @@ READ, DRAWN = 10, 95
 
 
 def report_on_paper(*, caller: Caller, event: Any, question: Asked) -> dict[str, Any]:
-    """The job that draws it. Who asks the same again while it is being drawn gets the same job.
+    """The job that draws it; the same job for the same question while it is being drawn.
 
     Raises NotFound, Throttled.
     """
