@@ -23,10 +23,16 @@ from benchmarks.stage import Stage
 
 CROWD, MAILS, PATIENCE = 100_000, 2_000, 240.0
 BODY = {
-    "name": "Gates", "templateId": "event-reminder", "title": "{eventName}: see you soon",
-    "body": "Hello {firstName}, you have {tickets}.", "href": "https://example.com/gates", "channels": ["email"],
-    "sendNow": True, "audienceType": "event_ticket_holders", "respectPreferences": True,
-}  # fmt: skip
+    "name": "Gates",
+    "templateId": "event-reminder",
+    "title": "{eventName}: see you soon",
+    "body": "Hello {firstName}, you have {tickets}.",
+    "href": "https://example.com/gates",
+    "channels": ["email"],
+    "sendNow": True,
+    "audienceType": "event_ticket_holders",
+    "respectPreferences": True,
+}
 FANNED = text("""
     SELECT fanned_out_at - started_at,
            coalesce((SELECT sum(total) FROM campaign_tally t WHERE t.campaign_id = campaign.id), 0)

@@ -80,8 +80,10 @@ def share_of_copy_in(stage: Stage, it: Benchmark) -> Outcome:
 def _copy_seconds(stage: Stage, content: bytes, event: str) -> float:
     """What PostgreSQL alone needs for the same rows, ready as they are."""
     rows = read(content).spool.read().decode().splitlines()
-    ready = "".join(f"{at:08x}{sha256(event.encode()).hexdigest()[:16]}\t{event}\t{row.partition(chr(9))[2]}\n"
-                    for at, row in enumerate(rows)).encode()  # fmt: skip
+    ready = "".join(
+        f"{at:08x}{sha256(event.encode()).hexdigest()[:16]}\t{event}\t{row.partition(chr(9))[2]}\n"
+        for at, row in enumerate(rows)
+    ).encode()
     columns = ", ".join(("id", "event_id", *STAGED[1:]))
     with psycopg.connect(_url(stage)) as connection, connection.cursor() as cursor:
         began = time.monotonic()
@@ -217,9 +219,17 @@ def stock_filter_1m(stage: Stage) -> Load:
 @benchmark("stock-combined-1m", goal=5, at_most=True, measure=cost_against("stock-list-1k"))
 def stock_combined_1m(stage: Stage) -> Load:
     """`GET inventory` by several filters at once and in other orders, among 1,000,000 items."""
-    found = ("category=beer&supplier=Meatco", "category=beer&batchNumber=B0031", "expiringBefore=2027-02-01",
-             "sort=sku&category=beer", "sort=-expiryDate&batchNumber=B0031", "sort=sku&unit=none", "q=lager&unit=case",
-             "category=beer&lowStock=true", "sku=SKU-10000017")  # fmt: skip
+    found = (
+        "category=beer&supplier=Meatco",
+        "category=beer&batchNumber=B0031",
+        "expiringBefore=2027-02-01",
+        "sort=sku&category=beer",
+        "sort=-expiryDate&batchNumber=B0031",
+        "sort=sku&unit=none",
+        "q=lager&unit=case",
+        "category=beer&lowStock=true",
+        "sku=SKU-10000017",
+    )
     paths = [f"{path(MILLION)}?{found[n % len(found)]}&limit=20" for n in range(5000)]
     return Load(paths[0], headers=bearer(), paths=paths)
 

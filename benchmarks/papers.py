@@ -46,17 +46,27 @@ def _cpu(call: Callable[[], object]) -> float:
 
 
 def _paper() -> Paper:
-    lines = [Line(what=f"Weekend pass, row {n}", quantity=n, unit_price_minor=85000, amount_minor=85000 * n)
-             for n in range(1, 13)]  # fmt: skip
+    lines = [
+        Line(what=f"Weekend pass, row {n}", quantity=n, unit_price_minor=85000, amount_minor=85000 * n)
+        for n in range(1, 13)
+    ]
     return Paper(
-        kind=INVOICE, number="2026-000001", issued="Fri 20 November 2026",
+        kind=INVOICE,
+        number="2026-000001",
+        issued="Fri 20 November 2026",
         seller=["Windhoek Lights", "Nangula Shikongo", "nangula@windhoek-lights.example"],
         buyer=["Bank Windhoek", "Tuli Hamutenya", "tuli@bank.example"],
-        facts=[("Event", "Windhoek Lights 2026"), ("When", "Fri 4 December 2026, 18:00 (Windhoek)"),
-               ("Where", "River grounds, Windhoek")],
-        lines=lines, vat_percent=15.0, vat_minor=864783, total_minor=6630000,
+        facts=[
+            ("Event", "Windhoek Lights 2026"),
+            ("When", "Fri 4 December 2026, 18:00 (Windhoek)"),
+            ("Where", "River grounds, Windhoek"),
+        ],
+        lines=lines,
+        vat_percent=15.0,
+        vat_minor=864783,
+        total_minor=6630000,
         notes=["All amounts are in Namibian dollars. Prices include VAT."],
-    )  # fmt: skip
+    )
 
 
 def _platypus(paper: Paper) -> bytes:
@@ -67,10 +77,17 @@ def _platypus(paper: Paper) -> bytes:
     def text(words: str) -> Paragraph:
         return Paragraph(escape(words), plain)
 
-    rows = [[text(each.what), str(each.quantity), spoken(each.unit_price_minor or 0), spoken(each.amount_minor)]
-            for each in paper.lines]  # fmt: skip
-    style = TableStyle([("FONT", (0, 0), (-1, -1), "Helvetica", 10), ("ALIGN", (1, 0), (-1, -1), "RIGHT"),
-                        ("LINEBELOW", (0, 0), (-1, -1), 0.5, "#DCCFBD")])  # fmt: skip
+    rows = [
+        [text(each.what), str(each.quantity), spoken(each.unit_price_minor or 0), spoken(each.amount_minor)]
+        for each in paper.lines
+    ]
+    style = TableStyle(
+        [
+            ("FONT", (0, 0), (-1, -1), "Helvetica", 10),
+            ("ALIGN", (1, 0), (-1, -1), "RIGHT"),
+            ("LINEBELOW", (0, 0), (-1, -1), 0.5, "#DCCFBD"),
+        ]
+    )
     story = [
         Paragraph(f"{paper.title} {paper.number}", large),
         text(paper.issued),

@@ -68,13 +68,20 @@ def tokens(count: int) -> tuple[tuple[str, ...], str]:
     """So many rich merchants: their access tokens, and the id of the first."""
     ids = [new_id() for _ in range(count)]
     with transaction() as session:
-        session.execute(text(
-            "INSERT INTO account (id, email, name, roles, email_verified_at, password_version, version)"
-            " SELECT id, id || '@example.com', 'Merchant', '{merchant}', now(), 1, 1"
-            " FROM unnest(CAST(:ids AS text[])) AS id"
-        ), {"ids": ids})  # fmt: skip
-        session.execute(text("INSERT INTO merchant_profile (account_id, business_name)"
-                             " SELECT unnest(CAST(:ids AS text[])), 'Stall'"), {"ids": ids})  # fmt: skip
+        session.execute(
+            text(
+                "INSERT INTO account (id, email, name, roles, email_verified_at, password_version, version)"
+                " SELECT id, id || '@example.com', 'Merchant', '{merchant}', now(), 1, 1"
+                " FROM unnest(CAST(:ids AS text[])) AS id"
+            ),
+            {"ids": ids},
+        )
+        session.execute(
+            text(
+                "INSERT INTO merchant_profile (account_id, business_name) SELECT unnest(CAST(:ids AS text[])), 'Stall'"
+            ),
+            {"ids": ids},
+        )
     settle([Credit(n, f"bench-{each}", each, RICH, None, None) for n, each in enumerate(ids, 2)])
     with transaction() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))

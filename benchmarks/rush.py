@@ -70,8 +70,20 @@ def _drawn(server: Server, seconds: float, to: Path) -> Iterator[None]:
     if program is None:
         raise Failed("--flame needs py-spy: pip install py-spy")
     # --idle is left out: a thread that waits for PostgreSQL costs nothing here.
-    argv = [program, "record", "--subprocesses", "--pid", str(server.process), "--duration", f"{seconds:.0f}",
-            "--rate", "50", "--nonblocking", "--output", str(to)]  # fmt: skip
+    argv = [
+        program,
+        "record",
+        "--subprocesses",
+        "--pid",
+        str(server.process),
+        "--duration",
+        f"{seconds:.0f}",
+        "--rate",
+        "50",
+        "--nonblocking",
+        "--output",
+        str(to),
+    ]
     with subprocess.Popen([*argv, "--format", "raw" if to.suffix == ".txt" else "flamegraph"]) as process:
         yield
         process.wait(60)

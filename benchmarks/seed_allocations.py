@@ -68,8 +68,15 @@ def seed_event(connection: psycopg.Connection[Any], organiser: str) -> dict[str,
 def seed_block(connection: psycopg.Connection[Any], made: dict[str, Any], state: str, count: int) -> dict[str, Any]:
     """A block of so many slots, all `available` or all `claimed` by people with names: its id, and theirs. Commits."""
     block = new_id()
-    given = {**made, "block": block, "prefix": block[-12:], "state": state, "count": count,
-             "firsts": FIRST, "lasts": LAST}  # fmt: skip
+    given = {
+        **made,
+        "block": block,
+        "prefix": block[-12:],
+        "state": state,
+        "count": count,
+        "firsts": FIRST,
+        "lasts": LAST,
+    }
     connection.execute(BLOCK.format(state=state), given)
     slots = [row[0] for row in connection.execute(SLOTS, given)]
     connection.execute(COUNTED.format(state=state), given)

@@ -10,17 +10,45 @@ import psycopg
 
 from app.events.search import key_of, search_text
 
-CITIES = ("Windhoek", "Swakopmund", "Walvis Bay", "Lüderitz", "Oshakati", "Rundu", "Otjiwarongo", "Keetmanshoop",
-          "Cape Town", "Johannesburg", "Gaborone", "Lusaka")  # fmt: skip
+CITIES = (
+    "Windhoek",
+    "Swakopmund",
+    "Walvis Bay",
+    "Lüderitz",
+    "Oshakati",
+    "Rundu",
+    "Otjiwarongo",
+    "Keetmanshoop",
+    "Cape Town",
+    "Johannesburg",
+    "Gaborone",
+    "Lusaka",
+)
 FIRST = ("River", "Desert", "Kalahari", "Namib", "Ocean", "Harvest", "Sunset", "Winter", "Golden", "Open")
 SECOND = ("Lights", "Jazz", "Food", "Art", "Night", "Run", "Market", "Fair", "Sessions", "Weekend")
 ARTISTS = ("Ees", "Gazza", "Elemotho", "Shishani", "Tate Buti", "Lize Ehlers", "Big Ben", "Sally", "Ndilimani")
 CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")
 YEARS = timedelta(days=3 * 365)
 COLUMNS = (
-    "id", "organiser_id", "name", "description", "venue", "city", "city_key", "country", "latitude", "longitude",
-    "timezone", "starts_at", "ends_at", "visibility", "capacity", "category", "is_cashless", "search_text",
-)  # fmt: skip
+    "id",
+    "organiser_id",
+    "name",
+    "description",
+    "venue",
+    "city",
+    "city_key",
+    "country",
+    "latitude",
+    "longitude",
+    "timezone",
+    "starts_at",
+    "ends_at",
+    "visibility",
+    "capacity",
+    "category",
+    "is_cashless",
+    "search_text",
+)
 ORGANISER = "5eed" + "0" * 20
 BATCH = 250_000
 
@@ -50,8 +78,19 @@ def seed_sold(connection: psycopg.Connection[Any], ticket_type_id: str, count: i
     now = datetime.now(UTC)
     with connection.cursor() as cursor, cursor.copy(f"COPY ticket ({columns}) FROM STDIN") as copy:
         for number in range(count):
-            copy.write_row((_id(number, 0x71), found[0], ticket_type_id, f"S{number}", "Zoë Großmann",
-                            f"fan{number}@example.com", 85000, now, "sold"))  # fmt: skip
+            copy.write_row(
+                (
+                    _id(number, 0x71),
+                    found[0],
+                    ticket_type_id,
+                    f"S{number}",
+                    "Zoë Großmann",
+                    f"fan{number}@example.com",
+                    85000,
+                    now,
+                    "sold",
+                )
+            )
     connection.execute(
         "UPDATE ticket_type SET total = greatest(total, sold + %s), sold = sold + %s WHERE id = %s",
         (count, count, ticket_type_id),
@@ -69,12 +108,25 @@ def _events(first: int, count: int) -> Iterator[tuple[Any, ...]]:
         city, artist = chance.choice(CITIES), chance.choice(ARTISTS)
         starts_at = soon + YEARS * chance.random()
         yield (
-            _id(number, 0x5E), ORGANISER, name, "Made for a measurement.", f"Ground {number % 500}", city, key_of(city),
-            "NA", -22.5 + chance.uniform(-6, 6), 17 + chance.uniform(-3, 8), "Africa/Windhoek", starts_at,
-            starts_at + timedelta(hours=chance.choice((4, 6, 48))), "draft" if number % 50 == 49 else "published", 500,
-            chance.choice(CATEGORIES), number % 2 == 0,
+            _id(number, 0x5E),
+            ORGANISER,
+            name,
+            "Made for a measurement.",
+            f"Ground {number % 500}",
+            city,
+            key_of(city),
+            "NA",
+            -22.5 + chance.uniform(-6, 6),
+            17 + chance.uniform(-3, 8),
+            "Africa/Windhoek",
+            starts_at,
+            starts_at + timedelta(hours=chance.choice((4, 6, 48))),
+            "draft" if number % 50 == 49 else "published",
+            500,
+            chance.choice(CATEGORIES),
+            number % 2 == 0,
             search_text(name=name, others=[city, f"Ground {number % 500}", artist, rare]),
-        )  # fmt: skip
+        )
 
 
 def _id(number: int, mark: int) -> str:

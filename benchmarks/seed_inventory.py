@@ -10,8 +10,16 @@ import psycopg
 from app.inventory.columns import ATTRIBUTES, COLUMNS, sku_key
 from benchmarks.seed_events import BATCH, FIRST, ORGANISER, SECOND, seed_events, without_indexes
 
-NAMES = ("Windhoek Lager 330 ml", "Tafel Lager 500 ml", "Rooibos Eistee Pfirsich", "Kapana beef strips",
-         "Biltong – Springbok, mild", "Brötchen, ofenfrisch", "Wristband NFC, blue", "Ice cubes 5 kg")  # fmt: skip
+NAMES = (
+    "Windhoek Lager 330 ml",
+    "Tafel Lager 500 ml",
+    "Rooibos Eistee Pfirsich",
+    "Kapana beef strips",
+    "Biltong – Springbok, mild",
+    "Brötchen, ofenfrisch",
+    "Wristband NFC, blue",
+    "Ice cubes 5 kg",
+)
 CATEGORIES = ("Beer", "Soft drink", "Food", "Cashless", "Consumable", "Coffee", "Merch", "Wine", "Spirits", "Glass")
 SUPPLIERS = ("Namibia Breweries", "Oshikoto Wholesale", "Meatco", "Closwa Biltong", "Bäckerei Steinbach", "Polar Ice")
 PLACES = ("Kühlraum", "Tent 3, shelf 2", "Truck A", "Bar west")
@@ -61,12 +69,28 @@ def _rows(first: int, count: int) -> Iterator[list[Any]]:
         rare = f" rare{number // 10_000}" if number % 100 == 0 else ""
         yield [
             f"{chance.choice(FIRST)} {chance.choice(SECOND)} {chance.choice(NAMES)} #{number}{rare}",
-            f"SKU-{number:07}", "", "", f"2027-{number % 12 + 1:02}-03",
-            chance.choice(CATEGORIES), "", chance.choice(SUPPLIERS), f"{chance.randrange(10**12):013}",
-            chance.choice(PLACES), f"B{number % 9999:04}", "case", f"{chance.randrange(100, 40000) / 100}",
-            f"{chance.randrange(100, 90000) / 100}", 15, par, chance.choice((1, 12, 24)), par // 3,
-            chance.randrange(par // 3, 1000) / 2 + par, 0, number % 2, "Zweite Lieferung folgt",
-        ]  # fmt: skip
+            f"SKU-{number:07}",
+            "",
+            "",
+            f"2027-{number % 12 + 1:02}-03",
+            chance.choice(CATEGORIES),
+            "",
+            chance.choice(SUPPLIERS),
+            f"{chance.randrange(10**12):013}",
+            chance.choice(PLACES),
+            f"B{number % 9999:04}",
+            "case",
+            f"{chance.randrange(100, 40000) / 100}",
+            f"{chance.randrange(100, 90000) / 100}",
+            15,
+            par,
+            chance.choice((1, 12, 24)),
+            par // 3,
+            chance.randrange(par // 3, 1000) / 2 + par,
+            0,
+            number % 2,
+            "Zweite Lieferung folgt",
+        ]
 
 
 def _quoted(cell: str) -> str:

@@ -60,9 +60,13 @@ def beside(argv: Sequence[str], environment: Mapping[str, str], *, log: Path) ->
     """A Python program that runs until the block ends."""
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, *argv], cwd=ROOT, env={**os.environ, **environment}, stdout=output, stderr=output,
+            [sys.executable, *argv],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdout=output,
+            stderr=output,
             preexec_fn=dying_with_parent(signal.SIGTERM),
-        )  # fmt: skip
+        )
     try:
         yield process
     finally:

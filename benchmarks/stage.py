@@ -87,9 +87,13 @@ def stage(*, seconds: float, rounds: int, clients: int, patience: float = 0) -> 
         servers(folder / "stores") as stores,
     ):
         environment = {
-            "APP_ENV": "development", "LOG_LEVEL": "warning", "RATE_LIMIT_SCALE": "100000",
-            "DATABASE_URL": stores.database_url, "REDIS_URL": stores.redis_url, "DATA_DIR": str(folder / "data"),
-        }  # fmt: skip
+            "APP_ENV": "development",
+            "LOG_LEVEL": "warning",
+            "RATE_LIMIT_SCALE": "100000",
+            "DATABASE_URL": stores.database_url,
+            "REDIS_URL": stores.redis_url,
+            "DATA_DIR": str(folder / "data"),
+        }
         app = create_app(load(environment))
         with app.app_context():
             upgrade(directory=str(ROOT / "migrations"))

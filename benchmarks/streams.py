@@ -63,9 +63,12 @@ def listening(stage: Stage) -> Iterator[list[socket.socket]]:
 def _token(number: int) -> str:
     with transaction() as session:
         admin = Account(
-            email=f"listener{number}-{time.monotonic_ns()}@example.com", name="Frieda Amupolo", roles=["admin"],
-            admin_tier="analyst", password_hash="-",
-        )  # fmt: skip
+            email=f"listener{number}-{time.monotonic_ns()}@example.com",
+            name="Frieda Amupolo",
+            roles=["admin"],
+            admin_tier="analyst",
+            password_hash="-",
+        )
         session.add(admin)
         session.flush()
         admin.email_verified_at = admin.created_at

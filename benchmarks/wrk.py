@@ -52,10 +52,25 @@ def blow(load: Load, address: str, *, seconds: float, clients: int) -> Blow:
         bodies.writelines(f"{line}\n" for line in lines)
     headers = [f"{name}: {value}" for name, value in load.headers.items()]
     command = [
-        "wrk", "--threads", str(clients if load.carry else 1), "--connections", str(clients),
-        "--duration", f"{round(seconds)}s", "--timeout", "30s", "--script", str(SCRIPT), f"{address}{load.path}",
-        "--", bodies.name, _mode(load), load.method, load.path, *headers,
-    ]  # fmt: skip
+        "wrk",
+        "--threads",
+        str(clients if load.carry else 1),
+        "--connections",
+        str(clients),
+        "--duration",
+        f"{round(seconds)}s",
+        "--timeout",
+        "30s",
+        "--script",
+        str(SCRIPT),
+        f"{address}{load.path}",
+        "--",
+        bodies.name,
+        _mode(load),
+        load.method,
+        load.path,
+        *headers,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Blow(load, process, Path(bodies.name))
 

@@ -13,8 +13,24 @@ from supply.licences import licence_of
 from supply.locked import DEVELOPMENT, RUNTIME, Pin, pins
 
 OSV = "https://api.osv.dev"
-ALLOWED = ("MIT", "BSD", "Apache", "PSF", "Python-2.0", "ISC", "MPL", "LGPL", "HPND", "Unlicense", "ZPL", "Zlib",
-           "0BSD", "PostgreSQL", "CC0", "OFL")  # fmt: skip
+ALLOWED = (
+    "MIT",
+    "BSD",
+    "Apache",
+    "PSF",
+    "Python-2.0",
+    "ISC",
+    "MPL",
+    "LGPL",
+    "HPND",
+    "Unlicense",
+    "ZPL",
+    "Zlib",
+    "0BSD",
+    "PostgreSQL",
+    "CC0",
+    "OFL",
+)
 
 
 def problems(url: str | None = None) -> list[str]:

@@ -17,13 +17,19 @@ permissive or weakly copyleft. Where a part is needed only on some machines, its
 """
 # Some say it in other words, some only in a classifier.
 SAME = {
-    "MIT License": "MIT", "BSD License": "BSD", "Apache Software License": "Apache-2.0", "Apache 2.0": "Apache-2.0",
-    "Apache License 2.0": "Apache-2.0", "Apache License, Version 2.0": "Apache-2.0",
+    "MIT License": "MIT",
+    "BSD License": "BSD",
+    "Apache Software License": "Apache-2.0",
+    "Apache 2.0": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
+    "Apache License, Version 2.0": "Apache-2.0",
     "GNU Library or Lesser General Public License (LGPL)": "LGPL-3.0-only",
     "GNU Lesser General Public License v3 (LGPLv3)": "LGPL-3.0-only",
-    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0", "Python Software Foundation License": "PSF-2.0",
-    "ISC License (ISCL)": "ISC", "The Unlicense (Unlicense)": "Unlicense",
-}  # fmt: skip
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+    "ISC License (ISCL)": "ISC",
+    "The Unlicense (Unlicense)": "Unlicense",
+}
 
 
 def licence_of(name: str) -> str | None:

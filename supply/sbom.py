@@ -23,13 +23,16 @@ def document() -> dict[str, Any]:
         "version": 1,
         "metadata": {
             "component": {
-                "type": "application", "bom-ref": OURSELVES, "name": OURSELVES, "version": version,
+                "type": "application",
+                "bom-ref": OURSELVES,
+                "name": OURSELVES,
+                "version": version,
                 "licenses": [{"license": {"id": "MIT"}}],
             }
         },
         "components": [_component(each) for each in found],
         "dependencies": _dependencies(found),
-    }  # fmt: skip
+    }
 
 
 def _version() -> str:

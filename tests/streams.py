@@ -140,10 +140,16 @@ def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]
     settings, port, log = app.extensions["settings"], free_port(), folder / "web.log"
     environment = {
         **{name: value for name, value in os.environ.items() if name not in OURS},
-        "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": settings.SECRET_KEY,
-        "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "DATA_DIR": str(settings.DATA_DIR), "PORT": str(port),
-        "RATE_LIMIT_SCALE": "10000", "PGAPPNAME": "web", **more,
-    }  # fmt: skip
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "SECRET_KEY": settings.SECRET_KEY,
+        "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
+        "DATA_DIR": str(settings.DATA_DIR),
+        "PORT": str(port),
+        "RATE_LIMIT_SCALE": "10000",
+        "PGAPPNAME": "web",
+        **more,
+    }
     with log.open("ab") as output:
         process = subprocess.Popen(
             [*WEB, *arguments], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT

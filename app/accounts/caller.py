@@ -28,7 +28,14 @@ class Caller:
 def acting_as(account: Account) -> Caller:
     """The caller that an account would be, without a session: for demo data."""
     return Caller(
-        id=account.id, session_id="", email=account.email, name=account.name, phone=account.phone,
-        email_verified=account.email_verified_at is not None, roles=frozenset(account.roles), tier=account.admin_tier,
-        title=account.admin_title, version=account.version,
-    )  # fmt: skip
+        id=account.id,
+        session_id="",
+        email=account.email,
+        name=account.name,
+        phone=account.phone,
+        email_verified=account.email_verified_at is not None,
+        roles=frozenset(account.roles),
+        tier=account.admin_tier,
+        title=account.admin_title,
+        version=account.version,
+    )

@@ -70,9 +70,15 @@ def replace_unverified(
     email, tier, title = account.email, account.admin_tier, account.admin_title
     retire_account(session, account)
     new = Account(
-        id=new_id(), email=email, name=name, roles=list(roles), admin_tier=tier, admin_title=title,
-        password_hash=password_hash, email_verified_at=func.now(),
-    )  # fmt: skip
+        id=new_id(),
+        email=email,
+        name=name,
+        roles=list(roles),
+        admin_tier=tier,
+        admin_title=title,
+        password_hash=password_hash,
+        email_verified_at=func.now(),
+    )
     session.add(new)
     session.flush()
     return new

@@ -16,9 +16,17 @@ CALLED_OFF = "The event has been called off, and its links with it."
 EVENT_OVER = "The event is over."
 OVER = "The places that were not claimed in time went back to the public; ask who gave you this link."
 REPLACED = "This link has ended, or a newer one has replaced it; ask who gave it to you for the present one."
-SLOT = (AllocationSlot.id, AllocationSlot.block_id, AllocationSlot.status, AllocationSlot.generation,
-        AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone, AllocationSlot.via,
-        AllocationSlot.claimed_at)  # fmt: skip
+SLOT = (
+    AllocationSlot.id,
+    AllocationSlot.block_id,
+    AllocationSlot.status,
+    AllocationSlot.generation,
+    AllocationSlot.name,
+    AllocationSlot.email,
+    AllocationSlot.phone,
+    AllocationSlot.via,
+    AllocationSlot.claimed_at,
+)
 
 
 def check_block(block: Any, key: Key) -> None:

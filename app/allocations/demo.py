@@ -18,20 +18,32 @@ from app.events.models import Event, TicketType
 Story = Mapping[str, Any]
 STORIES: Sequence[Story] = (
     {
-        "event": "Windhoek Lights", "type": "Weekend pass", "quantity": 20, "kind": "sponsor", "name": "Gold sponsor",
-        "holder": {"name": "Lukas Haufiku", "email": "lukas@kalahari-coffee.example", "phone": "+264811234567",
-                   "organisation": "Kalahari Coffee"},
+        "event": "Windhoek Lights",
+        "type": "Weekend pass",
+        "quantity": 20,
+        "kind": "sponsor",
+        "name": "Gold sponsor",
+        "holder": {
+            "name": "Lukas Haufiku",
+            "email": "lukas@kalahari-coffee.example",
+            "phone": "+264811234567",
+            "organisation": "Kalahari Coffee",
+        },
         "invited": ("Ndapewa Iipinge", "Johan van Wyk", "Zoë Großmann", "Selma Nangolo"),
         "claimed": ("Frieda Amupolo", "Tjizembua Kauaria", "Elago Nghipandulwa", "Maria ǃGaroës", "Petrus Shilongo"),
     },
     {
-        "event": "Katutura Food Weekend", "type": "Entry", "quantity": 15, "kind": "press", "name": "Press",
+        "event": "Katutura Food Weekend",
+        "type": "Entry",
+        "quantity": 15,
+        "kind": "press",
+        "name": "Press",
         "unit_price_minor": 0,
         "holder": {"name": "Hilma Weber", "email": "hilma@the-dune-post.example", "organisation": "The Dune Post"},
         "claimed": ("Hilma Weber", "Immanuel Shiweda", "Johanna Beukes", "Rauna Hango", "Tuli Hamutenya", "Jan Beukes"),
         "admitted": 4,
     },
-)  # fmt: skip
+)
 
 
 def seed(organiser_id: str) -> int:
@@ -67,6 +79,9 @@ def _make(caller: Caller, event_id: str, type_id: str, story: Story) -> None:
 
 
 def _address(name: str) -> str:
-    plain = "".join(each for each in name.lower().replace("ë", "e").replace("ö", "o").replace("ß", "ss")
-                    if each.isascii() and (each.isalpha() or each == " "))  # fmt: skip
+    plain = "".join(
+        each
+        for each in name.lower().replace("ë", "e").replace("ö", "o").replace("ß", "ss")
+        if each.isascii() and (each.isalpha() or each == " ")
+    )
     return f"{'.'.join(plain.split())}@example.com"

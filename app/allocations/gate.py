@@ -21,9 +21,27 @@ from app.events.search import WORDS, folded
 
 SHORT = 3
 SORT_KEY: Any = literal_column("name_key", String)
-COLUMNS = ("slotId", "name", "email", "phone", "code", "status", "delivery", "partyId", "partySize", "version",
-           "claimedAt", "admittedAt", "gate", "blockId", "ticketTypeId", "ticketTypeName", "blockName", "kind",
-           "organisation")  # fmt: skip
+COLUMNS = (
+    "slotId",
+    "name",
+    "email",
+    "phone",
+    "code",
+    "status",
+    "delivery",
+    "partyId",
+    "partySize",
+    "version",
+    "claimedAt",
+    "admittedAt",
+    "gate",
+    "blockId",
+    "ticketTypeId",
+    "ticketTypeName",
+    "blockName",
+    "kind",
+    "organisation",
+)
 TIMES = (COLUMNS.index("claimedAt"), COLUMNS.index("admittedAt"))
 FILTERS = {
     "q": "s.search @@ CAST(%(q)s AS tsquery)",

@@ -65,10 +65,11 @@ class AllocationBlock(Base):
         UniqueConstraint("id", "event_id", "ticket_type_id"),
         Index("ix_allocation_block_event", "event_id", "created_at", "id"),
         Index("ix_allocation_block_ticket_type", "ticket_type_id"),
-        Index("ix_allocation_block_promo_code", "event_id", "promo_code",
-              postgresql_where=text("promo_code IS NOT NULL")),
+        Index(
+            "ix_allocation_block_promo_code", "event_id", "promo_code", postgresql_where=text("promo_code IS NOT NULL")
+        ),
         Index("ix_allocation_block_release", "release_at", postgresql_where=text("release_at IS NOT NULL")),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
@@ -136,18 +137,29 @@ class AllocationSlot(Base):
         Index("ix_allocation_slot_block", "block_id", "id"),
         Index("ix_allocation_slot_free", "block_id", "id", postgresql_where=text(FREE)),
         Index("ix_allocation_slot_email", "block_id", "email", postgresql_where=text("ended_at IS NULL")),
-        Index("uq_allocation_slot_claim_code", "claim_code", unique=True,
-              postgresql_where=text("claim_code IS NOT NULL")),
-        Index("uq_allocation_slot_open_link", "block_id", "email", unique=True,
-              postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL")),
+        Index(
+            "uq_allocation_slot_claim_code", "claim_code", unique=True, postgresql_where=text("claim_code IS NOT NULL")
+        ),
+        Index(
+            "uq_allocation_slot_open_link",
+            "block_id",
+            "email",
+            unique=True,
+            postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL"),
+        ),
         Index("ix_allocation_slot_party", "party_id", postgresql_where=text("party_size > 1")),
         # In the order of the database's own collation, as tickets are: the migration says so, a model cannot.
         Index("ix_allocation_slot_holders", "event_id", "email", postgresql_where=text(AT_THE_GATE)),
         Index("ix_allocation_slot_gate", "event_id", "name_key", "id", postgresql_where=text(AT_THE_GATE)),
-        Index("ix_allocation_slot_search", "search", postgresql_using="gin", postgresql_where=text(AT_THE_GATE),
-              postgresql_with={"fastupdate": "off"}),
+        Index(
+            "ix_allocation_slot_search",
+            "search",
+            postgresql_using="gin",
+            postgresql_where=text(AT_THE_GATE),
+            postgresql_with={"fastupdate": "off"},
+        ),
         {"postgresql_with": {"fillfactor": "85"}},
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     block_id: Mapped[str] = mapped_column(ObjectId)

@@ -20,11 +20,24 @@ from app.events.queries import READS, owned
 BLOCK_SORTS: dict[str, Any] = {"createdAt": AllocationBlock.created_at}
 SLOT_SORTS: dict[str, Any] = {"id": AllocationSlot.id}
 SLOT = (
-    AllocationSlot.id, AllocationSlot.status, AllocationSlot.via, AllocationSlot.name, AllocationSlot.email,
-    AllocationSlot.phone, AllocationSlot.code, AllocationSlot.delivery, AllocationSlot.party_id,
-    AllocationSlot.party_size, AllocationSlot.version, AllocationSlot.given_at, AllocationSlot.reminded_at,
-    AllocationSlot.claimed_at, AllocationSlot.admitted_at, AllocationSlot.gate, AllocationSlot.ended_at,
-)  # fmt: skip
+    AllocationSlot.id,
+    AllocationSlot.status,
+    AllocationSlot.via,
+    AllocationSlot.name,
+    AllocationSlot.email,
+    AllocationSlot.phone,
+    AllocationSlot.code,
+    AllocationSlot.delivery,
+    AllocationSlot.party_id,
+    AllocationSlot.party_size,
+    AllocationSlot.version,
+    AllocationSlot.given_at,
+    AllocationSlot.reminded_at,
+    AllocationSlot.claimed_at,
+    AllocationSlot.admitted_at,
+    AllocationSlot.gate,
+    AllocationSlot.ended_at,
+)
 CLAIM_CODE = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
 WHOSE_CODE = (AllocationSlot.id.label("slot_id"), AllocationSlot.status, AllocationSlot.name, AllocationSlot.email)
 

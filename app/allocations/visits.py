@@ -11,8 +11,19 @@ from app.allocations.models import AllocationBlock, AllocationSlot
 from app.core.db import db
 from app.core.errors import NotFound
 
-EVENT = ("event_name", "venue", "city", "starts_at", "ends_at", "timezone", "organiser_name", "contact_email",
-         "ticket_type_name", "holder_organisation", "release_at")  # fmt: skip
+EVENT = (
+    "event_name",
+    "venue",
+    "city",
+    "starts_at",
+    "ends_at",
+    "timezone",
+    "organiser_name",
+    "contact_email",
+    "ticket_type_name",
+    "holder_organisation",
+    "release_at",
+)
 
 
 def claim(token: str, network: str) -> dict[str, Any]:
@@ -57,9 +68,13 @@ def _open(key: Key) -> dict[str, Any]:
         raise NoSlotsLeft(remaining=0)
     most = min(block["open_max_per_claim"], left)
     return {
-        **_about(block), "via": states.OPEN_LINK, "status": states.AVAILABLE, "remaining": left,
-        "max_per_claim": most, "expires_at": block["open_expires_at"],
-    }  # fmt: skip
+        **_about(block),
+        "via": states.OPEN_LINK,
+        "status": states.AVAILABLE,
+        "remaining": left,
+        "max_per_claim": most,
+        "expires_at": block["open_expires_at"],
+    }
 
 
 def _block(condition: Any) -> Any:

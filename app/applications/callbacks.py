@@ -28,8 +28,12 @@ class Heard:
 
     @property
     def detail(self) -> dict[str, object]:
-        return {"eventId": self.event_id, "told": self.outcome, "amountMinor": self.amount_minor,
-                "currency": self.currency}  # fmt: skip
+        return {
+            "eventId": self.event_id,
+            "told": self.outcome,
+            "amountMinor": self.amount_minor,
+            "currency": self.currency,
+        }
 
 
 def weigh(heard: Heard) -> None:

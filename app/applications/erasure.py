@@ -24,8 +24,19 @@ BATCH = 500
 WAITING = ("starting", "otp_required")
 ENDED_WITH_WALLET = StallPayment.status.not_in(UNFINISHED) & ~UNANSWERED & (StallPayment.msisdn != NO_WALLET)
 ENDED = (DECLINED, WITHDRAWN, EXPIRED)
-PERSONAL = ("contact_name", "email", "phone", "products", "description", "website", "payrail_msisdn", "invite_slug",
-            "decline_reason", "reviewer_notes", "activation_message")  # fmt: skip
+PERSONAL = (
+    "contact_name",
+    "email",
+    "phone",
+    "products",
+    "description",
+    "website",
+    "payrail_msisdn",
+    "invite_slug",
+    "decline_reason",
+    "reviewer_notes",
+    "activation_message",
+)
 
 
 @erases_with_merchant
@@ -55,22 +66,31 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
     """
     if not ids:
         return
-    _write(session, update(StallPayment).where(
-        StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING), ~UNANSWERED
-    ).values(status="expired"))  # fmt: skip
-    _write(session, update(Application).where(Application.id.in_(ids)).values(
-        **dict.fromkeys(PERSONAL, null()),
-        business_name=NOBODY,
-        erased_at=func.coalesce(Application.erased_at, func.now()),
-        status=case((Application.status.in_(OPEN), WITHDRAWN), else_=Application.status),
-        version=Application.version + 1,
-        updated_at=func.now(),
-    ))  # fmt: skip
+    _write(
+        session,
+        update(StallPayment)
+        .where(StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING), ~UNANSWERED)
+        .values(status="expired"),
+    )
+    _write(
+        session,
+        update(Application)
+        .where(Application.id.in_(ids))
+        .values(
+            **dict.fromkeys(PERSONAL, null()),
+            business_name=NOBODY,
+            erased_at=func.coalesce(Application.erased_at, func.now()),
+            status=case((Application.status.in_(OPEN), WITHDRAWN), else_=Application.status),
+            version=Application.version + 1,
+            updated_at=func.now(),
+        ),
+    )
     living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
     _write(session, update(ApplicationLink).where(*living).values(replaced_at=func.now()))
-    _write(session, update(StallPayment).where(
-        StallPayment.application_id.in_(ids), ENDED_WITH_WALLET
-    ).values(msisdn=NO_WALLET))  # fmt: skip
+    _write(
+        session,
+        update(StallPayment).where(StallPayment.application_id.in_(ids), ENDED_WITH_WALLET).values(msisdn=NO_WALLET),
+    )
     erase_documents(session, ApplicationDocument.application_id.in_(ids))
 
 

@@ -126,8 +126,10 @@ def notify_operators(run: Run, *, review_id: int) -> None:
     """Has every operator mailed about a review."""
     with transaction() as session:
         run.done_in(session)
-        rows = [(f"review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
-                for each in list_operator_ids(session)]  # fmt: skip
+        rows = [
+            (f"review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
+            for each in list_operator_ids(session)
+        ]
         enqueue_many("applications.mail_operator", rows)
 
 

@@ -121,9 +121,7 @@ def renewal(application_id: str, purposes: Sequence[str], *, shown: bool = False
         func.now() + fresh.c.lives,
         literal(application_id),
         literal(shown),
-    ).where(  # fmt: skip
-        select(func.count()).select_from(gone).scalar_subquery() >= 0
-    )
+    ).where(select(func.count()).select_from(gone).scalar_subquery() >= 0)
     names = ["id", "purpose", "token_hash", "expires_at", "application_id", "shown"]
     return insert(ApplicationLink).from_select(names, rows, include_defaults=False).returning(ApplicationLink)
 

@@ -118,9 +118,14 @@ class ApplicationLink(Base):
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
         _one_of("purpose", PURPOSES),
-        Index("uq_application_link_living", "application_id", "purpose", unique=True,
-              postgresql_where=text("replaced_at IS NULL")),
-    )  # fmt: skip
+        Index(
+            "uq_application_link_living",
+            "application_id",
+            "purpose",
+            unique=True,
+            postgresql_where=text("replaced_at IS NULL"),
+        ),
+    )
 
     id: Mapped[str] = id_column()
     token_hash: Mapped[str] = mapped_column(CHAR(64), unique=True)
@@ -162,12 +167,17 @@ class StallPayment(Base):
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
         _one_of("status", PAYMENT_STATES),
-        Index("uq_stall_payment_counting", "application_id", unique=True,
-              postgresql_where=text("status IN ('starting', 'otp_required', 'processing', 'paid')")),
+        Index(
+            "uq_stall_payment_counting",
+            "application_id",
+            unique=True,
+            postgresql_where=text("status IN ('starting', 'otp_required', 'processing', 'paid')"),
+        ),
         Index("ix_stall_payment_application", "application_id", "created_at"),
-        Index("ix_stall_payment_open", "application_id",
-              postgresql_where=text("tries > answered AND status <> 'paid'")),
-    )  # fmt: skip
+        Index(
+            "ix_stall_payment_open", "application_id", postgresql_where=text("tries > answered AND status <> 'paid'")
+        ),
+    )
 
     id: Mapped[str] = id_column()
     application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id", ondelete="CASCADE"))
@@ -188,10 +198,15 @@ class StallPaymentReview(Base):
 
     __tablename__ = "stall_payment_review"
     __table_args__ = (
-        Index("uq_stall_payment_review_open", "reference", "kind", unique=True,
-              postgresql_where=text("resolved_at IS NULL")),
+        Index(
+            "uq_stall_payment_review_open",
+            "reference",
+            "kind",
+            unique=True,
+            postgresql_where=text("resolved_at IS NULL"),
+        ),
         Index("ix_stall_payment_review_reference", "reference", "id"),
-    )  # fmt: skip
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     reference: Mapped[str] = mapped_column(String(80, collation="C"))

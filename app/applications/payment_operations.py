@@ -62,8 +62,10 @@ def resolve(payment_id: str, outcome: str, note: str) -> str:
     row = _find(payment_id)
     owed_back = row.captured_at is not None and row.refunded_at is None
     if not unanswered(row) and not (owed_back and outcome == "refunded"):
-        raise NotResolvable(f"It is {describe_state(row)}; only a payment without an outcome is resolved by hand, and"
-                            " money that was taken twice as refunded.")  # fmt: skip
+        raise NotResolvable(
+            f"It is {describe_state(row)}; only a payment without an outcome is resolved by hand, and"
+            " money that was taken twice as refunded."
+        )
     known = [each.review.id for each in list_reviews(reference=payment_id)]
     release()
     state = describe_state(settling.settle(payment_id, ChargeState(outcome=OUTCOMES[outcome])))

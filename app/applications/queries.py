@@ -25,12 +25,43 @@ SORTS: dict[str, ColumnElement[Any]] = {
     "updatedAt": Application.updated_at.expression,
     "amountMinor": Application.amount_minor.expression,
 }
-PLAIN = ("id", "reference", "status", "event_id", "invite_slug", "business_name", "contact_name", "email", "phone",
-         "stall_type", "products", "description", "website", "amount_minor", "destination", "mode", "scheduled_for",
-         "payrail_msisdn", "decision", "decline_reason", "decided_at", "documents_required",
-         "documents_submitted_at", "paid_at", "activated_at", "version", "created_at", "updated_at")  # fmt: skip
-HANDED = (ApplicationDocument.kind, ApplicationDocument.file_name, ApplicationDocument.content_type,
-          ApplicationDocument.size, ApplicationDocument.uploaded_at)  # fmt: skip
+PLAIN = (
+    "id",
+    "reference",
+    "status",
+    "event_id",
+    "invite_slug",
+    "business_name",
+    "contact_name",
+    "email",
+    "phone",
+    "stall_type",
+    "products",
+    "description",
+    "website",
+    "amount_minor",
+    "destination",
+    "mode",
+    "scheduled_for",
+    "payrail_msisdn",
+    "decision",
+    "decline_reason",
+    "decided_at",
+    "documents_required",
+    "documents_submitted_at",
+    "paid_at",
+    "activated_at",
+    "version",
+    "created_at",
+    "updated_at",
+)
+HANDED = (
+    ApplicationDocument.kind,
+    ApplicationDocument.file_name,
+    ApplicationDocument.content_type,
+    ApplicationDocument.size,
+    ApplicationDocument.uploaded_at,
+)
 INNER = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
 
 
@@ -120,10 +151,19 @@ def _shown_to(caller: Caller) -> Select[Any]:
 def _documents() -> ColumnElement[Any]:
     """The documents of each row, as JSON."""
     each = func.jsonb_build_object(
-        "id", ApplicationDocument.id, "kind", ApplicationDocument.kind, "fileName", ApplicationDocument.file_name,
-        "contentType", ApplicationDocument.content_type, "size", ApplicationDocument.size,
-        "uploadedAt", ApplicationDocument.uploaded_at,
-    )  # fmt: skip
+        "id",
+        ApplicationDocument.id,
+        "kind",
+        ApplicationDocument.kind,
+        "fileName",
+        ApplicationDocument.file_name,
+        "contentType",
+        ApplicationDocument.content_type,
+        "size",
+        ApplicationDocument.size,
+        "uploadedAt",
+        ApplicationDocument.uploaded_at,
+    )
     inner = select(func.jsonb_agg(aggregate_order_by(each, ApplicationDocument.kind))).where(
         ApplicationDocument.application_id == Application.id
     )

@@ -22,19 +22,27 @@ def receipt_pdf(told: Told) -> bytes:
         author=around.organiser or "Event Commerce",
     ) as sheet:
         organiser = [around.organiser or "Event Commerce", around.contact or ""]
-        merchant = [application.business_name or application.contact_name or "", application.contact_name or "",
-                    application.email or "", application.phone or ""]  # fmt: skip
+        merchant = [
+            application.business_name or application.contact_name or "",
+            application.contact_name or "",
+            application.email or "",
+            application.phone or "",
+        ]
         sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=("Received by", "Paid by"))
-        sheet.facts([
-            ("For", f"Stall at {around.event}" if around.event else "Stall fee"),
-            ("Stall", application.stall_type or "—"),
-            ("Paid on", moment(payment.paid_at, around.timezone)),
-            ("Paid from", f"mobile wallet •••• {payment.msisdn[-4:]}"),
-        ])  # fmt: skip
-        sheet.lines([
-            ("Stall fee without VAT", spoken(payment.amount_minor - inside)),
-            (f"VAT {vat:g} %", spoken(inside)),
-        ])  # fmt: skip
+        sheet.facts(
+            [
+                ("For", f"Stall at {around.event}" if around.event else "Stall fee"),
+                ("Stall", application.stall_type or "—"),
+                ("Paid on", moment(payment.paid_at, around.timezone)),
+                ("Paid from", f"mobile wallet •••• {payment.msisdn[-4:]}"),
+            ]
+        )
+        sheet.lines(
+            [
+                ("Stall fee without VAT", spoken(payment.amount_minor - inside)),
+                (f"VAT {vat:g} %", spoken(inside)),
+            ]
+        )
         sheet.total("Paid", spoken(payment.amount_minor))
         sheet.note("Keep this receipt for your books. Nothing more is to be paid for this stall fee.")
     return sheet.data

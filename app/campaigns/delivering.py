@@ -37,12 +37,19 @@ DUE = compiled(
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_title, ''), c.title) ELSE c.title END AS title,
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_body, ''), c.body) ELSE c.body END AS body,
            c.href, c.image_url, c.banner_url, {ABOUT},
-           {barred("r.channel", email="r.person", address="r.address", organiser="e.organiser_id",
-                   respect="c.respect_preferences")} AS barred
+           {
+        barred(
+            "r.channel",
+            email="r.person",
+            address="r.address",
+            organiser="e.organiser_id",
+            respect="c.respect_preferences",
+        )
+    } AS barred
       FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id JOIN event e ON e.id = c.event_id {WHOSE}
      WHERE r.id = :id AND r.state <> 'sent'
 """)
-)  # fmt: skip
+)
 TEST = compiled(
     text(f"""
     SELECT a.id, a.email AS person, a.name, a.phone, 1 AS places, {ABOUT}
@@ -51,8 +58,18 @@ TEST = compiled(
 )
 DEVICES = "SELECT id, token, platform FROM push_device WHERE account_id = %s ORDER BY seen_at DESC LIMIT 20"
 DUE_COLUMNS = ("id", "channel", "person", "address", "name", "places", *COPY)
-ABOUT_COLUMNS = ("event_id", "event_name", "starts_at", "ends_at", "zone", "venue", "city", "organiser_id",
-                 "organiser_name", "organiser_email")  # fmt: skip
+ABOUT_COLUMNS = (
+    "event_id",
+    "event_name",
+    "starts_at",
+    "ends_at",
+    "zone",
+    "venue",
+    "city",
+    "organiser_id",
+    "organiser_name",
+    "organiser_email",
+)
 FACTS = ("event_name", "starts_at", "ends_at", "zone", "venue", "city", "organiser_name", "places")
 
 

@@ -15,9 +15,22 @@ from app.events.times import instant
 LONGEST_WAIT = timedelta(days=365)
 TEXTS = {"title": "title", "body": "body", "variant_b_title": "variantBTitle", "variant_b_body": "variantBBody"}
 FIELDS = (
-    "name", "template_id", "title", "body", "href", "image_url", "banner_url", "channels", "ab_test_enabled",
-    "variant_b_title", "variant_b_body", "ab_split_percent", "audience_type", "user_ids", "respect_preferences",
-)  # fmt: skip
+    "name",
+    "template_id",
+    "title",
+    "body",
+    "href",
+    "image_url",
+    "banner_url",
+    "channels",
+    "ab_test_enabled",
+    "variant_b_title",
+    "variant_b_body",
+    "ab_split_percent",
+    "audience_type",
+    "user_ids",
+    "respect_preferences",
+)
 """Columns of a campaign that its organiser writes."""
 DEFAULTS: dict[str, Any] = {"ab_test_enabled": False, "ab_split_percent": 50, "user_ids": []}
 

@@ -80,9 +80,13 @@ def page(run: Run, campaign: RowMapping, after: str) -> str | None:
     """Makes the rows of the next people; the last of them, or None when all are made, and with it the work is done."""
     asked = audience_of(campaign)
     values: dict[str, Any] = {
-        "campaign_id": campaign["id"], "event_id": campaign["event_id"], "after": after, "most": PEOPLE,
-        "share": round(asked.share_b * 100), **asked.values,
-    }  # fmt: skip
+        "campaign_id": campaign["id"],
+        "event_id": campaign["event_id"],
+        "after": after,
+        "most": PEOPLE,
+        "share": round(asked.share_b * 100),
+        **asked.values,
+    }
     with transaction() as session:
         run.hold_in(session)
         session.execute(PLANNED)

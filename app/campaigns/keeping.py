@@ -33,9 +33,11 @@ def _its(column: Column[Any]) -> Any:
 
 WRITTEN = (*drafts.FIELDS, "id", "event_id", "created_by", "status", "scheduled_at", "audience", "copied_from")
 NOTED = insert(ACTS).values(
-    campaign_id=_its(CAMPAIGN.id), account_id=_its(CAMPAIGN.created_by), verb=_its(ACTS.c.verb),
+    campaign_id=_its(CAMPAIGN.id),
+    account_id=_its(CAMPAIGN.created_by),
+    verb=_its(ACTS.c.verb),
     details=_its(ACTS.c.details),
-)  # fmt: skip
+)
 CREATE = (
     insert(CAMPAIGNS)
     .values({name: _its(CAMPAIGN[name]) for name in WRITTEN} | {"turn": 1, "version": 1})
@@ -49,10 +51,17 @@ def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[A
     hold(session, event_id)
     state = state_of(fields)
     values = {
-        **dict.fromkeys(("audience", "copied_from")), **drafts.columns(fields), **more, "id": new_id(),
-        "event_id": event_id, "created_by": caller.id, "status": state, "scheduled_at": fields.get("scheduled_at"),
-        "verb": _verb(state), "details": _details(fields),
-    }  # fmt: skip
+        **dict.fromkeys(("audience", "copied_from")),
+        **drafts.columns(fields),
+        **more,
+        "id": new_id(),
+        "event_id": event_id,
+        "created_by": caller.id,
+        "status": state,
+        "scheduled_at": fields.get("scheduled_at"),
+        "verb": _verb(state),
+        "details": _details(fields),
+    }
     row = session.execute(CREATE, {f"its_{name}": value for name, value in values.items()}).mappings().one()
     start(session, caller, row)
     return row
@@ -60,9 +69,7 @@ def create(session: OrmSession, caller: Caller, event_id: str, fields: Mapping[A
 
 def change(session: OrmSession, caller: Caller, was: RowMapping, verb: str, **values: Any) -> RowMapping:
     """The campaign with these columns, one version on."""
-    noting = insert(ACTS).values(
-        campaign_id=was["id"], verb=verb, account_id=caller.id, details=_details(values)
-    )  # fmt: skip
+    noting = insert(ACTS).values(campaign_id=was["id"], verb=verb, account_id=caller.id, details=_details(values))
     statement = (
         update(Campaign)
         .where(Campaign.id == was["id"])
@@ -118,9 +125,12 @@ def audience_of(fields: Mapping[Any, Any]) -> Audience:
     """Whom a campaign is for."""
     share = float(fields.get("ab_split_percent") or 50) if fields.get("ab_test_enabled") else 0
     return Audience(
-        type=fields["audience_type"], channels=fields["channels"], respect=fields["respect_preferences"],
-        user_ids=fields.get("user_ids") or (), share_b=share,
-    )  # fmt: skip
+        type=fields["audience_type"],
+        channels=fields["channels"],
+        respect=fields["respect_preferences"],
+        user_ids=fields.get("user_ids") or (),
+        share_b=share,
+    )
 
 
 def _details(fields: Mapping[Any, Any]) -> dict[str, Any]:

@@ -81,9 +81,14 @@ def push(reader: Reader, copy: Copy, device: Device, *, key: str) -> Push:
     title, body = _said(reader, copy)
     device_id, token, platform = device
     return Push(
-        token=token, platform=platform, title=title, text=body, key=f"{key}-{device_id}", href=copy.link,
+        token=token,
+        platform=platform,
+        title=title,
+        text=body,
+        key=f"{key}-{device_id}",
+        href=copy.link,
         image_url=copy.image_url or copy.banner_url,
-    )  # fmt: skip
+    )
 
 
 def _said(reader: Reader, copy: Copy) -> tuple[str, str]:

@@ -103,11 +103,16 @@ class Recipient(Base):
         _one_of("state", states.RECIPIENT_STATES),
         _one_of("variant", ("A", "B")),
         UniqueConstraint("campaign_id", "channel", "person"),
-        Index("uq_campaign_recipient_number", "campaign_id", "address", unique=True,
-              postgresql_where=text("channel = 'sms'")),
+        Index(
+            "uq_campaign_recipient_number",
+            "campaign_id",
+            "address",
+            unique=True,
+            postgresql_where=text("channel = 'sms'"),
+        ),
         Index("ix_campaign_recipient_uncertain", "campaign_id", "id", postgresql_where=text("state = 'uncertain'")),
         {"postgresql_with": {"fillfactor": "85"}},
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     # Without a foreign key: an audience of 100,000 is not checked 100,000 times.

@@ -49,9 +49,12 @@ COLUMNS = ("id", "name", "email", "participates", "tickets")
 def search(caller: Caller, event_id: str, *, q: str) -> dict[str, Any]:
     """Up to twenty people by the beginnings of words of name, address or ticket. Raises NotFound."""
     values = {
-        "event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(READS),
-        "words": matching(q, event_id), "plain": q.lower(),
-    }  # fmt: skip
+        "event_id": event_id,
+        "caller_id": caller.id,
+        "everybodys": caller.has_tier(READS),
+        "words": matching(q, event_id),
+        "plain": q.lower(),
+    }
     rows = fetch_rows(FIND, values, prepare=False)
     if not rows:
         raise NotFound()

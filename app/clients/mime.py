@@ -92,9 +92,13 @@ def _pictures(mime: EmailMessage, message: "Message") -> None:
         if each.cid is not None:
             main, _, sub = each.content_type.partition("/")
             html.add_related(
-                each.content, maintype=main, subtype=sub, cid=f"<{each.cid}>", disposition="inline",
+                each.content,
+                maintype=main,
+                subtype=sub,
+                cid=f"<{each.cid}>",
+                disposition="inline",
                 filename=_named(each),
-            )  # fmt: skip
+            )
 
 
 def _named(file: Attachment) -> str:

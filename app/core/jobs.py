@@ -156,9 +156,18 @@ def job(
         if kind in _registry:
             raise TypeError(f"two jobs are called {kind}")
         _registry[kind] = Job(
-            kind=kind, delivery=delivery, call=call, critical=critical, bulk=bulk, max_attempts=max_attempts,
-            time_limit=time_limit, every=every, ended=ended, to_others=to_others, personal=personal,
-        )  # fmt: skip
+            kind=kind,
+            delivery=delivery,
+            call=call,
+            critical=critical,
+            bulk=bulk,
+            max_attempts=max_attempts,
+            time_limit=time_limit,
+            every=every,
+            ended=ended,
+            to_others=to_others,
+            personal=personal,
+        )
         return call
 
     return register

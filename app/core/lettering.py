@@ -51,9 +51,16 @@ class Pen:
         self.put(shown, x, y, **style)
 
     def put(
-        self, line: str, x: float, y: float, *, font: str = REGULAR, size: float = 10, colour: Any = NIGHT,
+        self,
+        line: str,
+        x: float,
+        y: float,
+        *,
+        font: str = REGULAR,
+        size: float = 10,
+        colour: Any = NIGHT,
         right: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """One line that is `printable` already, beginning at `x` or, with `right`, ending there."""
         if self.font != (font, size):
             self.text.setFont(font, size)

@@ -22,11 +22,32 @@ JOINERS = (NON_JOINER, JOINER)
 EMOJI_SELECTORS = "\ufe0e\ufe0f"
 CJK_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 MONGOLIAN_SELECTORS = re.compile("[\u180b-\u180f]")
-JOINING_SCRIPTS = frozenset({
-    "ARABIC", "BALINESE", "BENGALI", "DEVANAGARI", "GUJARATI", "GURMUKHI", "JAVANESE", "KANNADA", "KHMER", "MALAYALAM",
-    "MANDAIC", "MEETEI", "MONGOLIAN", "MYANMAR", "NKO", "ORIYA", "PHAGS-PA", "SINHALA", "SYRIAC", "TAMIL", "TELUGU",
-    "TIBETAN",
-})  # fmt: skip
+JOINING_SCRIPTS = frozenset(
+    {
+        "ARABIC",
+        "BALINESE",
+        "BENGALI",
+        "DEVANAGARI",
+        "GUJARATI",
+        "GURMUKHI",
+        "JAVANESE",
+        "KANNADA",
+        "KHMER",
+        "MALAYALAM",
+        "MANDAIC",
+        "MEETEI",
+        "MONGOLIAN",
+        "MYANMAR",
+        "NKO",
+        "ORIYA",
+        "PHAGS-PA",
+        "SINHALA",
+        "SYRIAC",
+        "TAMIL",
+        "TELUGU",
+        "TIBETAN",
+    }
+)
 VIRAMA = 9
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _NEEDS_CONTEXT = re.compile("[\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")

@@ -134,9 +134,17 @@ class Sheet:
     def _built(self) -> bytes:
         out = BytesIO()
         document = BaseDocTemplate(
-            out, pagesize=A4, title=f"{self.title} {self.number}", author=self.author, subject=self.title,
-            creator="Event Commerce", lang="en", displayDocTitle=1, pageCompression=1, invariant=1,
-        )  # fmt: skip
+            out,
+            pagesize=A4,
+            title=f"{self.title} {self.number}",
+            author=self.author,
+            subject=self.title,
+            creator="Event Commerce",
+            lang="en",
+            displayDocTitle=1,
+            pageCompression=1,
+            invariant=1,
+        )
         frame = Frame(MARGIN, BOTTOM, WIDTH, A4[1] - TOP - BOTTOM, 0, 0, 0, 0)
         document.addPageTemplates(PageTemplate("page", [frame], onPage=self._furniture))
         document.build(self.story, canvasmaker=_NumberedCanvas)

@@ -34,10 +34,14 @@ def close_forgotten(session: OrmSession, stall: Stall | None = None) -> None:
     ended = (
         update(Shift)
         .where(Shift.id == found.c.id, OPEN)
-        .values(ended_at=found.c.started_at + LONGEST, changed_at=found.c.started_at + LONGEST,
-                ended_by=literal(AUTO), break_since=None)
+        .values(
+            ended_at=found.c.started_at + LONGEST,
+            changed_at=found.c.started_at + LONGEST,
+            ended_by=literal(AUTO),
+            break_since=None,
+        )
         .cte("ended")
-    )  # fmt: skip
+    )
     breaks = insert(ShiftBreak).from_select(
         ["shift_id", "started_at", "ended_at"],
         select(found.c.id, found.c.break_since, found.c.started_at + LONGEST).where(found.c.break_since.is_not(None)),

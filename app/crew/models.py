@@ -28,15 +28,20 @@ class CrewMember(Base):
     __tablename__ = "crew_member"
     __table_args__ = (
         ForeignKeyConstraint(
-            ["merchant_id", "event_id"], ["participation.merchant_id", "participation.event_id"],
+            ["merchant_id", "event_id"],
+            ["participation.merchant_id", "participation.event_id"],
             name="fk_crew_member_participation",
         ),
         Index(
-            "uq_crew_member_code", "merchant_id", "event_id", "code_hash", unique=True,
+            "uq_crew_member_code",
+            "merchant_id",
+            "event_id",
+            "code_hash",
+            unique=True,
             postgresql_where=text("retired_at IS NULL"),
         ),
         Index("ix_crew_member_stall", "merchant_id", "event_id", "position"),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     merchant_id: Mapped[str] = mapped_column(ObjectId)

@@ -54,10 +54,16 @@ class Account:
         try:
             done = subprocess.run(
                 [str(part) for part in argv],
-                user=self.uid, group=self.gid, extra_groups=self.groups,
-                cwd="/", env=ENVIRONMENT,
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30,
-            )  # fmt: skip
+                user=self.uid,
+                group=self.gid,
+                extra_groups=self.groups,
+                cwd="/",
+                env=ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
         except (OSError, subprocess.SubprocessError):
             return None
         return done.stdout if done.returncode == 0 else None

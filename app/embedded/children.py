@@ -63,9 +63,15 @@ def tail(log: Path, *, lines: int = 12) -> str:
 
 
 def spawn(
-    name: str, argv: Sequence[str | Path], *,
-    account: Account, stop_signal: signal.Signals, log: Path, keep: int, cwd: Path = Path("/"),
-) -> Child:  # fmt: skip
+    name: str,
+    argv: Sequence[str | Path],
+    *,
+    account: Account,
+    stop_signal: signal.Signals,
+    log: Path,
+    keep: int,
+    cwd: Path = Path("/"),
+) -> Child:
     """A started server, in its own session so that a Ctrl-C in the terminal does not reach it.
 
     `keep` is a file descriptor it inherits and so holds for as long as any of its processes lives.
@@ -75,10 +81,19 @@ def spawn(
     with log.open("ab") as output:
         process = subprocess.Popen(
             [str(part) for part in argv],
-            user=account.uid, group=account.gid, extra_groups=account.groups, umask=0o077,
-            cwd=cwd, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True, pass_fds=(keep,), preexec_fn=dying_with_parent(stop_signal),
-        )  # fmt: skip
+            user=account.uid,
+            group=account.gid,
+            extra_groups=account.groups,
+            umask=0o077,
+            cwd=cwd,
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(keep,),
+            preexec_fn=dying_with_parent(stop_signal),
+        )
     return Child(name, process, stop_signal, log)
 
 

@@ -49,9 +49,13 @@ def start(folders: Folders, *, account: Account, spare: Path, durable: bool, kee
     settings = {**ALWAYS, **({} if durable else THROWAWAY), "unix_socket_directories": str(folders.run)}
     flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     return spawn(
-        "PostgreSQL", [postgres.bin / "postgres", "-D", data, *flags],
-        account=account, stop_signal=signal.SIGINT, log=_log(folders), keep=keep,
-    )  # fmt: skip
+        "PostgreSQL",
+        [postgres.bin / "postgres", "-D", data, *flags],
+        account=account,
+        stop_signal=signal.SIGINT,
+        log=_log(folders),
+        keep=keep,
+    )
 
 
 def wait(child: Child, run: Path, *, database: str, patience: float = 60) -> None:
@@ -89,12 +93,22 @@ def _make_cluster(program: Postgres, folders: Folders, *, account: Account, dura
     maker = spawn(
         "initdb",
         [
-            program.bin / "initdb", "-D", fresh, "-U", "postgres",
-            "--auth-local=trust", "--auth-host=reject",
-            "--encoding=UTF8", *_locale(program.major), *([] if durable else ["--no-sync"]),
+            program.bin / "initdb",
+            "-D",
+            fresh,
+            "-U",
+            "postgres",
+            "--auth-local=trust",
+            "--auth-host=reject",
+            "--encoding=UTF8",
+            *_locale(program.major),
+            *([] if durable else ["--no-sync"]),
         ],
-        account=account, stop_signal=signal.SIGTERM, log=_log(folders), keep=keep,
-    )  # fmt: skip
+        account=account,
+        stop_signal=signal.SIGTERM,
+        log=_log(folders),
+        keep=keep,
+    )
     try:
         if maker.process.wait() != 0:
             maker.check()

@@ -56,9 +56,14 @@ def start(folders: Folders, *, account: Account, spare: Path, durable: bool, kee
     settings.chmod(0o644)
     # The second naming of the socket makes room for the server's own title, which a successor looks at.
     return spawn(
-        "Redis", [program, settings, "--unixsocket", address],
-        account=account, stop_signal=signal.SIGTERM, log=log, keep=keep, cwd=home,
-    )  # fmt: skip
+        "Redis",
+        [program, settings, "--unixsocket", address],
+        account=account,
+        stop_signal=signal.SIGTERM,
+        log=log,
+        keep=keep,
+        cwd=home,
+    )
 
 
 def wait(child: Child, run: Path, *, patience: float = 60) -> None:
@@ -90,6 +95,10 @@ def _start_fake(address: Path, *, log: Path, keep: int) -> Child:
     program = Path(__file__).with_name("fake_redis.py")
     # It runs as the caller, as another account might not be able to read this Python; the socket is private.
     return spawn(
-        "The stand-in for Redis", [sys.executable, "-P", program, address],
-        account=Account(), stop_signal=signal.SIGTERM, log=log, keep=keep,
-    )  # fmt: skip
+        "The stand-in for Redis",
+        [sys.executable, "-P", program, address],
+        account=Account(),
+        stop_signal=signal.SIGTERM,
+        log=log,
+        keep=keep,
+    )

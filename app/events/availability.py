@@ -28,17 +28,29 @@ PUBLIC = f"total + oversold - ({COMMITTED})"
 Bucket = Literal["public", "available", "invited", "claimed", "admitted", "sold"]
 Flow = Literal["sold", "allocated", "invited", "claimed", "admitted", "revoked", "released", "revenue_minor"]
 FLOWS: tuple[Flow, ...] = (
-    "sold", "allocated", "invited", "claimed", "admitted", "revoked", "released", "revenue_minor",
-)  # fmt: skip
+    "sold",
+    "allocated",
+    "invited",
+    "claimed",
+    "admitted",
+    "revoked",
+    "released",
+    "revenue_minor",
+)
 
 PLACES = ("available", "invited", "claimed", "admitted")
 BOOKED = (*PLACES, "revoked", "released")
 COMMITTED_OF_T = " + ".join(f"t.{each}" for each in (*PLACES, "sold"))
 INFLOWS: dict[Flow, str] = {
-    "sold": "0", "allocated": f"greatest(0, {' + '.join(f'm.{each}' for each in PLACES)})",
-    "invited": "greatest(0, m.invited)", "claimed": "greatest(0, m.claimed)", "admitted": "greatest(0, m.admitted)",
-    "revoked": "m.revoked", "released": "m.released", "revenue_minor": "0",
-}  # fmt: skip
+    "sold": "0",
+    "allocated": f"greatest(0, {' + '.join(f'm.{each}' for each in PLACES)})",
+    "invited": "greatest(0, m.invited)",
+    "claimed": "greatest(0, m.claimed)",
+    "admitted": "greatest(0, m.admitted)",
+    "revoked": "m.revoked",
+    "released": "m.released",
+    "revenue_minor": "0",
+}
 STRIPES = 32
 NET = " + ".join(f"m.{each}" for each in PLACES)
 """What a booking takes from the public, below zero when it gives back."""

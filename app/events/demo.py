@@ -21,56 +21,105 @@ from app.events.actions.import_tickets import import_tickets
 from app.events.importing.reading import SoldTicket
 from app.events.models import Event
 
-NAMES = ("Frieda Amupolo", "Petrus Shilongo", "Zoë Großmann", "Tjizembua Kauaria", "Johanna Beukes",
-         "Elago Nghipandulwa")  # fmt: skip
+NAMES = (
+    "Frieda Amupolo",
+    "Petrus Shilongo",
+    "Zoë Großmann",
+    "Tjizembua Kauaria",
+    "Johanna Beukes",
+    "Elago Nghipandulwa",
+)
 WINDHOEK = {"city": "Windhoek", "country": "NA", "latitude": -22.5609, "longitude": 17.0658}
 SWAKOPMUND = {"city": "Swakopmund", "country": "NA", "latitude": -22.6784, "longitude": 14.5266}
 Story = Sequence[Mapping[str, Any]]
 
 LIGHTS: Story = (
     {
-        **WINDHOEK, "name": "Windhoek Lights", "venue": "River grounds", "days": 20, "length": 3, "category": "music",
+        **WINDHOEK,
+        "name": "Windhoek Lights",
+        "venue": "River grounds",
+        "days": 20,
+        "length": 3,
+        "category": "music",
         "description": "Three nights of music and light by the river, with food from all over the country.",
-        "capacity": 5000, "is_cashless": True, "keywords": ["kwaito", "reggae", "lights"], "visibility": "published",
+        "capacity": 5000,
+        "is_cashless": True,
+        "keywords": ["kwaito", "reggae", "lights"],
+        "visibility": "published",
         "ticket_types": [
-            {"name": "Weekend pass", "price_minor": 85000, "quantity": 2000, "max_per_order": 10, "sold": 340,
-             "phases": [{"name": "Early bird", "price_minor": 65000, "quantity": 300}]},
+            {
+                "name": "Weekend pass",
+                "price_minor": 85000,
+                "quantity": 2000,
+                "max_per_order": 10,
+                "sold": 340,
+                "phases": [{"name": "Early bird", "price_minor": 65000, "quantity": 300}],
+            },
             {"name": "Day ticket Saturday", "price_minor": 45000, "quantity": 1500, "sold": 190},
             {"name": "Camping add-on", "price_minor": 12000, "quantity": 120, "sold": 111},
         ],
         "promo_codes": [{"code": "STUDENT", "percentOff": 15, "maxUses": 200}],
         "bulk_discounts": [{"minQuantity": 10, "percentOff": 5}],
-        "lineup": [{"name": "Ees", "stage": "River stage"}, {"name": "Gazza", "stage": "River stage"},
-                   {"name": "Elemotho", "stage": "Camelthorn stage"},
-                   {"name": "Shishani", "stage": "Camelthorn stage"}],
+        "lineup": [
+            {"name": "Ees", "stage": "River stage"},
+            {"name": "Gazza", "stage": "River stage"},
+            {"name": "Elemotho", "stage": "Camelthorn stage"},
+            {"name": "Shishani", "stage": "Camelthorn stage"},
+        ],
         "sponsors": [{"name": "Kalahari Coffee", "tier": "gold"}, {"name": "Namib Brews", "tier": "silver"}],
-        "stall_types": [{"name": "Food stall", "feeMinor": 150000, "quantity": 40},
-                        {"name": "Craft stall", "feeMinor": 60000, "quantity": 30}],
+        "stall_types": [
+            {"name": "Food stall", "feeMinor": 150000, "quantity": 40},
+            {"name": "Craft stall", "feeMinor": 60000, "quantity": 30},
+        ],
         "tables": [{"name": "Front row", "seats": 8, "priceMinor": 800000, "quantity": 10}],
     },
     {
-        **WINDHOEK, "name": "Katutura Food Weekend", "venue": "Oshetu market", "days": -1, "length": 3,
-        "category": "food", "description": "Kapana, fat cakes and oshikundu, all weekend long.",
+        **WINDHOEK,
+        "name": "Katutura Food Weekend",
+        "venue": "Oshetu market",
+        "days": -1,
+        "length": 3,
+        "category": "food",
+        "description": "Kapana, fat cakes and oshikundu, all weekend long.",
         "visibility": "published",
         "ticket_types": [{"name": "Entry", "price_minor": 5000, "quantity": 800, "sold": 420}],
     },
     {
-        **WINDHOEK, "name": "Lights rehearsal", "venue": "River grounds", "days": 18, "length": 1,
-        "capacity": 200, "category": "community", "visibility": "unlisted",
+        **WINDHOEK,
+        "name": "Lights rehearsal",
+        "venue": "River grounds",
+        "days": 18,
+        "length": 1,
+        "capacity": 200,
+        "category": "community",
+        "visibility": "unlisted",
     },
     {
-        **WINDHOEK, "name": "Windhoek Lights, winter edition", "venue": "River grounds", "days": 200, "length": 2,
-        "category": "music", "capacity": 2500, "visibility": "draft",
+        **WINDHOEK,
+        "name": "Windhoek Lights, winter edition",
+        "venue": "River grounds",
+        "days": 200,
+        "length": 2,
+        "category": "music",
+        "capacity": 2500,
+        "visibility": "draft",
     },
-)  # fmt: skip
+)
 JAZZ: Story = (
     {
-        **SWAKOPMUND, "name": "Swakop Jazz Days", "venue": "Old station hall", "days": 60, "length": 2,
-        "category": "music", "keywords": ["jazz"], "visibility": "published", "is_cashless": False,
+        **SWAKOPMUND,
+        "name": "Swakop Jazz Days",
+        "venue": "Old station hall",
+        "days": 60,
+        "length": 2,
+        "category": "music",
+        "keywords": ["jazz"],
+        "visibility": "published",
+        "is_cashless": False,
         "ticket_types": [{"name": "Both days", "price_minor": 60000, "quantity": 400, "sold": 75}],
         "lineup": [{"name": "Tate Buti"}, {"name": "Lize Ehlers"}],
     },
-)  # fmt: skip
+)
 
 
 def seed(organiser_id: str, story: Story = LIGHTS) -> int:

@@ -56,14 +56,27 @@ class Event(Base):
         Index("ix_event_listed", "starts_at", "id", postgresql_where=text(LISTED)),
         Index("ix_event_listed_city", "city_key", "starts_at", "id", postgresql_where=text(LISTED)),
         Index("ix_event_listed_category", "category", "starts_at", "id", postgresql_where=text(LISTED)),
-        Index("ix_event_listed_search", "search", postgresql_using="gin", postgresql_where=text(LISTED),
-              postgresql_with={"fastupdate": "off"}),
-        Index("ix_event_listed_running", text("tstzrange(starts_at, ends_at)"), postgresql_using="gist",
-              postgresql_where=text(LISTED)),
-        Index("ix_event_listed_place", text("point(longitude, latitude)"), postgresql_using="gist",
-              postgresql_where=text(f"{LISTED} AND latitude IS NOT NULL AND longitude IS NOT NULL")),
+        Index(
+            "ix_event_listed_search",
+            "search",
+            postgresql_using="gin",
+            postgresql_where=text(LISTED),
+            postgresql_with={"fastupdate": "off"},
+        ),
+        Index(
+            "ix_event_listed_running",
+            text("tstzrange(starts_at, ends_at)"),
+            postgresql_using="gist",
+            postgresql_where=text(LISTED),
+        ),
+        Index(
+            "ix_event_listed_place",
+            text("point(longitude, latitude)"),
+            postgresql_using="gist",
+            postgresql_where=text(f"{LISTED} AND latitude IS NOT NULL AND longitude IS NOT NULL"),
+        ),
         Index("ix_event_organiser", "organiser_id", "starts_at", "id"),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
@@ -182,7 +195,7 @@ class Ticket(Base):
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
         Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))

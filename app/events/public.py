@@ -25,11 +25,33 @@ PAGE = f"""
      WHERE e.id = %s AND {BY_ID}
 """
 PAGE_KEYS = (
-    "id", "name", "description", "coverImageUrl", "posterImageUrl", "venue", "city", "country", "latitude",
-    "longitude", "timezone", "startsAt", "endsAt", "salesEndAt", "category", "keywords", "isCashless",
-    "allowedPaymentOptionSlugs", "organiserName", "bulkDiscounts", "paymentMethodDiscounts", "sponsors", "stallTypes",
-    "tables", "lineup", "promotion",
-)  # fmt: skip
+    "id",
+    "name",
+    "description",
+    "coverImageUrl",
+    "posterImageUrl",
+    "venue",
+    "city",
+    "country",
+    "latitude",
+    "longitude",
+    "timezone",
+    "startsAt",
+    "endsAt",
+    "salesEndAt",
+    "category",
+    "keywords",
+    "isCashless",
+    "allowedPaymentOptionSlugs",
+    "organiserName",
+    "bulkDiscounts",
+    "paymentMethodDiscounts",
+    "sponsors",
+    "stallTypes",
+    "tables",
+    "lineup",
+    "promotion",
+)
 TYPES = """
     SELECT t.id, t.name, t.description, t.price_minor, t.min_per_order, t.max_per_order,
            p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity

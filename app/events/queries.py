@@ -15,12 +15,21 @@ from app.events.models import Event
 READS, WRITES = "analyst", "admin"
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
 ROW: list[Any] = [
-    Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at, Event.ends_at,
-    Event.category, Event.is_cashless, Event.publish_at,
+    Event.id,
+    Event.name,
+    Event.city,
+    Event.venue,
+    Event.country,
+    Event.timezone,
+    Event.starts_at,
+    Event.ends_at,
+    Event.category,
+    Event.is_cashless,
+    Event.publish_at,
     func.coalesce(Event.cover_image_url, "").label("cover_image_url"),
     case((IS_DUE, visibility.PUBLISHED), else_=Event.visibility).label("visibility"),
     (Event.version + case((IS_DUE, 1), else_=0)).label("version"),
-]  # fmt: skip
+]
 SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "createdAt": Event.created_at, "name": Event.name}
 
 

@@ -96,6 +96,9 @@ def _remove(session: Session, row: TicketType) -> None:
     except IntegrityError:
         removed = None
     if removed is None:
-        raise TicketsCommitted(f"{row.name}: tickets were sold or allocated, so it cannot be removed.",
-                               ticketTypeId=row.id, committed=row.sold + row.allocated)  # fmt: skip
+        raise TicketsCommitted(
+            f"{row.name}: tickets were sold or allocated, so it cannot be removed.",
+            ticketTypeId=row.id,
+            committed=row.sold + row.allocated,
+        )
     session.expunge(row)

@@ -19,9 +19,16 @@ from app.events.timezones import notify_timezone_change
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 
 LISTS = (
-    "keywords", "allowed_payment_option_slugs", "promo_codes", "bulk_discounts", "payment_method_discounts",
-    "sponsors", "stall_types", "tables", "lineup",
-)  # fmt: skip
+    "keywords",
+    "allowed_payment_option_slugs",
+    "promo_codes",
+    "bulk_discounts",
+    "payment_method_discounts",
+    "sponsors",
+    "stall_types",
+    "tables",
+    "lineup",
+)
 CATALOGUE = "events"
 
 
@@ -96,8 +103,14 @@ def _go(event: Event, wanted: str) -> None:
 def _check_publishable(event: Event, caller: Caller, *, asked: set[str]) -> None:
     if asked and not caller.email_verified:
         raise EmailNotVerified()
-    needed = {"name": event.name, "venue": event.venue, "city": event.city, "startsAt": event.starts_at,
-              "endsAt": event.ends_at, "ticketTypes": event.ticket_types or event.capacity}  # fmt: skip
+    needed = {
+        "name": event.name,
+        "venue": event.venue,
+        "city": event.city,
+        "startsAt": event.starts_at,
+        "endsAt": event.ends_at,
+        "ticketTypes": event.ticket_types or event.capacity,
+    }
     missing = [name for name, value in needed.items() if not value]
     if missing:
         raise NotPublishable("The event needs a ticket type or a capacity before it can be published.", missing=missing)

@@ -9,9 +9,19 @@ from app.inventory.columns import ATTRIBUTES
 CHANNEL = "inventory"
 SHOWN = ("id", "event_id", *ATTRIBUTES, "on_order", "available", "is_low", "version", "created_at", "updated_at")
 MOVEMENT = (
-    "seq", "item_id", "bucket", "delta", "on_hand_after", "reason", "note", "reference", "counted", "occurred_at",
-    "recorded_at", "actor_id",
-)  # fmt: skip
+    "seq",
+    "item_id",
+    "bucket",
+    "delta",
+    "on_hand_after",
+    "reason",
+    "note",
+    "reference",
+    "counted",
+    "occurred_at",
+    "recorded_at",
+    "actor_id",
+)
 # A count and what comes after it must never share a moment, whatever the clock does.
 NEXT_MOMENT = "greatest(clock_timestamp(), i.moved_at + interval '1 microsecond')"
 BOOKED = """

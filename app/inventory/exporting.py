@@ -17,11 +17,13 @@ MARK = b"\xef\xbb\xbf"
 HEADER = ",".join(each.name for each in COLUMNS)
 
 _SHOWN = ", ".join(
-    escape_sql(each.attribute) if each.kind in (TEXT, LINK)
-    else f"trim_scale({each.attribute})" if each.kind in PLACES
+    escape_sql(each.attribute)
+    if each.kind in (TEXT, LINK)
+    else f"trim_scale({each.attribute})"
+    if each.kind in PLACES
     else each.attribute
     for each in COLUMNS
-)  # fmt: skip
+)
 STOCK = f"SELECT {_SHOWN} FROM inventory_item WHERE event_id = %(event)s ORDER BY sku_key"
 
 

@@ -76,11 +76,13 @@ def remind(run: Run) -> None:
             enqueue_many(
                 "inventory.mail_digest",
                 [
-                    (f"inventory-digest:{reminder.event_id}:{reminder.next_at:%Y%m%d%H}:{at}",
-                     {"event_id": reminder.event_id, "to": to, "always": False})
+                    (
+                        f"inventory-digest:{reminder.event_id}:{reminder.next_at:%Y%m%d%H}:{at}",
+                        {"event_id": reminder.event_id, "to": to, "always": False},
+                    )
                     for at, to in enumerate(reminder.recipients)
                 ],
-            )  # fmt: skip
+            )
             reminder.next_at = reminders.next_at(
                 frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=zone, now=now
             )

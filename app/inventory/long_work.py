@@ -94,9 +94,16 @@ def ended(
     session.execute(
         update(StockJob)
         .where(StockJob.id == job_id)
-        .values(status="failed" if failed else "done", error=failed, progress=100, result=result, input=None,
-                finished_at=func.now(), **_columns(file))
-    )  # fmt: skip
+        .values(
+            status="failed" if failed else "done",
+            error=failed,
+            progress=100,
+            result=result,
+            input=None,
+            finished_at=func.now(),
+            **_columns(file),
+        )
+    )
 
 
 def kept(session: ReadOrWriteSession, event_id: str, account_id: str, kind: str, file: File | None) -> str:

@@ -32,8 +32,9 @@ class _Looked(NamedTuple):
     stopped: Key | None
 
 
-def listed(caller: Caller, event_id: str, *, sort: str, limit: int, after: Key | None, with_total: bool,
-           **asked: Any) -> Page:  # fmt: skip
+def listed(
+    caller: Caller, event_id: str, *, sort: str, limit: int, after: Key | None, with_total: bool, **asked: Any
+) -> Page:
     """A page of the items that match, as they go out. Raises NotFound."""
     whose = {"event": event_id, "caller": caller.id, "all": caller.has_tier(READS)}
     return _page(whose, asked, sort=sort, limit=limit, after=after, with_total=with_total)
@@ -45,8 +46,9 @@ def page(event_id: str, asked: Mapping[str, Any], *, sort: str, limit: int, afte
     return _page(whose, asked, sort=sort, limit=limit, after=after, with_total=False)
 
 
-def _page(whose: dict[str, Any], asked: Mapping[str, Any], *, sort: str, limit: int, after: Key | None,
-          with_total: bool) -> Page:  # fmt: skip
+def _page(
+    whose: dict[str, Any], asked: Mapping[str, Any], *, sort: str, limit: int, after: Key | None, with_total: bool
+) -> Page:
     filters = given(asked)
     if filters is None:
         _asked(pages.NOTHING, whose)

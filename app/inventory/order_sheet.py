@@ -24,9 +24,12 @@ def sheet(caller: Caller, event_id: str, order_id: str) -> bytes:
 def drawn(order: StockOrder, lines: list[StockOrderLine], event: Any, *, by: str, contact: str) -> bytes:
     """The sheet. A total stands on it only where every price is known."""
     with Sheet(
-        title="Order", number=order.id[-8:].upper(), when=day(order.created_at, event.timezone), author=by,
+        title="Order",
+        number=order.id[-8:].upper(),
+        when=day(order.created_at, event.timezone),
+        author=by,
         foot=f"{event.name} · questions to {contact}",
-    ) as made:  # fmt: skip
+    ) as made:
         made.parties([event.name, by, contact], [order.supplier or UNNAMED], headings=("Ordered by", "Supplier"))
         made.table(HEADINGS, [_row(each) for each in lines], widths=WIDTHS, figures=len(WIDTHS) - 3)
         amounts = [_amount(each) for each in lines]

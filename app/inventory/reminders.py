@@ -17,9 +17,14 @@ from app.inventory.models import Reminder, StockItem
 DAILY, WEEKLY = "daily", "weekly"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DEFAULTS: Mapping[str, Any] = {
-    "enabled": False, "frequency": DAILY, "hour": 8, "weekday": WEEKDAYS[0], "expiring_within_days": 14,
-    "include_low_stock": True, "include_expiring": True,
-}  # fmt: skip
+    "enabled": False,
+    "frequency": DAILY,
+    "hour": 8,
+    "weekday": WEEKDAYS[0],
+    "expiring_within_days": 14,
+    "include_low_stock": True,
+    "include_expiring": True,
+}
 LISTED = 50
 EXPIRY = expiry()
 AFTERWARDS = timedelta(days=14)
@@ -78,9 +83,16 @@ def expiring(event_id: str, until: date) -> Select[Any]:
 
 def _items(event_id: str, *conditions: Any, by: Any) -> Select[Any]:
     shown: tuple[Any, ...] = (
-        StockItem.id, StockItem.name, StockItem.sku, StockItem.unit, StockItem.available, StockItem.reorder_level,
-        StockItem.on_order, StockItem.expiry_date, StockItem.on_hand,
-    )  # fmt: skip
+        StockItem.id,
+        StockItem.name,
+        StockItem.sku,
+        StockItem.unit,
+        StockItem.available,
+        StockItem.reorder_level,
+        StockItem.on_order,
+        StockItem.expiry_date,
+        StockItem.on_hand,
+    )
     return (
         select(*shown).where(StockItem.event_id == event_id, *conditions).order_by(by, StockItem.id).limit(LISTED + 1)
     )

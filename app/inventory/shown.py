@@ -12,15 +12,29 @@ from app.core.clock import rfc3339
 from app.inventory.columns import COLUMNS
 
 _ITEM = (
-    ("id", "id"), *((each.attribute, each.name) for each in COLUMNS), ("available", "available"),
-    ("on_order", "onOrder"), ("is_low", "lowStock"), ("version", "version"), ("created_at", "createdAt"),
+    ("id", "id"),
+    *((each.attribute, each.name) for each in COLUMNS),
+    ("available", "available"),
+    ("on_order", "onOrder"),
+    ("is_low", "lowStock"),
+    ("version", "version"),
+    ("created_at", "createdAt"),
     ("updated_at", "updatedAt"),
-)  # fmt: skip
+)
 _MOVEMENT = (
-    ("id", "id"), ("item_id", "itemId"), ("bucket", "bucket"), ("delta", "delta"), ("on_hand_after", "onHandAfter"),
-    ("reason", "reason"), ("note", "note"), ("reference", "reference"), ("counted", "counted"),
-    ("occurred_at", "occurredAt"), ("recorded_at", "recordedAt"), ("actor_id", "actor"),
-)  # fmt: skip
+    ("id", "id"),
+    ("item_id", "itemId"),
+    ("bucket", "bucket"),
+    ("delta", "delta"),
+    ("on_hand_after", "onHandAfter"),
+    ("reason", "reason"),
+    ("note", "note"),
+    ("reference", "reference"),
+    ("counted", "counted"),
+    ("occurred_at", "occurredAt"),
+    ("recorded_at", "recordedAt"),
+    ("actor_id", "actor"),
+)
 
 WIRE = tuple(name for _, name in _ITEM)
 

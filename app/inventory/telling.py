@@ -59,11 +59,13 @@ class _Changed:
         touched = list(dict.fromkeys(each.item_id for each in changes))
         column = self.questions[asked]
         matching = {id for id in touched if id in self.items and self.items[id][column]}
-        return orjson.dumps({
-            "changes": [self._change(each) for each in changes if each.item_id in matching],
-            "items": [self.shown[id] for id in touched if id in matching],
-            "gone": [id for id in touched if id not in matching],
-        })  # fmt: skip
+        return orjson.dumps(
+            {
+                "changes": [self._change(each) for each in changes if each.item_id in matching],
+                "items": [self.shown[id] for id in touched if id in matching],
+                "gone": [id for id in touched if id not in matching],
+            }
+        )
 
     def _change(self, change: StockChange) -> dict[str, Any]:
         shown: dict[str, Any] = {"seq": change.seq, "kind": change.kind, "itemId": change.item_id}

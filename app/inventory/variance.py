@@ -18,8 +18,20 @@ from app.events.times import instant
 from app.inventory import queries
 from app.inventory.exporting import as_csv
 
-COLUMNS = ("sku", "name", "unit", "category", "storageLocation", "counts", "countedAt", "expected", "counted",
-           "variance", "costPrice", "value")  # fmt: skip
+COLUMNS = (
+    "sku",
+    "name",
+    "unit",
+    "category",
+    "storageLocation",
+    "counts",
+    "countedAt",
+    "expected",
+    "counted",
+    "variance",
+    "costPrice",
+    "value",
+)
 LONG_AGO = "2000-01-01T00:00:00+00:00"
 COUNTED = """
     SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
@@ -42,10 +54,20 @@ CSV = f"""
       FROM ({COUNTED.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
 """
 _TYPES: dict[str, Any] = {
-    "id": String(collation="C"), "sku": String, "name": String, "unit": String, "category": String,
-    "storage_location": String, "counts": Whole, "counted_at": Timestamp(timezone=True), "expected": Numeric,
-    "counted": Numeric, "variance": Numeric, "cost_price": Numeric, "value": Numeric,
-}  # fmt: skip
+    "id": String(collation="C"),
+    "sku": String,
+    "name": String,
+    "unit": String,
+    "category": String,
+    "storage_location": String,
+    "counts": Whole,
+    "counted_at": Timestamp(timezone=True),
+    "expected": Numeric,
+    "counted": Numeric,
+    "variance": Numeric,
+    "cost_price": Numeric,
+    "value": Numeric,
+}
 NAME: ColumnElement[str] = func.lower(column("name", String))
 SORTS: dict[str, ColumnElement[Any]] = {"name": NAME}
 

@@ -20,9 +20,7 @@ def invite_status() -> ColumnElement[str]:
     """An invitation's status, joined with its event: a pending one ends with its time and with the event."""
     pending = EventInvite.status == PENDING
     late = or_(EventInvite.expires_at <= func.now(), Event.ends_at <= func.now())
-    return case(
-        (and_(pending, CALLED_OFF), WITHDRAWN), (and_(pending, late), EXPIRED), else_=EventInvite.status
-    )  # fmt: skip
+    return case((and_(pending, CALLED_OFF), WITHDRAWN), (and_(pending, late), EXPIRED), else_=EventInvite.status)
 
 
 def link_state() -> ColumnElement[str]:

@@ -23,15 +23,24 @@ def inviting_event(session: OrmSession, caller: Caller, event_id: str) -> RowMap
 
     Raises NotFound, EventClosed.
     """
-    found = session.execute(
-        select(
-            Event.id, Event.timezone, Event.ends_at, Event.stall_types,
-            func.now().label("now"), current().label("open"), *sender_columns(Account),
+    found = (
+        session.execute(
+            select(
+                Event.id,
+                Event.timezone,
+                Event.ends_at,
+                Event.stall_types,
+                func.now().label("now"),
+                current().label("open"),
+                *sender_columns(Account),
+            )
+            .join(Account, Account.id == Event.organiser_id)
+            .where(Event.id == event_id, owned(caller, WRITES))
+            .with_for_update(read=True, of=Event)
         )
-        .join(Account, Account.id == Event.organiser_id)
-        .where(Event.id == event_id, owned(caller, WRITES))
-        .with_for_update(read=True, of=Event)
-    ).mappings().first()  # fmt: skip
+        .mappings()
+        .first()
+    )
     if found is None:
         raise NotFound()
     if not found["open"]:

@@ -111,17 +111,23 @@ TERMS = ("message", "stall_type", "fee_minor", "expires_at")
 def _invite(invite_id: str) -> RowMapping | None:
     statement = (
         select(
-            *(getattr(EventInvite, name) for name in (*TERMS, "reply")), invite_status().label("status_now"),
-            Account.email.label("merchant_email"), Account.name.label("merchant_name"), MerchantProfile.business_name,
-            Organiser.email.label("organiser_email"), Organiser.name.label("organiser_own_name"),
-            Organiser.id.label("organiser_id"), EventInvite.merchant_id, *OF_EVENT,
+            *(getattr(EventInvite, name) for name in (*TERMS, "reply")),
+            invite_status().label("status_now"),
+            Account.email.label("merchant_email"),
+            Account.name.label("merchant_name"),
+            MerchantProfile.business_name,
+            Organiser.email.label("organiser_email"),
+            Organiser.name.label("organiser_own_name"),
+            Organiser.id.label("organiser_id"),
+            EventInvite.merchant_id,
+            *OF_EVENT,
         )
         .join(Event, Event.id == EventInvite.event_id)
         .join(Account, Account.id == EventInvite.merchant_id)
         .join(Organiser, Organiser.id == Event.organiser_id)
         .outerjoin(MerchantProfile, MerchantProfile.account_id == Account.id)
         .where(EventInvite.id == invite_id)
-    )  # fmt: skip
+    )
     return db.session.execute(statement).mappings().first()
 
 

@@ -31,12 +31,15 @@ class EventInvite(Base):
         CheckConstraint("status IN ('pending', 'accepted', 'declined', 'withdrawn', 'expired')", name="status"),
         CheckConstraint("fee_minor >= 0", name="fee"),
         Index(
-            "uq_event_invite_living", "event_id", "merchant_id", unique=True,
+            "uq_event_invite_living",
+            "event_id",
+            "merchant_id",
+            unique=True,
             postgresql_where=text("status IN ('pending', 'accepted')"),
         ),
         Index("ix_event_invite_event", "event_id", "merchant_id", "id"),
         Index("ix_event_invite_merchant", "merchant_id", "created_at", "id"),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
@@ -66,10 +69,13 @@ class InviteLink(Base):
         CheckConstraint("uses >= 0 AND uses <= max_uses", name="uses"),
         Index("ix_invite_link_event", "event_id", "id"),
         Index(
-            "uq_invite_link_invited", "event_id", "invited_address", unique=True,
+            "uq_invite_link_invited",
+            "event_id",
+            "invited_address",
+            unique=True,
             postgresql_where=text("invited_address IS NOT NULL"),
         ),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))

@@ -30,13 +30,28 @@ DIRECTORY_SORTS: dict[str, Any] = {"businessName": MerchantProfile.name_key}
 INVITE_SORTS: dict[str, Any] = {"createdAt": EventInvite.created_at, "startsAt": Event.starts_at}
 EVENT_SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "joinedAt": Participation.joined_at}
 OF_EVENT: list[Any] = [
-    Event.id.label("event_id"), Event.name.label("event_name"), Event.city, Event.venue, Event.country,
-    Event.timezone, Event.starts_at, Event.ends_at, organiser_name().label("organiser_name"),
-]  # fmt: skip
+    Event.id.label("event_id"),
+    Event.name.label("event_name"),
+    Event.city,
+    Event.venue,
+    Event.country,
+    Event.timezone,
+    Event.starts_at,
+    Event.ends_at,
+    organiser_name().label("organiser_name"),
+]
 INVITE: list[Any] = [
-    EventInvite.id, EventInvite.merchant_id, EventInvite.message, EventInvite.stall_type, EventInvite.fee_minor,
-    EventInvite.expires_at, EventInvite.reply, EventInvite.automatic, EventInvite.decided_at, EventInvite.created_at,
-]  # fmt: skip
+    EventInvite.id,
+    EventInvite.merchant_id,
+    EventInvite.message,
+    EventInvite.stall_type,
+    EventInvite.fee_minor,
+    EventInvite.expires_at,
+    EventInvite.reply,
+    EventInvite.automatic,
+    EventInvite.decided_at,
+    EventInvite.created_at,
+]
 
 
 def directory(
@@ -47,13 +62,17 @@ def directory(
         raise NotFound()
     statement = (
         select(
-            MerchantProfile.account_id.label("id"), MerchantProfile.business_name, MerchantProfile.stall_name,
-            MerchantProfile.category, MerchantProfile.city,
-            _latest_invite(event_id).label("invite_status"), _takes_part(event_id).label("takes_part"),
+            MerchantProfile.account_id.label("id"),
+            MerchantProfile.business_name,
+            MerchantProfile.stall_name,
+            MerchantProfile.category,
+            MerchantProfile.city,
+            _latest_invite(event_id).label("invite_status"),
+            _takes_part(event_id).label("takes_part"),
         )
         .join(Account, Account.id == MerchantProfile.account_id)
         .where(Account.email_verified_at.is_not(None), is_active())
-    )  # fmt: skip
+    )
     if city is not None:
         statement = statement.where(MerchantProfile.city_key == _folded("city")).params(city=city)
     if category is not None:
@@ -83,29 +102,56 @@ def my_events(caller: Caller) -> Select[Any]:
     """The events that the caller takes part in."""
     return (
         select(
-            Event.id, Event.name, Event.city, Event.venue, Event.country, Event.timezone, Event.starts_at,
-            Event.ends_at, Event.visibility, organiser_name().label("organiser_name"), Participation.stall_type,
-            Participation.fee_minor, Participation.joined_at, floor_status().label("floor_status"),
+            Event.id,
+            Event.name,
+            Event.city,
+            Event.venue,
+            Event.country,
+            Event.timezone,
+            Event.starts_at,
+            Event.ends_at,
+            Event.visibility,
+            organiser_name().label("organiser_name"),
+            Participation.stall_type,
+            Participation.fee_minor,
+            Participation.joined_at,
+            floor_status().label("floor_status"),
         )
         .join(Participation, Participation.event_id == Event.id)
         .outerjoin(Merchant, Merchant.profile_id == Participation.merchant_id)
         .where(Participation.merchant_id == caller.id)
-    )  # fmt: skip
+    )
 
 
 def link(slug: str) -> dict[str, Any]:
     """What a link shows: event, terms and state, dead or alive. Raises NotFound for a name never given out."""
     link_id = id_of(slug)
-    found = db.session.execute(
-        select(
-            InviteLink.id, InviteLink.email, InviteLink.business_name, InviteLink.stall_type, InviteLink.fee_minor,
-            InviteLink.message, InviteLink.expires_at, InviteLink.max_uses, InviteLink.uses,
-            link_state().label("state"), *OF_EVENT, Event.organiser_id, Account.email.label("contact"),
+    found = (
+        db.session.execute(
+            select(
+                InviteLink.id,
+                InviteLink.email,
+                InviteLink.business_name,
+                InviteLink.stall_type,
+                InviteLink.fee_minor,
+                InviteLink.message,
+                InviteLink.expires_at,
+                InviteLink.max_uses,
+                InviteLink.uses,
+                link_state().label("state"),
+                *OF_EVENT,
+                Event.organiser_id,
+                Account.email.label("contact"),
+            )
+            .join(Event, Event.id == InviteLink.event_id)
+            .join(Account, Account.id == Event.organiser_id)
+            .where(InviteLink.id == link_id)
         )
-        .join(Event, Event.id == InviteLink.event_id)
-        .join(Account, Account.id == Event.organiser_id)
-        .where(InviteLink.id == link_id)
-    ).mappings().first() if link_id else None  # fmt: skip
+        .mappings()
+        .first()
+        if link_id
+        else None
+    )
     if found is None:
         raise NotFound()
     return {**found, "slug": slug_of(found["id"]), "url": url_of(found["id"])}
@@ -124,16 +170,23 @@ def invitation_page(slug: str) -> dict[str, Any]:
     invite_id = id_of(slug, INVITE_PAGE)
     if invite_id is None:
         return {**link(slug), "personal": False}
-    found = db.session.execute(
-        select(
-            *INVITE, invite_status().label("state"), *OF_EVENT, MerchantProfile.business_name,
-            Organiser.email.label("contact"),
+    found = (
+        db.session.execute(
+            select(
+                *INVITE,
+                invite_status().label("state"),
+                *OF_EVENT,
+                MerchantProfile.business_name,
+                Organiser.email.label("contact"),
+            )
+            .join(Event, Event.id == EventInvite.event_id)
+            .join(Organiser, Organiser.id == Event.organiser_id)
+            .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
+            .where(EventInvite.id == invite_id)
         )
-        .join(Event, Event.id == EventInvite.event_id)
-        .join(Organiser, Organiser.id == Event.organiser_id)
-        .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
-        .where(EventInvite.id == invite_id)
-    ).mappings().first()  # fmt: skip
+        .mappings()
+        .first()
+    )
     if found is None:
         raise NotFound()
     return {**found, "personal": True}
@@ -163,10 +216,9 @@ def _matching(query: str) -> ColumnElement[bool]:
 
 
 def _invites() -> Select[Any]:
-    return (
-        select(*INVITE, EventInvite.version, invite_status().label("status"), *OF_EVENT)
-        .join(Event, Event.id == EventInvite.event_id)
-    )  # fmt: skip
+    return select(*INVITE, EventInvite.version, invite_status().label("status"), *OF_EVENT).join(
+        Event, Event.id == EventInvite.event_id
+    )
 
 
 def _latest_invite(event_id: str) -> Any:

@@ -64,11 +64,21 @@ def post(
     """
     if sum(legs.values()) or not all(legs.values()):
         raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
-    row = row_within(session, _POST, {
-        "kind": kind, "reference": reference, "owner": owner_id, "description": description,
-        "balance": legs.get(BALANCE, 0), "held": legs.get(HELD, 0), "accounts": list(legs),
-        "amounts": list(legs.values()), "amount": max(legs.values()),
-    })  # fmt: skip
+    row = row_within(
+        session,
+        _POST,
+        {
+            "kind": kind,
+            "reference": reference,
+            "owner": owner_id,
+            "description": description,
+            "balance": legs.get(BALANCE, 0),
+            "held": legs.get(HELD, 0),
+            "accounts": list(legs),
+            "amounts": list(legs.values()),
+            "amount": max(legs.values()),
+        },
+    )
     if row is None:
         raise InsufficientFunds(availableMinor=balances_in(session, owner_id).available_minor)
     return Balances(*row)

@@ -37,8 +37,13 @@ def period(owner_id: str, since: datetime, until: datetime) -> Period:
     opening = _last_before(owner_id, since)
     rows = db.session.execute(
         select(
-            LedgerTransaction.id, LedgerEntry.posted_at, LedgerTransaction.kind, LedgerTransaction.reference,
-            LedgerTransaction.description, LedgerEntry.account, LedgerEntry.amount_minor,
+            LedgerTransaction.id,
+            LedgerEntry.posted_at,
+            LedgerTransaction.kind,
+            LedgerTransaction.reference,
+            LedgerTransaction.description,
+            LedgerEntry.account,
+            LedgerEntry.amount_minor,
         )
         .join(LedgerTransaction, LedgerTransaction.id == LedgerEntry.transaction_id)
         .where(
@@ -48,7 +53,7 @@ def period(owner_id: str, since: datetime, until: datetime) -> Period:
             LedgerEntry.account.in_(OF_MERCHANT),
         )
         .order_by(LedgerEntry.posted_at, LedgerEntry.id)
-    ).all()  # fmt: skip
+    ).all()
     now = {BALANCE: opening.available_minor, HELD: opening.held_minor}
     movements: dict[int, Movement] = {}
     for row in rows:

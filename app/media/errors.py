@@ -5,5 +5,10 @@ from app.core.errors import AppError, Throttled
 from app.core.images import ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
 
 UPLOAD_ERRORS: list[type[AppError]] = [
-    ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable, Throttled, StorageUnavailable,
-]  # fmt: skip
+    ImageTooLarge,
+    ImageKindUnsupported,
+    ImageTooManyPixels,
+    ImageUnreadable,
+    Throttled,
+    StorageUnavailable,
+]

@@ -30,7 +30,7 @@ def cancel(
             session, each, CANCELLED, since=CANCELLABLE, actor=actor, reason=reason, where=where, settled_at=func.now()
         )
         for each in payout_ids
-    ]  # fmt: skip
+    ]
     cancelled = [payout for payout in steps if payout is not None]
     for payout in cancelled:
         release(session, payout.id, payout.account_id, payout.amount_minor)

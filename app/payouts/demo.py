@@ -45,11 +45,19 @@ def seed(account: Account, story: Earned, password: str) -> bool:
     """Whether anything had to be made. The password confirms the destinations. The worker pays what is due when it
     runs; one of the wallets declines."""
     begun = utcnow() - timedelta(days=len(story.takings))
-    booked = settle([
-        Credit(number + 2, f"DEMO-{story.prefix}-{number + 1:02}", account.id, amount, begun + timedelta(days=number),
-               f"Stall sales, day {number + 1}")
-        for number, amount in enumerate(story.takings)
-    ]).booked  # fmt: skip
+    booked = settle(
+        [
+            Credit(
+                number + 2,
+                f"DEMO-{story.prefix}-{number + 1:02}",
+                account.id,
+                amount,
+                begun + timedelta(days=number),
+                f"Stall sales, day {number + 1}",
+            )
+            for number, amount in enumerate(story.takings)
+        ]
+    ).booked
     return bool(_asked(account, story, password) or booked)
 
 
@@ -62,7 +70,12 @@ def _asked(account: Account, story: Earned, password: str) -> int:
         if days:
             when = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
         request_payout(
-            caller=acting_as(account), amount_minor=amount, destination="payrail", payrail_msisdn=wallet,
-            idempotency_key=key, password=password, **when,
-        )  # fmt: skip
+            caller=acting_as(account),
+            amount_minor=amount,
+            destination="payrail",
+            payrail_msisdn=wallet,
+            idempotency_key=key,
+            password=password,
+            **when,
+        )
     return len(missing)

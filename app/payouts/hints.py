@@ -23,10 +23,14 @@ def ask_because_of(event: CallbackEvent) -> None:
         enqueue("payouts.ask", key=f"callback:{event.event_id}", event_id=event.event_id)
     else:
         enqueue(
-            "applications.weigh_callback", key=f"callback:{event.event_id}", event_id=event.event_id,
-            payment_id=event.reference, outcome=event.outcome.value, amount_minor=event.amount_minor,
+            "applications.weigh_callback",
+            key=f"callback:{event.event_id}",
+            event_id=event.event_id,
+            payment_id=event.reference,
+            outcome=event.outcome.value,
+            amount_minor=event.amount_minor,
             currency=event.currency,
-        )  # fmt: skip
+        )
 
 
 def weigh(event_id: str) -> None:
@@ -40,8 +44,12 @@ def weigh(event_id: str) -> None:
             record(event.reference, told, actor=RAIL)
     with transaction() as session:
         payout = session.get(Payout, event.reference, populate_existing=True)
-        said = {"eventId": event.event_id, "told": event.outcome, "amountMinor": event.amount_minor,
-                "currency": event.currency}  # fmt: skip
+        said = {
+            "eventId": event.event_id,
+            "told": event.outcome,
+            "amountMinor": event.amount_minor,
+            "currency": event.currency,
+        }
         if payout is None:
             review(session, event.reference, UNKNOWN_REFERENCE, **said)
         elif differs(payout, event.amount_minor, event.currency):

@@ -126,10 +126,13 @@ def notify_operators(run: Run, *, review_id: int) -> None:
     """Has every operator mailed about a review."""
     with transaction() as session:
         run.done_in(session)
-        enqueue_many("payouts.mail_operator", [
-            (f"payout-review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
-            for each in list_operator_ids(session)
-        ])  # fmt: skip
+        enqueue_many(
+            "payouts.mail_operator",
+            [
+                (f"payout-review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
+                for each in list_operator_ids(session)
+            ],
+        )
 
 
 @job("payouts.mail_operator", Delivery.AT_LEAST_ONCE)
@@ -148,9 +151,10 @@ def statements(run: Run) -> None:
         run.done_in(session)
         month = months.last(months.today())
         owed = months.owed(session, month)
-        enqueue_many("payouts.mail_statement", [
-            (f"statement:{month:%Y-%m}:{owner}", {"account_id": owner, "month": f"{month:%Y-%m}"}) for owner in owed
-        ])  # fmt: skip
+        enqueue_many(
+            "payouts.mail_statement",
+            [(f"statement:{month:%Y-%m}:{owner}", {"account_id": owner, "month": f"{month:%Y-%m}"}) for owner in owed],
+        )
 
 
 @job("payouts.mail_statement", Delivery.AT_LEAST_ONCE)

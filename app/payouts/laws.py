@@ -6,8 +6,11 @@ from app.payouts.states import CANCELLED, FAILED, OPEN, PAID, RETURNED
 _OPEN = ", ".join(map(repr, OPEN))
 _EXPECTED = {
     **dict.fromkeys(OPEN, "hold"),
-    FAILED: "hold, release", CANCELLED: "hold, release", PAID: "hold, payout", RETURNED: "hold, payout, return",
-}  # fmt: skip
+    FAILED: "hold, release",
+    CANCELLED: "hold, release",
+    PAID: "hold, payout",
+    RETURNED: "hold, payout, return",
+}
 _CASES = " ".join(f"WHEN '{status}' THEN '{kinds}'" for status, kinds in _EXPECTED.items())
 
 also_verifies(

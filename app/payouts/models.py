@@ -57,16 +57,21 @@ class Payout(Base):
         Index("ix_payout_account_amount", "account_id", "amount_minor", "id"),
         Index("ix_payout_account_status", "account_id", "status", "created_at", "id"),
         Index(
-            "ix_payout_account_scheduled", "account_id", "scheduled_for",
+            "ix_payout_account_scheduled",
+            "account_id",
+            "scheduled_for",
             postgresql_where=text("status = 'scheduled'"),
         ),
         Index(
-            "uq_payout_account_key", "account_id", "idempotency_key", unique=True,
+            "uq_payout_account_key",
+            "account_id",
+            "idempotency_key",
+            unique=True,
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
         Index("ix_payout_due", "due_at", postgresql_where=LIVING),
         Index("ix_payout_account_paid", "account_id", "wallet_mark", postgresql_where=text("status = 'paid'")),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = id_column()
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id"))

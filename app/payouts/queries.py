@@ -29,9 +29,21 @@ SORTS: dict[str, Any] = {
     "amountMinor": Payout.amount_minor,
 }
 SHOWN = (
-    "id", "amount_minor", "destination", "shown_as", "mode", "scheduled_for", "status", "reason", "held_until",
-    "created_at", "updated_at", "submitted_at", "settled_at", "version",
-)  # fmt: skip
+    "id",
+    "amount_minor",
+    "destination",
+    "shown_as",
+    "mode",
+    "scheduled_for",
+    "status",
+    "reason",
+    "held_until",
+    "created_at",
+    "updated_at",
+    "submitted_at",
+    "settled_at",
+    "version",
+)
 # One row, by primary keys and the index of scheduled payouts: the ledger is not looked at.
 AVAILABILITY = """
     SELECT p.available_minor, p.held_minor, m.status, m.payout_details,
@@ -47,9 +59,11 @@ def listed(caller: Caller, **filters: Any) -> Select[Any]:
     columns = [getattr(Payout, name) for name in SHOWN]
     held_back = Payout.status.in_(CANCELLABLE) & submitting.paused()
     statement = select(
-        *columns, literal(CURRENCY).label("currency"), held_back.label("on_hold"),
+        *columns,
+        literal(CURRENCY).label("currency"),
+        held_back.label("on_hold"),
         Payout.status.in_(CONCLUSIVE).label("conclusive"),
-    ).where(Payout.account_id == caller.id)  # fmt: skip
+    ).where(Payout.account_id == caller.id)
     return statement.where(*(_filter(caller, name, value) for name, value in filters.items()))
 
 
@@ -110,9 +124,12 @@ def availability(caller: Caller, **wish: Any) -> dict[str, Any]:
     assert row is not None
     balances = Balances(row[0] or 0, row[1] or 0)
     told = {
-        "balance_minor": balances.balance_minor, "held_minor": balances.held_minor,
-        "available_minor": balances.available_minor, "currency": CURRENCY, "next_payout_at": row[4],
-    }  # fmt: skip
+        "balance_minor": balances.balance_minor,
+        "held_minor": balances.held_minor,
+        "available_minor": balances.available_minor,
+        "currency": CURRENCY,
+        "next_payout_at": row[4],
+    }
     if "amount_minor" not in wish:
         return told
     reasons = list(_reasons(caller, balances, row[2], vault.opened(caller.id, row[3]), wish))

@@ -72,10 +72,15 @@ def summary(month: Month) -> list[tuple[str, str]]:
 def lines(month: Month) -> list[tuple[str, str, str, str, str]]:
     """The movements, as the statement and the report show them."""
     return [
-        (_short(each.posted_at), each.description or WORDS[each.kind], each.reference,
-         spoken(each.amount_minor), spoken(each.balance_minor))
+        (
+            _short(each.posted_at),
+            each.description or WORDS[each.kind],
+            each.reference,
+            spoken(each.amount_minor),
+            spoken(each.balance_minor),
+        )
         for each in month.movements
-    ]  # fmt: skip
+    ]
 
 
 def statement_pdf(month: Month) -> bytes:
@@ -83,9 +88,12 @@ def statement_pdf(month: Month) -> bytes:
     settings = current_app.extensions["settings"]
     service = parseaddr(settings.MAIL_FROM)[0] or "Event Commerce"
     with Sheet(
-        title="Statement", number=month.title, when="All amounts in NAD", author=service,
+        title="Statement",
+        number=month.title,
+        when="All amounts in NAD",
+        author=service,
         foot=f"{service} · {month.names[0]} · {month.title}",
-    ) as sheet:  # fmt: skip
+    ) as sheet:
         sheet.parties([service, settings.PUBLIC_BASE_URL], month.names)
         sheet.lines(summary(month))
         sheet.total("Balance at the end", spoken(month.found.closing.balance_minor))

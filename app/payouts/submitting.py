@@ -74,9 +74,14 @@ def claim(payout: Payout) -> bool:
             due = (Payout.scheduled_for <= func.now(), may_leave(), ~paused())
             step(session, payout.id, REQUESTED, since=(SCHEDULED,), actor=SERVICE, where=due)
         mine = step(
-            session, payout.id, PROCESSING, since=(REQUESTED,), actor=SERVICE, where=(may_leave(), ~paused()),
+            session,
+            payout.id,
+            PROCESSING,
+            since=(REQUESTED,),
+            actor=SERVICE,
+            where=(may_leave(), ~paused()),
             submitted_at=func.now(),
-        )  # fmt: skip
+        )
     return mine is not None
 
 

@@ -44,25 +44,32 @@ class Target:
 TARGETS = (
     Target("tickets", "ticket", "name = NULL, email = NULL", "x.name IS NOT NULL OR x.email IS NOT NULL"),
     Target(
-        "slots", "allocation_slot", "name = NULL, email = NULL, phone = NULL",
+        "slots",
+        "allocation_slot",
+        "name = NULL, email = NULL, phone = NULL",
         "x.name IS NOT NULL OR x.email IS NOT NULL OR x.phone IS NOT NULL",
     ),
     Target(
-        "block holders", "allocation_block",
+        "block holders",
+        "allocation_block",
         "holder_name = NULL, holder_email = NULL, holder_phone = NULL, notes = NULL",
         "coalesce(x.holder_name, x.holder_email, x.holder_phone, x.notes) IS NOT NULL",
     ),
     Target(
-        "campaign recipients", "campaign_recipient",
+        "campaign recipients",
+        "campaign_recipient",
         f"person = {ERASED}, address = {ERASED}, name = NULL, reason = NULL",
-        "x.person NOT LIKE 'erased:%%' AND x.state <> 'pending'", belongs=RECIPIENTS,
+        "x.person NOT LIKE 'erased:%%' AND x.state <> 'pending'",
+        belongs=RECIPIENTS,
     ),
     Target("campaign positions", "campaign", "after = NULL", "x.after IS NOT NULL AND x.finished_at IS NOT NULL"),
     Target(
-        "invitation links", "invite_link", "email = NULL, invited_address = NULL, business_name = NULL, message = NULL",
+        "invitation links",
+        "invite_link",
+        "email = NULL, invited_address = NULL, business_name = NULL, message = NULL",
         "coalesce(x.email, x.invited_address, x.business_name, x.message) IS NOT NULL",
     ),
-)  # fmt: skip
+)
 
 
 def events_over(days: int) -> Iterator[str]:

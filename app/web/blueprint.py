@@ -72,10 +72,26 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         a view of `uploads` reads a file itself; it and a `later` one may answer 202; `errors` lists what else may."""
         (method,) = methods
         operation = Operation(
-            rule=rule, prefix=self.url_prefix or "", method=method, access=access, body=body, files=files, query=query,
-            returns=returns, status=status, idempotent=idempotent, versioned=versioned, sparse=sparse, kept=kept,
-            limit=limit, errors=errors, content_type=content_type, max_bytes=max_bytes, uploads=uploads, later=later,
-        )  # fmt: skip
+            rule=rule,
+            prefix=self.url_prefix or "",
+            method=method,
+            access=access,
+            body=body,
+            files=files,
+            query=query,
+            returns=returns,
+            status=status,
+            idempotent=idempotent,
+            versioned=versioned,
+            sparse=sparse,
+            kept=kept,
+            limit=limit,
+            errors=errors,
+            content_type=content_type,
+            max_bytes=max_bytes,
+            uploads=uploads,
+            later=later,
+        )
 
         def decorate(view: V) -> V:
             handler = self._handler(view, operation)

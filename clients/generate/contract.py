@@ -61,14 +61,21 @@ class Contract:
         body_type = next(iter(content), None)
         chosen = content.get(body_type, {})
         return Operation(
-            name=it["operationId"], method=method.upper(), path=path, summary=it["summary"],
-            description=it.get("description", ""), tag=it["tags"][0], access=it["x-access"],
+            name=it["operationId"],
+            method=method.upper(),
+            path=path,
+            summary=it["summary"],
+            description=it.get("description", ""),
+            tag=it["tags"][0],
+            access=it["x-access"],
             parameters=[each for each in parameters if each["in"] in ("path", "query")],
-            body=chosen.get("schema"), body_type=body_type, example=chosen.get("example"),
+            body=chosen.get("schema"),
+            body_type=body_type,
+            example=chosen.get("example"),
             data=self._data(it["responses"]),
             idempotent=any(each["name"] == "Idempotency-Key" for each in parameters),
             open=it["security"] == [],
-        )  # fmt: skip
+        )
 
     def _data(self, responses: dict[str, Any]) -> dict[str, Any] | None:
         for status, response in responses.items():

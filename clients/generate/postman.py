@@ -9,8 +9,11 @@ from clients.generate.contract import BYTES, FORM, JSON, Contract, Operation
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 # A token comes back from signing in, and every later request carries it.
-KEEP_TOKEN = ["const data = pm.response.json().data;", "pm.collectionVariables.set('token', data.accessToken);",
-              "pm.collectionVariables.set('refreshToken', data.refreshToken);"]  # fmt: skip
+KEEP_TOKEN = [
+    "const data = pm.response.json().data;",
+    "pm.collectionVariables.set('token', data.accessToken);",
+    "pm.collectionVariables.set('refreshToken', data.refreshToken);",
+]
 
 
 def source(contract: Contract) -> str:
@@ -67,11 +70,15 @@ def _url(operation: Operation) -> dict[str, Any]:
         "path": path.strip("/").split("/"),
         "variable": [{"key": each["name"], "value": ""} for each in operation.placed("path")],
         "query": [
-            {"key": each["name"], "value": str(each["schema"].get("example", "")), "disabled": True,
-             "description": each.get("description", "")}
+            {
+                "key": each["name"],
+                "value": str(each["schema"].get("example", "")),
+                "disabled": True,
+                "description": each.get("description", ""),
+            }
             for each in operation.placed("query")
         ],
-    }  # fmt: skip
+    }
 
 
 def _body(operation: Operation) -> dict[str, Any]:

@@ -13,8 +13,10 @@ from tests.http import Client
 
 WEEKEND = {"name": "Weekend pass", "priceMinor": 85000, "quantity": 9000}
 HOLDER = {
-    "holder_name": "Tuli Hamutenya", "holder_email": "tuli@bank.example", "holder_organisation": "Bank Windhoek",
-}  # fmt: skip
+    "holder_name": "Tuli Hamutenya",
+    "holder_email": "tuli@bank.example",
+    "holder_organisation": "Bank Windhoek",
+}
 
 
 def organiser_of(client: Client, **profile: Any) -> tuple[Client, Account]:

@@ -20,12 +20,25 @@ HOSTILE = (
     "ǃGaroës " * 25,
 )
 TICKET = Ticket(
-    slot_id="5f0c3a9b1d2e4f6a7b8c9d0e", code="HJ7K2Q9XRD", name="Frieda Amupolo", email="frieda@example.com",
-    delivery="e_ticket", status="claimed", generation=1, party=1, event="Windhoek Lights 2026",
-    starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC), when="Fri 4 December 2026, 18:00 (Windhoek)",
-    where="River grounds, Windhoek", kind="Weekend pass", block="Main sponsor", host="Bank Windhoek",
-    organiser="Windhoek Lights", organiser_id="5f0c3a9b1d2e4f6a7b8c9d0f", contact="nangula@windhoek-lights.example",
-)  # fmt: skip
+    slot_id="5f0c3a9b1d2e4f6a7b8c9d0e",
+    code="HJ7K2Q9XRD",
+    name="Frieda Amupolo",
+    email="frieda@example.com",
+    delivery="e_ticket",
+    status="claimed",
+    generation=1,
+    party=1,
+    event="Windhoek Lights 2026",
+    starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC),
+    when="Fri 4 December 2026, 18:00 (Windhoek)",
+    where="River grounds, Windhoek",
+    kind="Weekend pass",
+    block="Main sponsor",
+    host="Bank Windhoek",
+    organiser="Windhoek Lights",
+    organiser_id="5f0c3a9b1d2e4f6a7b8c9d0f",
+    contact="nangula@windhoek-lights.example",
+)
 
 
 def ticket(**changes: Any) -> Ticket:
@@ -36,17 +49,28 @@ def paper(lines: int = 2, **changes: Any) -> Paper:
     """An invoice with a bulk discount, and as many more lines as asked for."""
     more = [Line(what=f"Table {n}", quantity=n, unit_price_minor=5000, amount_minor=5000 * n) for n in range(2, lines)]
     written = Paper(
-        kind=INVOICE, number="2026-000001", issued="Fri 20 November 2026",
+        kind=INVOICE,
+        number="2026-000001",
+        issued="Fri 20 November 2026",
         seller=["Windhoek Lights", "Nangula Shikongo", "nangula@windhoek-lights.example"],
         buyer=["Bank Windhoek", "Tuli Hamutenya", "tuli@bank.example", "+264811234567"],
-        facts=[("Event", "Windhoek Lights 2026"), ("When", "Fri 4 December 2026, 18:00 (Windhoek)"),
-               ("Where", "River grounds, Windhoek"), ("Reference", "Main sponsor · 5f0c3a9b1d2e4f6a7b8c9d0e")],
-        lines=[Line(what="Weekend pass", quantity=40, unit_price_minor=85000, amount_minor=3400000),
-               Line(what="Bulk discount 10 % (from 20 places)", quantity=40, unit_price_minor=-8500,
-                    amount_minor=-340000), *more],
-        vat_percent=15.0, vat_minor=399130, total_minor=3060000,
-        notes=["All amounts are in Namibian dollars. Prices include VAT."], contact="nangula@windhoek-lights.example",
-    )  # fmt: skip
+        facts=[
+            ("Event", "Windhoek Lights 2026"),
+            ("When", "Fri 4 December 2026, 18:00 (Windhoek)"),
+            ("Where", "River grounds, Windhoek"),
+            ("Reference", "Main sponsor · 5f0c3a9b1d2e4f6a7b8c9d0e"),
+        ],
+        lines=[
+            Line(what="Weekend pass", quantity=40, unit_price_minor=85000, amount_minor=3400000),
+            Line(what="Bulk discount 10 % (from 20 places)", quantity=40, unit_price_minor=-8500, amount_minor=-340000),
+            *more,
+        ],
+        vat_percent=15.0,
+        vat_minor=399130,
+        total_minor=3060000,
+        notes=["All amounts are in Namibian dollars. Prices include VAT."],
+        contact="nangula@windhoek-lights.example",
+    )
     return replace(written, **changes)
 
 

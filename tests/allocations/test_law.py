@@ -167,7 +167,11 @@ def test_the_law_holds_after_every_step(app: Flask, client: Client) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         Verbs,
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=30, deadline=None, derandomize=True, database=None,
+            max_examples=EXAMPLES,
+            stateful_step_count=30,
+            deadline=None,
+            derandomize=True,
+            database=None,
             suppress_health_check=list(HealthCheck),
         ),
-    )  # fmt: skip
+    )

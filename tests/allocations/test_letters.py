@@ -28,9 +28,14 @@ def opened(message: Message) -> EmailMessage:
 def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask) -> None:
     mail = opened(letters.confirmation([ticket()], key="ticket:1"))
     assert [part.get_content_type() for part in mail.walk()] == [
-        "multipart/mixed", "multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png",
+        "multipart/mixed",
+        "multipart/alternative",
+        "text/plain",
+        "multipart/related",
+        "text/html",
+        "image/png",
         "application/pdf",
-    ]  # fmt: skip
+    ]
     picture = next(part for part in mail.walk() if part.get_content_type() == "image/png")
     html = mail.get_body(("html",))
     assert html is not None and f"cid:{picture['Content-ID'][1:-1]}" in html.get_content()

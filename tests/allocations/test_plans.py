@@ -27,8 +27,12 @@ def test_the_gate_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> N
     made = seed_event(connection, account("organiser").id)
     seed_block(connection, made, "claimed", COUNT)
     values = {"event_id": made["event"], "caller_id": made["organiser"], "anybodys": False}
-    for q, index in ((None, "ix_allocation_slot_gate"), ("frieda amupolo", "ix_allocation_slot_search"),
-                     ("fan77.", "ix_allocation_slot_search"), ("a", "ix_allocation_slot_")):  # fmt: skip
+    for q, index in (
+        (None, "ix_allocation_slot_gate"),
+        ("frieda amupolo", "ix_allocation_slot_search"),
+        ("fan77.", "ix_allocation_slot_search"),
+        ("a", "ix_allocation_slot_"),
+    ):
         asked = f" AND {gate.FILTERS['q']}" if q else ""
         given = {**values, "q": gate.matching(q, made["event"])} if q else values
         query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {gate._page(asked, 21, False)}"

@@ -63,9 +63,11 @@ def test_a_password_that_a_reset_has_replaced_meanwhile_deletes_nothing(
     owner = account("merchant", email=EMAIL)
     me, body = signed_in(client, owner), reset_token(client)
     meanwhile(
-        monkeypatch, deleting, "own_password_version",
+        monkeypatch,
+        deleting,
+        "own_password_version",
         lambda: data(client.post("/api/auth/password-reset/complete", body)),
-    )  # fmt: skip
+    )
     wanted = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
     assert refusal(me.post(f"{ME}/delete", wanted)) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id)[0] == ["merchant"]

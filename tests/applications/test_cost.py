@@ -26,8 +26,10 @@ def test_a_page_costs_the_same_at_a_thousand_and_at_a_hundred_thousand(client: C
         with transaction() as session:
             # A hundred thousand rows may take their time on a busy machine.
             session.execute(text("SET LOCAL statement_timeout = 0"))
-            session.execute(text(GROW), {"organiser": who.id, "event": event_id, "account": merchant.id,
-                                         "first": first, "last": last})  # fmt: skip
+            session.execute(
+                text(GROW),
+                {"organiser": who.id, "event": event_id, "account": merchant.id, "first": first, "last": last},
+            )
             session.execute(text("ANALYZE merchant_application"))
         plans[last] = [
             _cost(client, caller, query)

@@ -25,7 +25,7 @@ from tests.factories.applications import (
     handed_in,
     link,
     paid,
-)  # fmt: skip
+)
 from tests.factories.events import organiser
 from tests.http import Client, data
 from tests.retention.test_guests import erase
@@ -53,8 +53,9 @@ def everything_kept() -> str:
 
 def activated(client: Client, owner: Client) -> tuple[Client, dict[str, object]]:
     """A merchant who applied with everything, paid and was activated."""
-    made = approved(client, owner, description="canary of the kitchen", website="https://canary.example",
-                    products="canary pies")  # fmt: skip
+    made = approved(
+        client, owner, description="canary of the kitchen", website="https://canary.example", products="canary pies"
+    )
     handed_in(client, link("documents"))
     paid(client, link("pay"))
     found = data(client.post(f"/api/merchant-activation/{link('activate')}", activation(password=PASSWORD)))
@@ -150,8 +151,10 @@ def test_a_merchant_who_leaves_while_a_code_is_awaited_leaves_no_wallet_and_pays
     data(client.post(f"{LIST}/pay/{token}"))
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
     assert not [word for word in PERSONAL if word in everything_kept()]
-    for answer in (client.get(f"{LIST}/pay/{token}"), client.post(f"{LIST}/pay/{token}/payrail/verify-otp",
-                                                                  {"code": CODE})):  # fmt: skip
+    for answer in (
+        client.get(f"{LIST}/pay/{token}"),
+        client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}),
+    ):
         assert answer.status_code == 410
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT status FROM stall_payment")) == "expired"

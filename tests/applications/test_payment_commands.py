@@ -29,8 +29,9 @@ def test_a_payment_is_reported_asked_about_and_resolved(payer: Client, server: M
         code, said = run(payer, "report", named)
         assert code == 0 and started in said and "without a final answer" in said and "1 payments" in said
     assert run(payer, "ask", started) == (
-        0, "the rail says code_sent; the payment is processing, without a final answer of the rail\n",
-    )  # fmt: skip
+        0,
+        "the rail says code_sent; the payment is processing, without a final answer of the rail\n",
+    )
     assert run(payer, "resolve", started, "not-taken", "--note", "the rail looked")[1] == "the payment is expired\n"
     assert data(payer.get(path))["status"] == "due"
     code, said = run(payer, "resolve", started, "paid", "--note", "no")

@@ -173,8 +173,12 @@ def tries() -> int:
 
 
 def activate_at_once(client: Client, token: str, callers: int = 32) -> Counter[str]:
-    answers = at_once(callers, lambda n: client.post(f"/api/merchant-activation/{token}", activation(),
-                                                     environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}))  # fmt: skip
+    answers = at_once(
+        callers,
+        lambda n: client.post(
+            f"/api/merchant-activation/{token}", activation(), environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}
+        ),
+    )
     return Counter(map(code_of, answers))
 
 

@@ -12,15 +12,24 @@ from tests.factories.allocations import Block, another, block, claim, token_in
 from tests.http import Client, data, refusal
 
 HOSTILE = (
-    "Zoë 🎪 Groß", "‮שלום עולם", "<img src=http://127.0.0.1:9/x>", "=cmd|' /C calc'!A0", "Ω" * 200, "ﷺ" * 200,
-    "'; DROP TABLE allocation_slot; --", "{{ 7*7 }}", "\\1 \\", "ǃGaroës",
-)  # fmt: skip
+    "Zoë 🎪 Groß",
+    "‮שלום עולם",
+    "<img src=http://127.0.0.1:9/x>",
+    "=cmd|' /C calc'!A0",
+    "Ω" * 200,
+    "ﷺ" * 200,
+    "'; DROP TABLE allocation_slot; --",
+    "{{ 7*7 }}",
+    "\\1 \\",
+    "ǃGaroës",
+)
 
 
 def pass_time(made: Block, column: str, by: str) -> None:
     with transaction() as session:
-        session.execute(text(f"UPDATE allocation_block SET {column} = now() - interval '{by}' WHERE id = :id"),
-                        {"id": made.id})  # fmt: skip
+        session.execute(
+            text(f"UPDATE allocation_block SET {column} = now() - interval '{by}' WHERE id = :id"), {"id": made.id}
+        )
 
 
 def test_an_invitation_carries_the_link_and_a_reminder_the_same(client: Client) -> None:
@@ -80,7 +89,9 @@ def test_links_end_with_the_event(client: Client) -> None:
     data(made.owner.delete(f"/api/events/{made.event['id']}"))
     assert refusal(claim(client, token)) == refusal(claim(client, code)) == (410, "LINK_EXPIRED")
     assert refusal(made.owner.post(made.events, {"ticketTypeId": made.ticket_type_id, "quantity": 1})) == (
-        409, "EVENT_CLOSED")  # fmt: skip
+        409,
+        "EVENT_CLOSED",
+    )
 
 
 @pytest.mark.parametrize("shrink", ["release", "revoke", "move", "free"])

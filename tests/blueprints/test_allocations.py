@@ -9,8 +9,19 @@ from tests.factories.allocations import another, block, claim, token_in
 from tests.factories.events import WEEKEND, organiser, published
 from tests.http import Client, data, problems, refusal
 
-QUOTE = ("ticketTypeId", "quantity", "currency", "unitPriceMinor", "lines", "subtotalMinor", "discountMinor",
-         "vatMinor", "totalMinor", "available", "fits")  # fmt: skip
+QUOTE = (
+    "ticketTypeId",
+    "quantity",
+    "currency",
+    "unitPriceMinor",
+    "lines",
+    "subtotalMinor",
+    "discountMinor",
+    "vatMinor",
+    "totalMinor",
+    "available",
+    "fits",
+)
 
 
 def test_a_quote_says_what_it_costs_and_writes_nothing(client: Client) -> None:
@@ -53,8 +64,11 @@ def test_a_block_takes_its_places_from_the_public(client: Client) -> None:
 def test_all_problems_of_a_block_are_told_at_once(client: Client) -> None:
     made = block(client)
     assert problems(made.owner.post(made.events, {"kind": "king", "holder": {"email": "x"}})) == {
-        "ticketTypeId": "required", "quantity": "required", "kind": "unknown_value", "holder.email": "invalid_email",
-    }  # fmt: skip
+        "ticketTypeId": "required",
+        "quantity": "required",
+        "kind": "unknown_value",
+        "holder.email": "invalid_email",
+    }
     past = {"ticketTypeId": made.ticket_type_id, "quantity": 1, "releaseAt": "2020-01-01"}
     assert problems(made.owner.post(made.events, past)) == {"releaseAt": "in_the_past"}
 
@@ -94,7 +108,9 @@ def test_invitations_go_to_everybody_or_nobody(client: Client) -> None:
     found = data(made.post("invite", **body), 201)
     assert [each["email"] for each in found["invited"]] == ["b@example.com"]
     assert {(each["email"], each["reason"]) for each in found["duplicates"]} == {
-        ("a@example.com", "ALREADY_INVITED"), ("b@example.com", "LISTED_TWICE")}  # fmt: skip
+        ("a@example.com", "ALREADY_INVITED"),
+        ("b@example.com", "LISTED_TWICE"),
+    }
     many = {"recipients": [{"name": each, "email": f"{each}@example.com"} for each in "cd"]}
     assert refusal(made.post("invite", **many)) == (409, "INSUFFICIENT_SLOTS")
     data(made.post("invite", name="A", email="a@example.com", allowDuplicates=True), 201)
@@ -216,11 +232,17 @@ def test_others_see_and_change_nothing(client: Client) -> None:
     slot = made.claimed(1)[0]
     other = organiser(client)
     for method, path in (
-        ("GET", made.events), ("GET", made.path), ("POST", f"{made.path}/codes"), ("POST", f"{made.path}/open-link"),
-        ("POST", f"{made.path}/release-unused"), ("GET", f"{made.events}/will-call"),
-        ("POST", f"{made.events}/will-call/{slot}/admit"), ("POST", f"{made.path}/slots/{slot}/revoke"),
-        ("GET", f"{made.path}/codes"), ("POST", f"{made.path}/remind"),
-    ):  # fmt: skip
+        ("GET", made.events),
+        ("GET", made.path),
+        ("POST", f"{made.path}/codes"),
+        ("POST", f"{made.path}/open-link"),
+        ("POST", f"{made.path}/release-unused"),
+        ("GET", f"{made.events}/will-call"),
+        ("POST", f"{made.events}/will-call/{slot}/admit"),
+        ("POST", f"{made.path}/slots/{slot}/revoke"),
+        ("GET", f"{made.path}/codes"),
+        ("POST", f"{made.path}/remind"),
+    ):
         assert refusal(other.open(method, path)) == (404, "NOT_FOUND"), path
     own = published(other, ticketTypes=[WEEKEND])
     assert refusal(other.post(f"/api/events/{own['id']}/allocations/will-call/{slot}/admit")) == (404, "NOT_FOUND")
@@ -267,9 +289,19 @@ def test_a_key_makes_one_block(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("what", "most"),
-    [("create", 9), ("codes", 5), ("invite", 6), ("claim", 5), ("admit", 2), ("read", 4), ("will-call", 2),
-     ("revoke", 6), ("release-unused", 5), ("list", 4)],
-)  # fmt: skip
+    [
+        ("create", 9),
+        ("codes", 5),
+        ("invite", 6),
+        ("claim", 5),
+        ("admit", 2),
+        ("read", 4),
+        ("will-call", 2),
+        ("revoke", 6),
+        ("release-unused", 5),
+        ("list", 4),
+    ],
+)
 def test_what_it_costs(client: Client, what: str, most: int) -> None:
     """Statements, with the one that knows the caller."""
     made = block(client)

@@ -23,8 +23,12 @@ GIVING: dict[str, Callable[[Block], Any]] = {
     "open-link": lambda made: made.post("open-link"),
     "open-link, rotated": lambda made: made.post("open-link", rotate=True),
 }
-ENDED = {"cancelled": "EVENT_CLOSED", "archived": "EVENT_CLOSED", "over": "EVENT_CLOSED",
-         "released": "RELEASE_TIME_PASSED"}  # fmt: skip
+ENDED = {
+    "cancelled": "EVENT_CLOSED",
+    "archived": "EVENT_CLOSED",
+    "over": "EVENT_CLOSED",
+    "released": "RELEASE_TIME_PASSED",
+}
 
 
 def end(made: Block, how: str) -> None:

@@ -91,10 +91,18 @@ def test_files_are_told_by_their_content(client: Client) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"<html>", b"%PDF-1.7 cut off", b"\xff\xd8\xff not really", picture("GIF"), picture("BMP"),
-        b"PK\x03\x04" + PDF.replace(b"%PDF", b"XPDF"), b"\x89PNG\r\n\x1a\nbroken", b"<svg/>", b"MZ" + b"0" * 2000 + PDF,
+        b"",
+        b"<html>",
+        b"%PDF-1.7 cut off",
+        b"\xff\xd8\xff not really",
+        picture("GIF"),
+        picture("BMP"),
+        b"PK\x03\x04" + PDF.replace(b"%PDF", b"XPDF"),
+        b"\x89PNG\r\n\x1a\nbroken",
+        b"<svg/>",
+        b"MZ" + b"0" * 2000 + PDF,
     ],
-)  # fmt: skip
+)
 def test_what_is_no_document_is_refused(client: Client, content: bytes) -> None:
     approved(client, organiser(client))
     token = link("documents")

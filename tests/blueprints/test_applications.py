@@ -119,8 +119,14 @@ def test_everybody_sees_what_is_his_and_nothing_else(client: Client) -> None:
     made = data(merchant.post(LIST, body(eventId=mine["id"], email=None)), 201)
     free = data(client.post(LIST, body()), 201)
     admin, analyst = (signed_in(client, account("admin", admin_tier=tier)) for tier in ("support", "analyst"))
-    for who, ids in ((owner, {made["id"]}), (other, set()), (merchant, {made["id"]}), (stranger, set()),
-                     (admin, {made["id"], free["id"]}), (analyst, {made["id"], free["id"]})):  # fmt: skip
+    for who, ids in (
+        (owner, {made["id"]}),
+        (other, set()),
+        (merchant, {made["id"]}),
+        (stranger, set()),
+        (admin, {made["id"], free["id"]}),
+        (analyst, {made["id"], free["id"]}),
+    ):
         assert {row["id"] for row in data(who.get(LIST))["applications"]} == ids
     for who in (other, stranger):
         assert refusal(who.get(f"{LIST}/{made['id']}")) == (404, "NOT_FOUND")
@@ -161,8 +167,12 @@ def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
     rows = data(owner.get(f"{LIST}?decision=declined"))["applications"]
     assert [row["id"] for row in rows] == [made[2]["id"]]
     assert [row["amountMinor"] for row in data(owner.get(f"{LIST}?sort=-amountMinor&q=stall"))["applications"]] == [
-        4, 3, 2, 1, 0,
-    ]  # fmt: skip
+        4,
+        3,
+        2,
+        1,
+        0,
+    ]
     assert len(data(owner.get(f"{LIST}?status=submitted&eventId={event_id}"))["applications"]) == 4
     seen, cursor = [], ""
     while True:

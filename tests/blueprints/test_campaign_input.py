@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"audienceType": "specific_users", "userIds": ["6565a1f0c3d2e1b0a9f8e7d6"] * 501}, "userIds", "too_long"),
     ({"respectPreferences": "yes"}, "respectPreferences", "invalid_type"),
     ({"chanels": ["email"]}, "chanels", "unknown_field"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), REFUSED)

@@ -39,11 +39,16 @@ def test_a_campaign_reaches_each_holder_once_with_all_that_was_filled_in(crowd: 
 def test_only_its_organiser_and_admins_know_a_campaign(crowd: Crowd, client: Client) -> None:
     campaign, other = crowd.draft(), organiser(client)
     for method, path in (
-        ("POST", "/audience-preview"), ("GET", "/campaigns"), ("GET", "/templates"), ("GET", "/users/search?q=fr"),
-        ("GET", f"/campaigns/{campaign}"), ("POST", f"/campaigns/{campaign}/cancel"),
-        ("POST", f"/campaigns/{campaign}/duplicate"), ("GET", f"/campaigns/{campaign}/uncertain"),
+        ("POST", "/audience-preview"),
+        ("GET", "/campaigns"),
+        ("GET", "/templates"),
+        ("GET", "/users/search?q=fr"),
+        ("GET", f"/campaigns/{campaign}"),
+        ("POST", f"/campaigns/{campaign}/cancel"),
+        ("POST", f"/campaigns/{campaign}/duplicate"),
+        ("GET", f"/campaigns/{campaign}/uncertain"),
         ("POST", f"/campaigns/{campaign}/resend-uncertain"),
-    ):  # fmt: skip
+    ):
         body = {} if method == "POST" else None
         assert refusal(other.open(method, crowd.path + path, body)) == (404, "NOT_FOUND"), path
         assert refusal(client.open(method, crowd.path + path, body))[0] == 401, path

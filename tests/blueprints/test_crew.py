@@ -83,9 +83,12 @@ def test_what_a_crew_may_be_is_bounded(client: Client) -> None:
     assert problems(me.put(path)) == {"crew": "required"}
     crew = [{"name": ""}, {"phone": "1"}, {"name": "x", "pin": "12ab", "colour": "red"}]
     assert problems(me.put(path, {"crew": crew})) == {
-        "crew[0].name": "too_short", "crew[1].name": "required", "crew[1].phone": "invalid_phone",
-        "crew[2].pin": "invalid_pin", "crew[2].colour": "unknown_field",
-    }  # fmt: skip
+        "crew[0].name": "too_short",
+        "crew[1].name": "required",
+        "crew[1].phone": "invalid_phone",
+        "crew[2].pin": "invalid_pin",
+        "crew[2].colour": "unknown_field",
+    }
     assert problems(me.put(path, {"crew": [{"name": "x"}] * 501})) == {"crew": "too_long"}
     (selma,) = put(me, path, {"name": "Selma"})
     twice = [{"id": selma["id"], "name": "Selma"}] * 2

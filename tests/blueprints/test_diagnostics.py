@@ -114,9 +114,9 @@ def test_sixty_a_minute_and_no_more(client: Client) -> None:
 def test_reports_are_forgotten_after_thirty_days(client: Client) -> None:
     report(client, {"message": "old"}, {"message": "new"})
     with transaction() as session:
-        session.execute(text(
-            "UPDATE diagnostic_event SET received_at = now() - interval '30 days 1 minute' WHERE message = 'old'"
-        ))  # fmt: skip
+        session.execute(
+            text("UPDATE diagnostic_event SET received_at = now() - interval '30 days 1 minute' WHERE message = 'old'")
+        )
         enqueue("diagnostics.sweep")
     deliver()
     assert [row["message"] for row in kept()] == ["new"]

@@ -109,10 +109,12 @@ def test_an_event_that_something_hangs_on_is_cancelled_instead(client: Client) -
     made = published(owner)
     with transaction() as session:
         session.execute(
-            text("INSERT INTO ticket (id, event_id, ticket_type_id, reference, price_minor, sold_at, status) "
-                 "VALUES (:ticket, :event, :type, 'A1', 1, now(), 'refunded')"),
+            text(
+                "INSERT INTO ticket (id, event_id, ticket_type_id, reference, price_minor, sold_at, status) "
+                "VALUES (:ticket, :event, :type, 'A1', 1, now(), 'refunded')"
+            ),
             {"ticket": "0" * 24, "event": made["id"], "type": made["ticketTypes"][0]["id"]},
-        )  # fmt: skip
+        )
     path = f"/api/events/{made['id']}"
     assert data(owner.delete(path)) == {"id": made["id"], "outcome": "cancelled"}
     assert data(owner.get(path))["visibility"] == "cancelled"

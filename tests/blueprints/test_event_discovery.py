@@ -53,8 +53,13 @@ def hence(**ahead: int) -> str:
 def test_words_are_found_by_their_beginnings_without_case_and_accents(
     owner: Client, client: Client, q: str, found: bool
 ) -> None:
-    published(owner, name="Café Lights", venue="Łódź Hall, Παπαδάκη", lineup=[{"name": "Tjizembua Großmann"}],
-              keywords=["Reggae", "river"])  # fmt: skip
+    published(
+        owner,
+        name="Café Lights",
+        venue="Łódź Hall, Παπαδάκη",
+        lineup=[{"name": "Tjizembua Großmann"}],
+        keywords=["Reggae", "river"],
+    )
     assert bool(data(client.get(DISCOVER, query_string={"q": q}))["events"]) is found
 
 
@@ -176,18 +181,50 @@ def test_a_cursor_is_for_its_sort(owner: Client, client: Client) -> None:
 
 
 FULL = {
-    "description": "d", "latitude": 1.5, "longitude": 2.5, "category": "music", "keywords": ["k"], "capacity": 5,
-    "salesEndAt": "2027-06-05", "promoCodes": [{"code": "SECRET", "percentOff": 5}], "promotion": {"headline": "H"},
+    "description": "d",
+    "latitude": 1.5,
+    "longitude": 2.5,
+    "category": "music",
+    "keywords": ["k"],
+    "capacity": 5,
+    "salesEndAt": "2027-06-05",
+    "promoCodes": [{"code": "SECRET", "percentOff": 5}],
+    "promotion": {"headline": "H"},
     "ticketTypes": [{**WEEKEND, "phases": [{"name": "Early", "priceMinor": 5, "endsAt": "2027-01-01"}]}],
-    "lineup": [{"name": "Ees", "startsAt": "2027-06-04T20:00"}], "sponsors": [{"name": "S"}],
-}  # fmt: skip
+    "lineup": [{"name": "Ees", "startsAt": "2027-06-04T20:00"}],
+    "sponsors": [{"name": "S"}],
+}
 SUMMARY_KEYS = ["id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless"]
 PAGE_KEYS = [
-    "allowedPaymentOptionSlugs", "bulkDiscounts", "category", "city", "country", "coverImageUrl", "currency",
-    "description", "endsAt", "id", "isCashless", "keywords", "latitude", "lineup", "longitude", "name",
-    "organiserName", "paymentMethodDiscounts", "posterImageUrl", "promotion", "salesEndAt", "sponsors", "stallTypes",
-    "startsAt", "tables", "ticketTypes", "timezone", "venue",
-]  # fmt: skip
+    "allowedPaymentOptionSlugs",
+    "bulkDiscounts",
+    "category",
+    "city",
+    "country",
+    "coverImageUrl",
+    "currency",
+    "description",
+    "endsAt",
+    "id",
+    "isCashless",
+    "keywords",
+    "latitude",
+    "lineup",
+    "longitude",
+    "name",
+    "organiserName",
+    "paymentMethodDiscounts",
+    "posterImageUrl",
+    "promotion",
+    "salesEndAt",
+    "sponsors",
+    "stallTypes",
+    "startsAt",
+    "tables",
+    "ticketTypes",
+    "timezone",
+    "venue",
+]
 TYPE_KEYS = ["description", "id", "maxPerOrder", "minPerOrder", "name", "phases", "priceMinor"]
 STOCK_KEYS = ["allocated", "available", "id", "name", "phase", "phaseEndsAt", "priceMinor", "sold", "status", "total"]
 

@@ -47,15 +47,24 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"publishAt": "2020-01-01T00:00:00"}, "publishAt", "not_in_future"),
     ({"lineup": [{"name": "Ees"}] * 81}, "lineup", "too_long"),
     ({"lineup": [{"stage": "River"}]}, "lineup[0].name", "required"),
-    ({"lineup": [{"name": "E", "startsAt": "2027-06-05T20:00", "endsAt": "2027-06-05T19:00"}]}, "lineup[0].endsAt",
-     "contradiction"),
+    (
+        {"lineup": [{"name": "E", "startsAt": "2027-06-05T20:00", "endsAt": "2027-06-05T19:00"}]},
+        "lineup[0].endsAt",
+        "contradiction",
+    ),
     ({"promoCodes": [{"code": "A", "percentOff": 101}]}, "promoCodes[0].percentOff", "too_large"),
     ({"promoCodes": [{"code": "A"}]}, "promoCodes[0]", "contradiction"),
     ({"promoCodes": [{"code": "A", "percentOff": 1, "amountOffMinor": 5}]}, "promoCodes[0]", "contradiction"),
-    ({"promoCodes": [{"code": "A", "percentOff": 1}, {"code": "a", "percentOff": 2}]}, "promoCodes[1].code",
-     "duplicate"),
-    ({"promoCodes": [{"code": "A", "percentOff": 1, "ticketTypeIds": ["6565a1f0c3d2e1b0a9f8e7d6"]}]},
-     "promoCodes[0].ticketTypeIds", "unknown_value"),
+    (
+        {"promoCodes": [{"code": "A", "percentOff": 1}, {"code": "a", "percentOff": 2}]},
+        "promoCodes[1].code",
+        "duplicate",
+    ),
+    (
+        {"promoCodes": [{"code": "A", "percentOff": 1, "ticketTypeIds": ["6565a1f0c3d2e1b0a9f8e7d6"]}]},
+        "promoCodes[0].ticketTypeIds",
+        "unknown_value",
+    ),
     ({"ticketTypes": [{**TYPE, "priceMinor": 1.5}]}, "ticketTypes[0].priceMinor", "invalid_type"),
     ({"ticketTypes": [{**TYPE, "priceMinor": -1}]}, "ticketTypes[0].priceMinor", "too_small"),
     ({"ticketTypes": [{**TYPE, "quantity": 10**12}]}, "ticketTypes[0].quantity", "too_large"),
@@ -63,19 +72,31 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"ticketTypes": [TYPE, {**TYPE, "name": "DAY "}]}, "ticketTypes[1].name", "duplicate"),
     ({"ticketTypes": [{**TYPE, "id": "6565a1f0c3d2e1b0a9f8e7d6"}]}, "ticketTypes[0].id", "unknown_value"),
     ({"ticketTypes": [{**TYPE, "minPerOrder": 5, "maxPerOrder": 2}]}, "ticketTypes[0].maxPerOrder", "contradiction"),
-    ({"ticketTypes": [{**TYPE, "phases": [{"name": "Early", "priceMinor": 5, "startsAt": "2027-01-02",
-                                            "endsAt": "2027-01-01"}]}]},
-     "ticketTypes[0].phases[0].endsAt", "contradiction"),
+    (
+        {
+            "ticketTypes": [
+                {
+                    **TYPE,
+                    "phases": [{"name": "Early", "priceMinor": 5, "startsAt": "2027-01-02", "endsAt": "2027-01-01"}],
+                }
+            ]
+        },
+        "ticketTypes[0].phases[0].endsAt",
+        "contradiction",
+    ),
     ({"bulkDiscounts": [{"minQuantity": 0, "percentOff": 5}]}, "bulkDiscounts[0].minQuantity", "too_small"),
-    ({"paymentMethodDiscounts": [{"slug": "a", "percentOff": 100.5}]}, "paymentMethodDiscounts[0].percentOff",
-     "too_large"),
+    (
+        {"paymentMethodDiscounts": [{"slug": "a", "percentOff": 100.5}]},
+        "paymentMethodDiscounts[0].percentOff",
+        "too_large",
+    ),
     ({"tables": [{"name": "Front", "seats": 0, "priceMinor": 1}]}, "tables[0].seats", "too_small"),
     ({"stallTypes": [{"name": "Food", "feeMinor": 1.5}]}, "stallTypes[0].feeMinor", "invalid_type"),
     ({"sponsors": [{"name": "S", "href": "javascript:alert(1)"}]}, "sponsors[0].href", "invalid_url"),
     ({"promotion": {"headline": "x" * 201}}, "promotion.headline", "too_long"),
     ({"promotion": []}, "promotion", "invalid_type"),
     ({"colour": "red"}, "colour", "unknown_field"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), BAD)
@@ -159,19 +180,36 @@ def test_every_field_comes_back_as_it_was_sent(owner: Client) -> None:
 
 
 def test_what_came_out_can_go_in_again(owner: Client) -> None:
-    made = published(owner, keywords="river", lineup=[{"name": "Ees", "startsAt": "2027-06-05T20:00:00"}],
-                     promoCodes=[{"code": "A", "percentOff": 5}], promotion={"headline": "H"},
-                     ticketTypes=[{**TYPE, "phases": [{"name": "Early", "priceMinor": 5, "quantity": 2}]}])  # fmt: skip
-    kept = {name: value for name, value in made.items()
-            if name not in ("id", "version", "organiserId", "currency", "createdAt", "updatedAt")}  # fmt: skip
+    made = published(
+        owner,
+        keywords="river",
+        lineup=[{"name": "Ees", "startsAt": "2027-06-05T20:00:00"}],
+        promoCodes=[{"code": "A", "percentOff": 5}],
+        promotion={"headline": "H"},
+        ticketTypes=[{**TYPE, "phases": [{"name": "Early", "priceMinor": 5, "quantity": 2}]}],
+    )
+    kept = {
+        name: value
+        for name, value in made.items()
+        if name not in ("id", "version", "organiserId", "currency", "createdAt", "updatedAt")
+    }
     again = data(owner.patch(f"/api/events/{made['id']}", kept))
     assert again == made
     assert made["keywords"] == ["river"]
 
 
 def test_null_clears_what_may_be_empty(owner: Client) -> None:
-    made = event(owner, description="x", latitude=1, longitude=1, capacity=5, category="food", keywords=["a"],
-                 coverImageUrl="https://example.com/c.jpg", promotion={"headline": "H"})  # fmt: skip
+    made = event(
+        owner,
+        description="x",
+        latitude=1,
+        longitude=1,
+        capacity=5,
+        category="food",
+        keywords=["a"],
+        coverImageUrl="https://example.com/c.jpg",
+        promotion={"headline": "H"},
+    )
     names = ("description", "latitude", "longitude", "capacity", "category", "coverImageUrl", "promotion")
     cleared = data(owner.patch(f"/api/events/{made['id']}", {**dict.fromkeys(names), "keywords": None}))
     assert [cleared[name] for name in names] == [None] * 7 and cleared["keywords"] == []

@@ -13,10 +13,16 @@ from tests.factories.events import WEEKEND, changed, event, organiser, published
 from tests.http import Client, data, refusal
 
 PUBLIC_ROUTES = ("/api/events/public/{id}", "/api/events/public/{id}/ticket-inventory")
-LISTS = ("/api/events/public/discover?limit=100", "/api/events?limit=100", "/api/events/public/discover?q=seen",
-         "/api/events/public/discover?sort=relevance&q=seen", "/api/events/public/discover?city=windhoek",
-         "/api/events/public/discover?lat=-22.5&lng=17&radiusKm=90&sort=distance",
-         "/api/events/public/discover?from=2027-01-01", "/api/events/public/discover?category=music")  # fmt: skip
+LISTS = (
+    "/api/events/public/discover?limit=100",
+    "/api/events?limit=100",
+    "/api/events/public/discover?q=seen",
+    "/api/events/public/discover?sort=relevance&q=seen",
+    "/api/events/public/discover?city=windhoek",
+    "/api/events/public/discover?lat=-22.5&lng=17&radiusKm=90&sort=distance",
+    "/api/events/public/discover?from=2027-01-01",
+    "/api/events/public/discover?category=music",
+)
 SEEN = {"name": "Seen", "latitude": -22.5, "longitude": 17.0, "category": "music"}
 
 
@@ -41,8 +47,9 @@ def soon(**ahead: int) -> str:
 def pass_time(event_id: str) -> None:
     """Lets the moment of publishing pass, as the clock would."""
     with transaction() as session:
-        session.execute(text("UPDATE event SET publish_at = now() - interval '1 second' WHERE id = :id"),
-                        {"id": event_id})  # fmt: skip
+        session.execute(
+            text("UPDATE event SET publish_at = now() - interval '1 second' WHERE id = :id"), {"id": event_id}
+        )
         say_changed(session, "events")
 
 
@@ -142,8 +149,9 @@ def _again(made: dict[str, Any]) -> dict[str, Any]:
 
 def test_publish_at_contradicts_being_public_already(client: Client) -> None:
     owner = organiser(client)
-    answer = owner.post("/api/events", {**_again(event(owner)), "capacity": 1, "visibility": "published",
-                                        "publishAt": soon(hours=1)})  # fmt: skip
+    answer = owner.post(
+        "/api/events", {**_again(event(owner)), "capacity": 1, "visibility": "published", "publishAt": soon(hours=1)}
+    )
     assert answer.status_code == 422
 
 

@@ -31,17 +31,25 @@ def test_health_touches_nothing(client: Client) -> None:
 
 def test_ready_says_what_it_found(fresh: Client) -> None:
     assert data(fresh.get("/ready")) == {
-        "ready": True, "database": "up", "migrations": "current", "payrail": "mock",
-        "redis": "up", "relay": "down", "workers": 0,
-    }  # fmt: skip
+        "ready": True,
+        "database": "up",
+        "migrations": "current",
+        "payrail": "mock",
+        "redis": "up",
+        "relay": "down",
+        "workers": 0,
+    }
 
 
 def test_ready_counts_who_has_a_pulse(fresh: Client) -> None:
     with transaction() as session:
-        session.execute(text(
-            "INSERT INTO heartbeat (name, at) VALUES ('relay', now()), ('worker:a:1', now()), ('worker:a:2', now()), "
-            "('worker:gone:3', now() - interval '2 minutes')"
-        ))  # fmt: skip
+        session.execute(
+            text(
+                "INSERT INTO heartbeat (name, at) VALUES ('relay', now()), ('worker:a:1', now()), "
+                "('worker:a:2', now()), "
+                "('worker:gone:3', now() - interval '2 minutes')"
+            )
+        )
     found = data(fresh.get("/ready"))
     assert (found["relay"], found["workers"]) == ("up", 2)
 

@@ -43,9 +43,12 @@ def test_all_problems_of_an_item_are_told_at_once(stock: Stock) -> None:
     wrong = stock.body(name="", taxRate=101, onHand=1.0005, imageUrl="http://x.example/a.png", colour="red")
     found = problems(stock.owner.post(f"{stock.path}/items", wrong))
     assert found == {
-        "name": "too_short", "taxRate": "too_large", "onHand": "too_precise", "imageUrl": "invalid_url",
+        "name": "too_short",
+        "taxRate": "too_large",
+        "onHand": "too_precise",
+        "imageUrl": "invalid_url",
         "colour": "unknown_field",
-    }  # fmt: skip
+    }
     assert refusal(stock.owner.post(f"{stock.path}/items", stock.body(onHand=1, reserved=2)))[1] == "INSUFFICIENT_STOCK"
 
 
@@ -109,9 +112,18 @@ def test_there_is_never_less_than_nothing(stock: Stock) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"delta": 1, "counted": 1}, {"delta": 0}, {"delta": "1"}, {"counted": -1}, {"delta": 1, "reason": "theft"},
-     {"delta": 1, "bucket": "onOrder"}, {"delta": 0.0001}, {"delta": 1, "occurredAt": "2999-01-01"}],
-)  # fmt: skip
+    [
+        {},
+        {"delta": 1, "counted": 1},
+        {"delta": 0},
+        {"delta": "1"},
+        {"counted": -1},
+        {"delta": 1, "reason": "theft"},
+        {"delta": 1, "bucket": "onOrder"},
+        {"delta": 0.0001},
+        {"delta": 1, "occurredAt": "2999-01-01"},
+    ],
+)
 def test_an_adjustment_that_says_nothing_sensible_is_refused(stock: Stock, body: dict[str, object]) -> None:
     assert problems(stock.owner.post(f"{stock.path}/items/{stock.item()['id']}/adjust", body))
 
@@ -168,8 +180,16 @@ def test_received_lowers_what_is_on_order(stock: Stock) -> None:
 
 
 def test_lists_filter_search_and_sort(stock: Stock) -> None:
-    lager = stock.item(name="Windhoek Lager", sku="BEE-1", category="Beer", supplier="Namibia Breweries", onHand=100,
-                       expiryDate="2027-03-01", barcode="00123", costPrice=12.5)  # fmt: skip
+    lager = stock.item(
+        name="Windhoek Lager",
+        sku="BEE-1",
+        category="Beer",
+        supplier="Namibia Breweries",
+        onHand=100,
+        expiryDate="2027-03-01",
+        barcode="00123",
+        costPrice=12.5,
+    )
     cafe = stock.item(name="Café crema", sku="COF-1", category="Coffee", storageLocation="Tent 3, shelf 2", onHand=1)
 
     def found(**query: object) -> list[str]:
@@ -177,9 +197,19 @@ def test_lists_filter_search_and_sort(stock: Stock) -> None:
 
     assert found() == [cafe["id"], lager["id"]] and found(sort="-sku") == [cafe["id"], lager["id"]]
     assert found(sort="expiryDate") == [lager["id"], cafe["id"]]
-    for query in ({"q": "wind lag"}, {"q": "00123"}, {"category": "BEER"}, {"sku": "bee-1"}, {"name": "windhoek lager"},
-                  {"expiryDate": "2027-03-01"}, {"expiringBefore": "2027-03-02"}, {"costPrice": "12.5"},
-                  {"lowStock": "false"}, {"onHand": 100}, {"q": "bee brew", "category": "beer"}):  # fmt: skip
+    for query in (
+        {"q": "wind lag"},
+        {"q": "00123"},
+        {"category": "BEER"},
+        {"sku": "bee-1"},
+        {"name": "windhoek lager"},
+        {"expiryDate": "2027-03-01"},
+        {"expiringBefore": "2027-03-02"},
+        {"costPrice": "12.5"},
+        {"lowStock": "false"},
+        {"onHand": 100},
+        {"q": "bee brew", "category": "beer"},
+    ):
         assert found(**query) == [lager["id"]], query
     for query in ({"q": "cafe"}, {"q": "CAFÉ"}, {"lowStock": "true"}, {"storageLocation": "tent 3, shelf 2"}):
         assert found(**query) == [cafe["id"]], query
@@ -207,8 +237,11 @@ def test_the_book_cannot_be_rewritten(stock: Stock, app: Flask) -> None:
     from app.core.transaction import transaction
 
     stock.item()
-    for statement in ("UPDATE inventory_movement SET delta = 5", "DELETE FROM inventory_movement",
-                      "TRUNCATE inventory_movement"):  # fmt: skip
+    for statement in (
+        "UPDATE inventory_movement SET delta = 5",
+        "DELETE FROM inventory_movement",
+        "TRUNCATE inventory_movement",
+    ):
         with pytest.raises(IntegrityError, match="only ever added"), transaction() as session:
             session.execute(text(statement))
 
@@ -230,8 +263,12 @@ def test_verify_tells_every_difference(stock: Stock, app: Flask) -> None:
 def test_what_is_shown_by_hand_is_what_the_document_says(stock: Stock) -> None:
     item = stock.item()
     adjusted = data(stock.adjust(item, -1))
-    for shown, schema in ((item, schemas.ItemRow), (adjusted, schemas.Adjusted), (stock.items()[0], schemas.ItemRow),
-                          (adjusted["movement"], schemas.MovementRow)):  # fmt: skip
+    for shown, schema in (
+        (item, schemas.ItemRow),
+        (adjusted, schemas.Adjusted),
+        (stock.items()[0], schemas.ItemRow),
+        (adjusted["movement"], schemas.MovementRow),
+    ):
         assert set(shown) == {field.data_key for field in schema().dump_fields.values()}
     assert stock.book(item)[-1] == adjusted["movement"]
     assert set(data(stock.owner.get(f"{stock.path}/items/{item['id']}?fields=name,onHand"))) == {"id", "name", "onHand"}

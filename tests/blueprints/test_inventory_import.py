@@ -41,9 +41,15 @@ def values(item: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "name",
-    ["plain-utf8.csv", "excel-german-cp1252-semicolon.csv", "utf8-bom.csv", "tabs-unix-newlines.txt",
-     "header-other-case-and-order.csv", "title-rows-dates-two-sheets.xlsx"],
-)  # fmt: skip
+    [
+        "plain-utf8.csv",
+        "excel-german-cp1252-semicolon.csv",
+        "utf8-bom.csv",
+        "tabs-unix-newlines.txt",
+        "header-other-case-and-order.csv",
+        "title-rows-dates-two-sheets.xlsx",
+    ],
+)
 def test_every_dialect_says_the_same(stock: Stock, client: Client, name: str) -> None:
     assert counts(data(stock.sheet(SHEETS / name))) == (60, 0, 0)
     plain = Stock(client)
@@ -66,9 +72,14 @@ def test_texts_are_kept_as_they_are(stock: Stock) -> None:
 def test_seven_bad_rows_are_told_by_row_and_column_and_nothing_is_written(stock: Stock) -> None:
     answer = stock.sheet(SHEETS / "seven-bad-rows.csv")
     assert wrong(answer) == [
-        (4, "onHand", "too_small"), (7, "taxRate", "too_large"), (9, "sku", "required"), (11, "sku", "duplicate"),
-        (14, "costPrice", "invalid_number"), (17, "expiryDate", "invalid_date"), (20, "name", "too_long"),
-    ]  # fmt: skip
+        (4, "onHand", "too_small"),
+        (7, "taxRate", "too_large"),
+        (9, "sku", "required"),
+        (11, "sku", "duplicate"),
+        (14, "costPrice", "invalid_number"),
+        (17, "expiryDate", "invalid_date"),
+        (20, "name", "too_long"),
+    ]
     assert stock.items() == []
     told = stock.owner.get(answer.get_json()["data"]["errorsUrl"])
     lines = list(csv.DictReader(io.StringIO(told.get_data().decode("utf-8-sig"))))
@@ -84,9 +95,11 @@ def test_a_partial_import_writes_what_is_right(stock: Stock) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("cut-off-in-the-middle.csv", [(19, "", "incomplete_row")]),
-     ("missing-column-sku.csv", [(1, "sku", "missing_column")])],
-)  # fmt: skip
+    [
+        ("cut-off-in-the-middle.csv", [(19, "", "incomplete_row")]),
+        ("missing-column-sku.csv", [(1, "sku", "missing_column")]),
+    ],
+)
 def test_what_is_incomplete_says_where(stock: Stock, name: str, expected: list[tuple[int, str, str]]) -> None:
     assert wrong(stock.sheet(SHEETS / name)) == expected
     assert stock.items() == []
@@ -115,8 +128,12 @@ def test_a_known_item_is_changed_and_blank_cells_keep_what_is_there(stock: Stock
     assert counts(found) == (0, 1, 0)
     now = stock.read(item)
     assert (now["sku"], now["name"], now["onHand"], now["brand"], now["notes"]) == (
-        "bee-1", "Lager", 7.5, "Windhoek", "cold",
-    )  # fmt: skip
+        "bee-1",
+        "Lager",
+        7.5,
+        "Windhoek",
+        "cold",
+    )
     assert stock.book(item)[-1]["reason"] == "correction" and stock.book(item)[-1]["delta"] == -2.5
     assert_adds_up()
 
@@ -189,7 +206,7 @@ def workbook(cells: list[list[object]], *, far: bool = False) -> bytes:
         (b"x" * (20 * 1024 * 1024 + 1), {(413, "IMPORT_TOO_LARGE"), (413, "PAYLOAD_TOO_LARGE")}),
     ],
     ids=["zeros", "one field", "picture", "package", "document", "quotes", "rows", "bytes"],
-)  # fmt: skip
+)
 def test_what_is_no_sheet_is_refused_quickly(stock: Stock, content: bytes, expected: set[tuple[int, str]]) -> None:
     started = time.monotonic()
     tracemalloc.start()
@@ -231,8 +248,9 @@ def test_a_formula_without_its_value_says_so(stock: Stock) -> None:
         sheet.write_row(2, 0, ["B", "Lager", 1, 1, 1, 1, 0, 0])
         sheet.write_formula(2, 5, "=1/0", None, "#DIV/0!")
     assert wrong(stock.form(out.getvalue(), "stock.xlsx")) == [
-        (2, "onHand", "formula_without_value"), (3, "onHand", "error_value"),
-    ]  # fmt: skip
+        (2, "onHand", "formula_without_value"),
+        (3, "onHand", "error_value"),
+    ]
 
 
 def test_a_file_has_to_be_sent(stock: Stock) -> None:
@@ -245,9 +263,11 @@ def test_a_file_has_to_be_sent(stock: Stock) -> None:
 def test_the_same_key_imports_once(stock: Stock) -> None:
     def send() -> Any:
         return stock.owner.post(
-            f"{stock.path}/import", data=PLAIN.read_bytes(), content_type="text/csv",
+            f"{stock.path}/import",
+            data=PLAIN.read_bytes(),
+            content_type="text/csv",
             headers={"Idempotency-Key": "delivery-0001"},
-        )  # fmt: skip
+        )
 
     first, again = send(), send()
     assert data(first) == data(again) and again.headers["Idempotent-Replayed"] == "true"

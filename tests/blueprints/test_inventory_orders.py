@@ -31,8 +31,9 @@ def test_orders_are_grouped_by_supplier_and_nothing_is_ordered_twice(stock: Stoc
     assert [(each["supplier"], each["lines"][0]["quantity"]) for each in one["orders"]] == [("Wholesale", 48)]
     rest = data(stock.owner.post(f"{stock.path}/reorder/apply"))
     assert [(each["supplier"], each["lines"][0]["quantity"], each["totalValue"]) for each in rest["orders"]] == [
-        ("Breweries", 26, 2613), (None, 26, 0),
-    ]  # fmt: skip
+        ("Breweries", 26, 2613),
+        (None, 26, 0),
+    ]
     again = data(stock.owner.post(f"{stock.path}/reorder/apply"))
     assert (again["items"], again["orders"], again["more"]) == (0, [], False)
     assert stock.read(cups)["onOrder"] == 26
@@ -51,8 +52,16 @@ def test_what_was_ordered_and_is_low_again_is_ordered_again(stock: Stock) -> Non
 
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
 def test_a_supplier_gets_a_sheet_with_what_people_wrote_and_nothing_more(stock: Stock) -> None:
-    stock.item(name='<img src="/etc/passwd"> & <b>Lager</b>', onHand=0, reorderLevel=1, parLevel=2, minOrderQty=1.5,
-               supplier="Breweries", costPrice=100.5, unit="case")  # fmt: skip
+    stock.item(
+        name='<img src="/etc/passwd"> & <b>Lager</b>',
+        onHand=0,
+        reorderLevel=1,
+        parLevel=2,
+        minOrderQty=1.5,
+        supplier="Breweries",
+        costPrice=100.5,
+        unit="case",
+    )
     (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply"))["orders"]
     sheet = stock.owner.get(order["sheetUrl"])
     assert sheet.mimetype == "application/pdf" and sheet.get_data() == stock.owner.get(order["sheetUrl"]).get_data()

@@ -41,8 +41,16 @@ def stock(client: Client) -> Stock:
     beer = {"category": "Beer", "supplier": "Namibia Breweries", "unit": "case"}
     lager = made.item(name="Lager", sku="A-1", onHand=10, costPrice=2.005, sellPrice=3, expiryDate=in_days(3), **beer)
     made.item(name="Stout", sku="A-2", onHand=2.5, costPrice=10, sellPrice=20, damaged=0.5, reorderLevel=4, **beer)
-    made.item(name="Biltong", sku="B-1", onHand=6, category="Food", expiryDate=in_days(-2), reorderLevel=6, parLevel=9,
-              minOrderQty=1)  # fmt: skip
+    made.item(
+        name="Biltong",
+        sku="B-1",
+        onHand=6,
+        category="Food",
+        expiryDate=in_days(-2),
+        reorderLevel=6,
+        parLevel=9,
+        minOrderQty=1,
+    )
     data(made.adjust(lager, -4, reason="sold"))
     data(made.adjust(lager, counted=5))
     return made
@@ -82,12 +90,21 @@ def test_the_summary_is_the_default_and_adds_up(stock: Stock) -> None:
     found = data(stock.owner.get(f"{stock.path}/reports"))
     assert (found["type"], found["currency"], found["eventId"]) == ("summary", "NAD", stock.event["id"])
     assert found["totals"] == {
-        "items": 3, "lowStock": 2, "outOfStock": 0, "expired": 1, "expiring": 1, "withoutCostPrice": 1,
-        "costValueMinor": 1003 + 2500, "saleValueMinor": 1500 + 5000, "damagedValueMinor": 500, "onOrderValueMinor": 0,
-    }  # fmt: skip
+        "items": 3,
+        "lowStock": 2,
+        "outOfStock": 0,
+        "expired": 1,
+        "expiring": 1,
+        "withoutCostPrice": 1,
+        "costValueMinor": 1003 + 2500,
+        "saleValueMinor": 1500 + 5000,
+        "damagedValueMinor": 500,
+        "onOrderValueMinor": 0,
+    }
     assert [(each["category"], each["items"], each["costValueMinor"]) for each in found["categories"]] == [
-        ("Beer", 2, 3503), ("Food", 1, 0),
-    ]  # fmt: skip
+        ("Beer", 2, 3503),
+        ("Food", 1, 0),
+    ]
     assert [each["name"] for each in found["suppliers"]] == ["Namibia Breweries", None]
     assert len(found["days"]) == 30 and found["days"][-1]["day"] == TODAY.isoformat()
     assert found["days"][-1]["quantityOut"] == 5 and found["bookedUntil"]
@@ -97,8 +114,10 @@ def test_the_summary_is_the_default_and_adds_up(stock: Stock) -> None:
 def test_the_valuation_rounds_each_item_so_that_columns_add_up(stock: Stock) -> None:
     found = report(stock, "valuation")
     assert [(each["sku"], each["onHand"], each["costPrice"], each["costValueMinor"]) for each in found["items"]] == [
-        ("A-2", 2.5, 10, 2500), ("A-1", 5, 2.005, 1003), ("B-1", 6, None, None),
-    ]  # fmt: skip
+        ("A-2", 2.5, 10, 2500),
+        ("A-1", 5, 2.005, 1003),
+        ("B-1", 6, None, None),
+    ]
     assert found["totals"]["costValueMinor"] == sum(each["costValueMinor"] or 0 for each in found["items"]) == 3503
     assert found["rowCount"] == 3
 
@@ -107,12 +126,16 @@ def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) 
     found = report(stock, "movements")
     lager = next(each for each in found["items"] if each["sku"] == "A-1")
     assert {each: lager[each] for each in ("received", "sold", "wasted", "counted", "other", "net", "onHand")} == {
-        "received": 0, "sold": 4, "wasted": 0, "counted": -1, "other": 10, "net": 5, "onHand": 5,
-    }  # fmt: skip
+        "received": 0,
+        "sold": 4,
+        "wasted": 0,
+        "counted": -1,
+        "other": 10,
+        "net": 5,
+        "onHand": 5,
+    }
     assert {each["reason"]: each["movements"] for each in found["reasons"]} == {"correction": 3, "sold": 1, "count": 1}
-    assert found["variances"] == [
-        {"sku": "A-1", "name": "Lager", "unit": "case", "variance": -1, "valueMinor": -201}
-    ]  # fmt: skip
+    assert found["variances"] == [{"sku": "A-1", "name": "Lager", "unit": "case", "variance": -1, "valueMinor": -201}]
     assert found["days"][-1]["quantityIn"] == 18.5 and found["totals"]["movements"] == 5
     earlier = report(stock, "movements", **{"from": "2026-01-01", "to": "2026-01-31"})
     assert earlier["items"] == [] and len(earlier["days"]) == 31
@@ -121,8 +144,9 @@ def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) 
 def test_what_expires_stands_in_its_order(stock: Stock) -> None:
     found = report(stock, "expiry", withinDays=3)
     assert [(each["sku"], each["expiryDate"], each["daysLeft"]) for each in found["items"]] == [
-        ("B-1", in_days(-2), -2), ("A-1", in_days(3), 3),
-    ]  # fmt: skip
+        ("B-1", in_days(-2), -2),
+        ("A-1", in_days(3), 3),
+    ]
     assert (found["totals"]["expired"], found["totals"]["withinAWeek"]) == (1, 1)
     assert [each["items"] for each in found["periods"]] == [1]
     assert [each["sku"] for each in report(stock, "expiry", withinDays=2)["items"]] == ["B-1"]
@@ -131,8 +155,9 @@ def test_what_expires_stands_in_its_order(stock: Stock) -> None:
 def test_what_to_order_is_what_a_reorder_orders(stock: Stock) -> None:
     found = report(stock, "reorder")
     assert [(each["supplier"], each["sku"], each["quantity"]) for each in found["items"]] == [
-        ("Namibia Breweries", "A-2", 118), (None, "B-1", 3),
-    ]  # fmt: skip
+        ("Namibia Breweries", "A-2", 118),
+        (None, "B-1", 3),
+    ]
     assert found["totals"] == {"items": 2, "suppliers": 2, "costValueMinor": 118000, "withoutCostPrice": 1}
     ordered = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))
     assert {line["sku"]: line["quantity"] for order in ordered["orders"] for line in order["lines"]} == {

@@ -40,8 +40,10 @@ def test_a_large_stock_comes_in_parts_and_only_the_last_has_an_id(stock: Stock) 
     stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(401))))
     found = stream(stock)
     assert [(len(each.data["items"]), each.data["more"], bool(each.id)) for each in found] == [
-        (200, True, False), (200, True, False), (1, False, True),
-    ]  # fmt: skip
+        (200, True, False),
+        (200, True, False),
+        (1, False, True),
+    ]
     assert len({item["sku"] for each in found for item in each.data["items"]}) == 401
 
 
@@ -91,10 +93,24 @@ def test_a_large_import_means_looking_again(stock: Stock) -> None:
 
 
 @pytest.mark.parametrize(
-    "position", ["x", "'; DROP TABLE event", "-1", "9" * 4000, "1795000000-1:2:" + "1," * 900, "\u00b2-1:1:", "0-0:0:",
-                 "99999999999-1:1:", f"1795000000-1:{2**64}:", "1795000000-1:9:3,2", "%00", "1795000000-1:2:1\u00a0",
-                 f"1795000000-{2**32}:{2**33}:", f"1795000000-1:{2**33 + 1}:{2**32}"],
-)  # fmt: skip
+    "position",
+    [
+        "x",
+        "'; DROP TABLE event",
+        "-1",
+        "9" * 4000,
+        "1795000000-1:2:" + "1," * 900,
+        "\u00b2-1:1:",
+        "0-0:0:",
+        "99999999999-1:1:",
+        f"1795000000-1:{2**64}:",
+        "1795000000-1:9:3,2",
+        "%00",
+        "1795000000-1:2:1\u00a0",
+        f"1795000000-{2**32}:{2**33}:",
+        f"1795000000-1:{2**33 + 1}:{2**32}",
+    ],
+)
 def test_a_position_that_is_none_of_ours_means_looking_again(stock: Stock, position: str) -> None:
     assert [each.name for each in stream(stock, position)] == ["resync", "snapshot"]
 

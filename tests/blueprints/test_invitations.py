@@ -40,8 +40,11 @@ def test_the_directory_shows_active_verified_merchants_and_nothing_private(clien
     (row,) = data(owner.get(f"/api/events/{made['id']}/merchant-directory"))["merchants"]
     assert set(row) == {"id", "businessName", "stallName", "category", "city", "inviteStatus", "takesPart"}
     assert (row["businessName"], row["city"], row["inviteStatus"], row["takesPart"]) == (
-        "Kapana Corner", "Windhoek", None, False,
-    )  # fmt: skip
+        "Kapana Corner",
+        "Windhoek",
+        None,
+        False,
+    )
 
 
 def test_the_directory_is_searched_without_case_and_accents(client: Client) -> None:
@@ -51,12 +54,17 @@ def test_the_directory_is_searched_without_case_and_accents(client: Client) -> N
     merchant_account("Łódź Pierogi", profile={"city": "Windhoek", "category": "food-drinks", "stall_name": "Gate B"})
     merchant_account("Omuramba Crafts", profile={"city": "windhoek", "category": "crafts"})
     asked = {
-        "q=cafe agren": ["Café Ågren"], "q=LOD": ["Łódź Pierogi"], "q=gate": ["Łódź Pierogi"],
-        "city=LUDERITZ": ["Café Ågren"], "city=Windhoek": ["Łódź Pierogi", "Omuramba Crafts"],
-        "category=food drinks": ["Café Ågren", "Łódź Pierogi"], "q=crafts&city=windhoek": ["Omuramba Crafts"],
-        "q=%27%3A*%26!": ["Café Ågren", "Łódź Pierogi", "Omuramba Crafts"], "q=nothing": [],
+        "q=cafe agren": ["Café Ågren"],
+        "q=LOD": ["Łódź Pierogi"],
+        "q=gate": ["Łódź Pierogi"],
+        "city=LUDERITZ": ["Café Ågren"],
+        "city=Windhoek": ["Łódź Pierogi", "Omuramba Crafts"],
+        "category=food drinks": ["Café Ågren", "Łódź Pierogi"],
+        "q=crafts&city=windhoek": ["Omuramba Crafts"],
+        "q=%27%3A*%26!": ["Café Ågren", "Łódź Pierogi", "Omuramba Crafts"],
+        "q=nothing": [],
         "sort=-businessName": ["Omuramba Crafts", "Łódź Pierogi", "Café Ågren"],
-    }  # fmt: skip
+    }
     for query, wanted in asked.items():
         assert names(owner.get(f"{path}?{query}")) == wanted, query
 
@@ -154,8 +162,9 @@ def test_who_is_invited_already_is_reported_and_not_doubled(client: Client) -> N
     withdrawn = data(owner.post(f"/api/events/{made['id']}/directory-invites", body), 201)
     assert [each["merchantId"] for each in withdrawn["withdrawn"]] == [one.id]
     assert refusal(signed_in(client, one).patch(f"{INVITES}/{first['inviteId']}", {"status": "accepted"})) == (
-        410, "INVITE_WITHDRAWN",
-    )  # fmt: skip
+        410,
+        "INVITE_WITHDRAWN",
+    )
 
 
 def test_accepting_by_itself_takes_part_at_once_unless_there_is_a_fee(client: Client) -> None:

@@ -30,14 +30,21 @@ def test_what_a_merchant_reads_of_himself(client: Client) -> None:
     answer = signed_in(client, who).get(ME)
     found = data(answer)
     assert {name: found[name] for name in ("id", "email", "roles", "phone", "businessName", "stallName", "status")} == {
-        "id": who.id, "email": who.email, "roles": ["merchant"], "phone": "+264811234567",
-        "businessName": "Kapana Corner", "stallName": "Gate B", "status": "active",
-    }  # fmt: skip
+        "id": who.id,
+        "email": who.email,
+        "roles": ["merchant"],
+        "phone": "+264811234567",
+        "businessName": "Kapana Corner",
+        "stallName": "Gate B",
+        "status": "active",
+    }
     assert found["payoutDetails"] == {} and found["floorStatus"] == "closed"
     assert found["settings"] == {
-        "language": "en", "timezone": "Africa/Windhoek", "autoAcceptInvites": False,
+        "language": "en",
+        "timezone": "Africa/Windhoek",
+        "autoAcceptInvites": False,
         "notifications": {"email": True, "sms": True, "push": True},
-    }  # fmt: skip
+    }
     assert answer.headers["ETag"] == f'"{found["version"]}"'
 
 
@@ -156,8 +163,10 @@ def test_deleting_erases_the_person_and_frees_the_address(client: Client) -> Non
     row = db.session.execute(text("SELECT email, name, phone, password_hash, roles FROM account")).one()
     assert row == (f"{who.id}@deleted.invalid", "Deleted merchant", None, None, [])
     assert db.session.execute(text("SELECT status, payout_details, profile_id FROM merchant")).one() == (
-        "deleted", None, None,
-    )  # fmt: skip
+        "deleted",
+        None,
+        None,
+    )
     assert db.session.get(MerchantProfile, who.id) is None
     assert [each["subject"] for each in mails_to(email)][0] == "Your business is deleted"
     again = {"email": email, "password": PASSWORD, "name": "Frieda", "businessName": "Kapana Corner"}

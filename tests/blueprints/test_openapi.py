@@ -28,5 +28,7 @@ def test_it_holds_no_secret_and_nothing_of_the_inside(client: Client) -> None:
 def test_the_bearer_scheme_is_declared(client: Client) -> None:
     document = client.get("/openapi.json").get_json()
     assert document["components"]["securitySchemes"]["bearerAuth"] == {
-        "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-    }  # fmt: skip
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+    }

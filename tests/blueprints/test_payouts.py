@@ -72,8 +72,10 @@ def test_an_amount_that_is_none_is_refused_and_writes_no_row(client: Client, amo
 
 def test_nan_and_a_doubled_amount_are_refused(client: Client) -> None:
     me, _ = earner(client, 5000)
-    for body in ('{"amountMinor": NaN, "destination": "payrail", "mode": "now"}',
-                 '{"amountMinor": 1, "amountMinor": 5000, "destination": "payrail", "mode": "now"}'):  # fmt: skip
+    for body in (
+        '{"amountMinor": NaN, "destination": "payrail", "mode": "now"}',
+        '{"amountMinor": 1, "amountMinor": 5000, "destination": "payrail", "mode": "now"}',
+    ):
         assert me.post(PATH, data=body, content_type="application/json").status_code == 400
     assert money(me) == (5000, 0)
 
@@ -197,8 +199,12 @@ def test_others_payouts_do_not_exist(client: Client) -> None:
     me, _ = earner(client, 5000)
     other, _ = earner(client)
     made = requested(me)
-    for answer in (other.get(f"{PATH}/{made['id']}"), other.post(f"{PATH}/{made['id']}/cancel"),
-                   me.get(f"{PATH}/{'0' * 24}"), me.post(f"{PATH}/nothing/cancel")):  # fmt: skip
+    for answer in (
+        other.get(f"{PATH}/{made['id']}"),
+        other.post(f"{PATH}/{made['id']}/cancel"),
+        me.get(f"{PATH}/{'0' * 24}"),
+        me.post(f"{PATH}/nothing/cancel"),
+    ):
         assert refusal(answer) == (404, "NOT_FOUND")
     assert data(other.get(PATH))["payoutRequests"] == []
 
@@ -247,8 +253,13 @@ def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
 def test_availability_says_what_and_why_not(client: Client) -> None:
     me, _ = earner(client, 1000)
     found = data(me.get(f"{PATH}/availability"))
-    assert found == {"balanceMinor": 1000, "heldMinor": 0, "availableMinor": 1000, "currency": "NAD",
-                     "nextPayoutAt": None}  # fmt: skip
+    assert found == {
+        "balanceMinor": 1000,
+        "heldMinor": 0,
+        "availableMinor": 1000,
+        "currency": "NAD",
+        "nextPayoutAt": None,
+    }
     assert data(me.get(f"{PATH}/availability?amountMinor=1000&destination=bank"))["payable"] is True
     refused = data(me.get(f"{PATH}/availability?amountMinor=1001"))
     assert (refused["payable"], refused["reasons"]) == (False, ["INSUFFICIENT_FUNDS"])

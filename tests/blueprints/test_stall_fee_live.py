@@ -34,9 +34,15 @@ def payer(app: Flask, server: MockServer) -> Iterator[Client]:
     """A client of an application whose rail is that server."""
     ours = app.extensions["settings"]
     live = app_for(
-        database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, data_dir=ours.DATA_DIR, PAYRAIL_MODE="live",
-        PAYRAIL_URL=server.url, PAYRAIL_KEY=KEY, PAYRAIL_SECRET=SECRET, PAYRAIL_TIMEOUT="0.8",
-    )  # fmt: skip
+        database_url=ours.DATABASE_URL,
+        redis_url=ours.REDIS_URL,
+        data_dir=ours.DATA_DIR,
+        PAYRAIL_MODE="live",
+        PAYRAIL_URL=server.url,
+        PAYRAIL_KEY=KEY,
+        PAYRAIL_SECRET=SECRET,
+        PAYRAIL_TIMEOUT="0.8",
+    )
     with live.app_context():
         yield Client(live.test_client())
 

@@ -227,8 +227,12 @@ def codes_at_once(payer: Client) -> Counter[str]:
     path, said = fee(payer), Counter[str]()
     data(payer.post(path))
     for turn in range(12):
-        answers = at_once(4, lambda n, turn=turn: payer.post(f"{path}/payrail/verify-otp", {"code": f"{n:06}"},
-                                               environ_base={"REMOTE_ADDR": f"127.9.{turn}.{n}"}))  # fmt: skip
+        answers = at_once(
+            4,
+            lambda n, turn=turn: payer.post(
+                f"{path}/payrail/verify-otp", {"code": f"{n:06}"}, environ_base={"REMOTE_ADDR": f"127.9.{turn}.{n}"}
+            ),
+        )
         said.update(str(each.get_json()["shortMessage"]) for each in answers)
         write("UPDATE stall_payment SET tries = 0, answered = 0")
     return said

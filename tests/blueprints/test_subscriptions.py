@@ -58,8 +58,9 @@ def test_who_may_not_write_is_listed_and_may_again(frieda: Client, lights: str) 
         actions.unsubscribe(Subject(EMAIL, organiser))
     found = wishes(frieda)["unsubscribedFrom"]
     assert [(each["organiserId"], each["name"]) for each in found] == [
-        (other, "Gobabis Fair"), (lights, "Windhoek Lights"),
-    ]  # fmt: skip
+        (other, "Gobabis Fair"),
+        (lights, "Windhoek Lights"),
+    ]
     assert found[0]["since"].endswith("Z")
     changed = data(frieda.patch(PREFERENCES, {"resubscribe": [lights, "0" * 24]}))
     assert [each["organiserId"] for each in changed["unsubscribedFrom"]] == [other]
@@ -103,9 +104,12 @@ def test_a_link_in_a_mail_changes_what_was_read(frieda: Client, lights: str) -> 
 def test_all_that_is_wrong_is_told_at_once(frieda: Client) -> None:
     body = {"email": "yes", "sms": None, "resubscribe": ["x"], "fax": True, "unsubscribedFromAll": 1}
     assert problems(frieda.patch(PREFERENCES, body)) == {
-        "email": "invalid_type", "sms": "required", "resubscribe[0]": "invalid_id", "fax": "unknown_field",
+        "email": "invalid_type",
+        "sms": "required",
+        "resubscribe[0]": "invalid_id",
+        "fax": "unknown_field",
         "unsubscribedFromAll": "invalid_type",
-    }  # fmt: skip
+    }
 
 
 def test_an_empty_change_changes_nothing(frieda: Client) -> None:
@@ -113,9 +117,15 @@ def test_an_empty_change_changes_nothing(frieda: Client) -> None:
     assert data(frieda.patch(PREFERENCES, {})) == before
 
 
-@pytest.mark.parametrize(("method", "path"), [
-    ("GET", PREFERENCES), ("PATCH", PREFERENCES), ("POST", DEVICES), ("DELETE", DEVICES),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", PREFERENCES),
+        ("PATCH", PREFERENCES),
+        ("POST", DEVICES),
+        ("DELETE", DEVICES),
+    ],
+)
 def test_only_the_proven_owner_of_an_address_decides_over_it(client: Client, method: str, path: str) -> None:
     """Anybody can register with somebody else's address."""
     body = {} if method == "PATCH" else {"token": "t", "platform": "ios"} if method == "POST" else {"token": "t"}
@@ -158,8 +168,13 @@ def test_of_more_than_twenty_those_not_seen_for_longest_go(frieda: Client) -> No
 
 
 def test_a_token_is_what_a_push_service_gives(frieda: Client) -> None:
-    for wrong, code in [("", "too_short"), ("x" * 1025, "too_long"), ("tökén", "invalid_characters"),
-                        ("a\nb", "invalid_characters"), (7, "invalid_type")]:  # fmt: skip
+    for wrong, code in [
+        ("", "too_short"),
+        ("x" * 1025, "too_long"),
+        ("tökén", "invalid_characters"),
+        ("a\nb", "invalid_characters"),
+        (7, "invalid_type"),
+    ]:
         assert problems(frieda.post(DEVICES, {"token": wrong, "platform": "ios"})) == {"token": code}
     assert problems(frieda.post(DEVICES, {"platform": "fax"})) == {"token": "required", "platform": "unknown_value"}
     assert problems(frieda.delete(DEVICES, json={})) == {"token": "required"}
@@ -183,12 +198,15 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
         assert session.execute(text("SELECT count(*) FROM channel_preference")).scalar() == 0
 
 
-@pytest.mark.parametrize(("method", "path", "body", "most"), [
-    ("GET", PREFERENCES, None, 2),
-    ("PATCH", PREFERENCES, {"sms": False, "unsubscribedFromAll": False, "resubscribe": ["0" * 24]}, 5),
-    ("POST", DEVICES, {"token": "token-1", "platform": "ios"}, 4),
-    ("DELETE", DEVICES, {"token": "token-1"}, 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "path", "body", "most"),
+    [
+        ("GET", PREFERENCES, None, 2),
+        ("PATCH", PREFERENCES, {"sms": False, "unsubscribedFromAll": False, "resubscribe": ["0" * 24]}, 5),
+        ("POST", DEVICES, {"token": "token-1", "platform": "ios"}, 4),
+        ("DELETE", DEVICES, {"token": "token-1"}, 2),
+    ],
+)
 def test_each_takes_few_statements(frieda: Client, method: str, path: str, body: Any, most: int) -> None:
     headers = {"If-Match": frieda.get(PREFERENCES).headers["ETag"]} if method == "PATCH" else {}
     answer, asked = counted(lambda: frieda.open(method, path, body, headers=headers))

@@ -27,23 +27,36 @@ def unsubscribed(address: str, crowd: Crowd | None = None) -> None:
     organiser = crowd.event["organiserId"] if crowd and "organiserId" in crowd.event else None
     if crowd:
         ((organiser,),) = rows("SELECT organiser_id FROM event WHERE id = :id", id=crowd.event["id"])
-    written("INSERT INTO unsubscribe (id, address, organiser_id) VALUES (:id, :address, :organiser)",
-            id=new_id(), address=address, organiser=organiser)  # fmt: skip
+    written(
+        "INSERT INTO unsubscribe (id, address, organiser_id) VALUES (:id, :address, :organiser)",
+        id=new_id(),
+        address=address,
+        organiser=organiser,
+    )
 
 
 def unwanted(account_id: str, channel: str) -> None:
-    written("INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, :channel, false)",
-            id=account_id, channel=channel)  # fmt: skip
+    written(
+        "INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, :channel, false)",
+        id=account_id,
+        channel=channel,
+    )
 
 
 def suppressed(channel: str, address: str) -> None:
-    written("INSERT INTO suppression (channel, address, reason) VALUES (:channel, :address, 'none')",
-            channel=channel, address=address)  # fmt: skip
+    written(
+        "INSERT INTO suppression (channel, address, reason) VALUES (:channel, :address, 'none')",
+        channel=channel,
+        address=address,
+    )
 
 
 def device(account_id: str) -> None:
-    written("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :account, :id, 'android')",
-            id=new_id(), account=account_id)  # fmt: skip
+    written(
+        "INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :account, :id, 'android')",
+        id=new_id(),
+        account=account_id,
+    )
 
 
 def places(crowd: Crowd) -> Block:
@@ -53,8 +66,11 @@ def places(crowd: Crowd) -> Block:
 
 
 def sent_to(campaign_id: str, channel: str) -> set[str]:
-    found = rows("SELECT address FROM campaign_recipient WHERE campaign_id = :id AND channel = :channel",
-                 id=campaign_id, channel=channel)  # fmt: skip
+    found = rows(
+        "SELECT address FROM campaign_recipient WHERE campaign_id = :id AND channel = :channel",
+        id=campaign_id,
+        channel=channel,
+    )
     return {each for (each,) in found}
 
 
@@ -157,7 +173,11 @@ def test_a_large_audience_is_counted_when_sending_starts(crowd: Crowd) -> None:
     crowd.sold(*(f"p{number}@example.com" for number in range(1001)))
     made = data(crowd.broadcast(sendNow=False), 202)
     assert made["audience"] == {
-        "type": "event_ticket_holders", "total": 1001, "people": None, "reachable": None, "excluded": None,
+        "type": "event_ticket_holders",
+        "total": 1001,
+        "people": None,
+        "reachable": None,
+        "excluded": None,
         "variants": None,
-    }  # fmt: skip
+    }
     assert crowd.preview()["people"] == 1001

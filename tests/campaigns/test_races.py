@@ -106,8 +106,14 @@ def test_a_fan_out_that_dies_goes_on_where_it_stopped(crowd: Crowd, monkeypatch:
         work()
     assert len(pages) == 7 and pages[3] == pages[2] and pages[5] == pages[4], "no page is made again"
     assert crowd.now(campaign)["progress"] | {"pending": 0} == {
-        "total": 30, "sent": 30, "failed": 0, "suppressed": 0, "uncertain": 0, "pending": 0, "clicked": 0
-    }  # fmt: skip
+        "total": 30,
+        "sent": 30,
+        "failed": 0,
+        "suppressed": 0,
+        "uncertain": 0,
+        "pending": 0,
+        "clicked": 0,
+    }
 
 
 def start_or_cancel(app: Flask, crowd: Crowd, campaign: str, lease: Lease) -> Counter[str]:
@@ -164,8 +170,10 @@ def test_without_the_condition_both_would_happen(app: Flask, crowd: Crowd, monke
 
 
 def figures(campaign: str) -> tuple[Any, ...]:
-    return rows("SELECT sum(sent), sum(failed), sum(uncertain), sum(clicked) FROM campaign_tally "
-                "WHERE campaign_id = :id", id=campaign)[0]  # fmt: skip
+    return rows(
+        "SELECT sum(sent), sum(failed), sum(uncertain), sum(clicked) FROM campaign_tally WHERE campaign_id = :id",
+        id=campaign,
+    )[0]
 
 
 def test_figures_are_what_the_rows_say_whoever_writes_at_once(app: Flask, crowd: Crowd) -> None:

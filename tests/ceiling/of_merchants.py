@@ -8,10 +8,20 @@ from tests.factories.merchants import merchant
 from tests.http import Client, data
 
 ME = "/api/merchants/me"
-BANK = {"destination": "bank", "accountName": "Kapana Corner CC", "accountNumber": "62 0012 3456 7",
-        "bankName": "Bank Windhoek", "branchCode": "482172"}  # fmt: skip
-CHANGES: dict[str, Any] = {"name": "Selma Shikongo", "businessName": "Kapana & Co", "city": "Oshakati",
-                           "payoutDetails": BANK, "settings": {"language": "af"}}  # fmt: skip
+BANK = {
+    "destination": "bank",
+    "accountName": "Kapana Corner CC",
+    "accountNumber": "62 0012 3456 7",
+    "bankName": "Bank Windhoek",
+    "branchCode": "482172",
+}
+CHANGES: dict[str, Any] = {
+    "name": "Selma Shikongo",
+    "businessName": "Kapana & Co",
+    "city": "Oshakati",
+    "payoutDetails": BANK,
+    "settings": {"language": "af"},
+}
 
 
 @case(f"GET {ME}")

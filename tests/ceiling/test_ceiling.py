@@ -11,11 +11,20 @@ from tests.http import Client
 
 MOST = 6
 COUNTS_MAILS = (
-    "a_fresh_link_with_a_key", "a_link_by_mail", "approving_with_nothing_due", "approving_with_two_links_due",
-    "broadcasting_with_a_key", "declining", "inviting_some_and_some_again", "sending_a_copy_with_a_key",
-)  # fmt: skip
-LOCKS_THE_ADDRESS = ("activating_a_new_account", "activating_with_an_address_that_nobody_has_proven",
-                     "opening_an_account")  # fmt: skip
+    "a_fresh_link_with_a_key",
+    "a_link_by_mail",
+    "approving_with_nothing_due",
+    "approving_with_two_links_due",
+    "broadcasting_with_a_key",
+    "declining",
+    "inviting_some_and_some_again",
+    "sending_a_copy_with_a_key",
+)
+LOCKS_THE_ADDRESS = (
+    "activating_a_new_account",
+    "activating_with_an_address_that_nobody_has_proven",
+    "opening_an_account",
+)
 ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
 ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
 HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
@@ -29,8 +38,19 @@ MORE = {
 """What these take beyond six: the sender of mail to others and their day's count, the lock of an address, the payments
 that the rail has not answered, the clock of the database, the merchant or event that may go meanwhile. A deletion
 erases in its own transaction what five domains know of the merchant."""
-BLUEPRINTS = ("applications", "activation", "merchants", "invitations", "crew",
-              "documents", "pay", "activate", "merchant_invite", "campaigns", "click")  # fmt: skip
+BLUEPRINTS = (
+    "applications",
+    "activation",
+    "merchants",
+    "invitations",
+    "crew",
+    "documents",
+    "pay",
+    "activate",
+    "merchant_invite",
+    "campaigns",
+    "click",
+)
 MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls)
 
 

@@ -22,9 +22,13 @@ from tests.races import at_once
 
 SMS = Sms(to="+264811234567", text="Gates open at 16:00 — ǃgâi tsēs", key="campaign:1:sms", sender="Windhoek Lights")
 PUSH = Push(
-    token="device-1", platform="ios", title="Gates open", text="At 16:00", key="campaign:1:push",
+    token="device-1",
+    platform="ios",
+    title="Gates open",
+    text="At 16:00",
+    key="campaign:1:push",
     href="https://events.example/x",
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -47,8 +51,11 @@ def test_a_text_message_goes_out_as_documented(other_side: Gateway) -> None:
     (asked,) = other_side.asked
     assert asked.path == "/v1/messages"
     assert asked.said == {
-        "id": "campaign:1:sms", "to": "+264811234567", "text": SMS.text, "sender": "Windhoek Lights",
-    }  # fmt: skip
+        "id": "campaign:1:sms",
+        "to": "+264811234567",
+        "text": SMS.text,
+        "sender": "Windhoek Lights",
+    }
     assert asked.headers["idempotency-key"] == "campaign:1:sms"
     assert asked.headers["authorization"] == "Bearer token"
     assert asked.headers["host"] == f"127.0.0.1:{other_side.port}"
@@ -59,21 +66,38 @@ def test_a_push_message_goes_out_as_documented(other_side: Gateway) -> None:
     (asked,) = other_side.asked
     assert asked.path == "/push"
     assert asked.said == {
-        "id": "campaign:1:push", "token": "device-1", "platform": "ios", "title": "Gates open", "text": "At 16:00",
-        "href": "https://events.example/x", "imageUrl": None,
-    }  # fmt: skip
+        "id": "campaign:1:push",
+        "token": "device-1",
+        "platform": "ios",
+        "title": "Gates open",
+        "text": "At 16:00",
+        "href": "https://events.example/x",
+        "imageUrl": None,
+    }
     assert asked.headers["authorization"] == "Basic " + b64encode(b"push:s@cret").decode()
 
 
 @pytest.mark.parametrize(
     ("status", "verdict"),
     [
-        (400, Permanent), (422, Permanent), (413, Permanent), (410, AddressRefused),
-        (404, Transient), (405, Transient),
-        (401, Transient), (403, Transient), (408, Transient), (429, Transient), (500, Transient), (503, Transient),
-        (301, Transient), (307, Transient), (502, Ambiguous), (504, Ambiguous),
+        (400, Permanent),
+        (422, Permanent),
+        (413, Permanent),
+        (410, AddressRefused),
+        (404, Transient),
+        (405, Transient),
+        (401, Transient),
+        (403, Transient),
+        (408, Transient),
+        (429, Transient),
+        (500, Transient),
+        (503, Transient),
+        (301, Transient),
+        (307, Transient),
+        (502, Ambiguous),
+        (504, Ambiguous),
     ],
-)  # fmt: skip
+)
 def test_an_answer_has_its_verdict(other_side: Gateway, status: int, verdict: type[Exception]) -> None:
     other_side.next(status=status, body=b'{"error": "no such number"}')
     with pytest.raises(verdict, match=f"{status}: no such number") as refused:

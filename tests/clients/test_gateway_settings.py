@@ -6,9 +6,12 @@ from app.config import SettingsError, load
 from tests.settings import SECRET_KEY
 
 PRODUCTION = {
-    "APP_ENV": "production", "SECRET_KEY": SECRET_KEY, "DATABASE_URL": "postgresql://db/x",
-    "REDIS_URL": "redis://r", "PAYRAIL_ALLOW_MOCK": "1",
-}  # fmt: skip
+    "APP_ENV": "production",
+    "SECRET_KEY": SECRET_KEY,
+    "DATABASE_URL": "postgresql://db/x",
+    "REDIS_URL": "redis://r",
+    "PAYRAIL_ALLOW_MOCK": "1",
+}
 
 
 @pytest.mark.parametrize("name", ["SMS_URL", "PUSH_URL"])

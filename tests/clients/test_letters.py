@@ -27,8 +27,14 @@ ACCOUNTS: dict[str, dict[str, Any]] = {
     "identity_unlinked": {"name": "Ndapewa", "provider": "Apple"},
     "welcome_admin": {"name": "Ndapewa", "tier": "support"},
 }
-RECOVERABLE = ("password_changed", "sessions_ended", "login_throttled", "role_added", "identity_linked",
-               "identity_unlinked")  # fmt: skip
+RECOVERABLE = (
+    "password_changed",
+    "sessions_ended",
+    "login_throttled",
+    "role_added",
+    "identity_linked",
+    "identity_unlinked",
+)
 
 
 @pytest.fixture(autouse=True)

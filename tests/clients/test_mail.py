@@ -163,7 +163,7 @@ def said_by(got: Received) -> str:
 @pytest.mark.parametrize(
     "word",
     ["=?utf-8?q?=0d=0aBcc:_all=40evil.example?=", "=?utf-8?b?DQpCY2M6IHg=?=", "a =?us-ascii?q?=0a=0aBcc:_x?= b"],
-)  # fmt: skip
+)
 def test_an_encoded_word_that_somebody_typed_is_text_and_no_header(sink: Sink, word: str) -> None:
     file = Attachment(f"{word}.txt", b"hello", "text/plain")
     send(mail(subject=word, sender_name=word, headers={"X-About": word}, attachments=(file,)), fence=no_fence)

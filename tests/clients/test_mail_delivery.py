@@ -150,12 +150,19 @@ def test_a_server_too_slow_to_finish_in_time_gets_no_data(sink: Sink, monkeypatc
 @pytest.mark.parametrize(
     ("reply", "nobody"),
     [
-        ("550 5.1.1 No such user", True), ("553 5.1.3 Bad address", True), ("550 No such user", True),
-        ("551 Moved", True), ("556 5.1.10 Null MX", True), ("550 5.2.1 Disabled", True),
-        ("550 5.7.1 You are on a list", False), ("552 5.2.2 Mailbox full", False), ("554 No", False),
-        ("550 5.7.26 Not signed", False), ("550 5.1.8 Bad sender", False),
+        ("550 5.1.1 No such user", True),
+        ("553 5.1.3 Bad address", True),
+        ("550 No such user", True),
+        ("551 Moved", True),
+        ("556 5.1.10 Null MX", True),
+        ("550 5.2.1 Disabled", True),
+        ("550 5.7.1 You are on a list", False),
+        ("552 5.2.2 Mailbox full", False),
+        ("554 No", False),
+        ("550 5.7.26 Not signed", False),
+        ("550 5.1.8 Bad sender", False),
     ],
-)  # fmt: skip
+)
 def test_only_what_is_said_of_the_address_counts_against_it(sink: Sink, reply: str, nobody: bool) -> None:
     sink.next(rcpt=reply)
     with pytest.raises(Permanent, match=reply[:3]) as refused:

@@ -31,12 +31,19 @@ def poster() -> str:
     ("name", "given"),
     [
         ("plain", {"body": BODY}),
-        ("whole", {"body": BODY, "image_url": "PICTURE", "href": "https://events.example/r/6565a1f0c3d2e1b0a9f8e7d6.0."
-                   "Zk3vQ8mW1xYp0aBc", "leads_to": "https://lights.example/programme"}),
+        (
+            "whole",
+            {
+                "body": BODY,
+                "image_url": "PICTURE",
+                "href": "https://events.example/r/6565a1f0c3d2e1b0a9f8e7d6.0.Zk3vQ8mW1xYp0aBc",
+                "leads_to": "https://lights.example/programme",
+            },
+        ),
         ("long", {**LONG, "href": "https://events.example/" + "x" * 270}),
         ("rtl", {**RTL, "href": "https://events.example/x"}),
     ],
-)  # fmt: skip
+)
 def test_how_it_looks(app: Flask, chromium: Browser, name: str, given: dict[str, Any]) -> None:
     links = unsubscribe_links(TO, ORGANISER)
     told = {"title": "The gates open an hour earlier", **given}

@@ -64,8 +64,14 @@ def test_machines_are_led_on_and_not_counted(app: Flask, crowd: Crowd) -> None:
 def test_no_link_leads_anywhere_else(app: Flask, crowd: Crowd) -> None:
     campaign, path = link(crowd, "https://example.com/")
     token = path.rpartition("/")[2]
-    for wrong in (token[:-1] + ("A" if token[-1] != "A" else "B"), token.replace(".0.", ".1."), "x", "0" * 24,
-                  f"{token}?to=https://evil.example", f"{token}/https://evil.example"):  # fmt: skip
+    for wrong in (
+        token[:-1] + ("A" if token[-1] != "A" else "B"),
+        token.replace(".0.", ".1."),
+        "x",
+        "0" * 24,
+        f"{token}?to=https://evil.example",
+        f"{token}/https://evil.example",
+    ):
         answer = follow(app, f"/r/{wrong}")
         assert answer.location in (None, "https://example.com/")
         assert answer.status_code == (302 if "?" in wrong else 404), wrong

@@ -42,10 +42,16 @@ def test_a_link_tells_event_terms_and_how_to_apply(owner: Client, visitor: Visit
     page = visitor.open(path)
     assert page.status_code == 200
     for words in (
-        "Apply for a stall at Night market at the dam", "Windhoek Lights invites Kapana &lt;Corner&gt;",
-        "Fri 4 June 2027, 18:00 (Windhoek)", "River grounds, Windhoek", "N$\u00a012\u202f345.50", "How to apply",
-        "We keep gate B for you.<br>Bring your own lights.", path.rpartition("/")[2], "mailto:office@lights.example",
-    ):  # fmt: skip
+        "Apply for a stall at Night market at the dam",
+        "Windhoek Lights invites Kapana &lt;Corner&gt;",
+        "Fri 4 June 2027, 18:00 (Windhoek)",
+        "River grounds, Windhoek",
+        "N$\u00a012\u202f345.50",
+        "How to apply",
+        "We keep gate B for you.<br>Bring your own lights.",
+        path.rpartition("/")[2],
+        "mailto:office@lights.example",
+    ):
         assert words in page.text, words
 
 

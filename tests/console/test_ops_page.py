@@ -54,10 +54,19 @@ def trouble(app: Flask) -> None:
 def test_it_tells_what_waits_what_ended_badly_and_who_is_gone(trouble: None, path: str, visitor: Visitor) -> None:
     page = visitor.open(path)
     assert page.status_code == 200
-    for words in ("Ready, with something missing.", "the oldest for 12 minutes", "accounts.renew_code",
-                  "campaigns.deliver", "uncertain",
-                  "&lt;b&gt;nobody&lt;/b&gt;", "the line broke", "worker:bar-2:4711", "12 minutes ago: gone",
-                  "none: mail, codes and reports wait", "none open"):  # fmt: skip
+    for words in (
+        "Ready, with something missing.",
+        "the oldest for 12 minutes",
+        "accounts.renew_code",
+        "campaigns.deliver",
+        "uncertain",
+        "&lt;b&gt;nobody&lt;/b&gt;",
+        "the line broke",
+        "worker:bar-2:4711",
+        "12 minutes ago: gone",
+        "none: mail, codes and reports wait",
+        "none open",
+    ):
         assert words in page.text, words
     assert "<b>nobody" not in page.text
 

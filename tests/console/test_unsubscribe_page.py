@@ -31,8 +31,13 @@ def test_the_page_says_what_ends_and_changes_nothing(lights: str, visitor: Visit
     for _ in range(3):
         page = visitor.open(page_of(EMAIL, lights))
     assert page.status_code == 200 and ended() == []
-    for words in ("Stop messages from <bdi>Windhoek Lights</bdi>", "f•••@guest.example", "mailto:office@lights.example",
-                  "Stop messages of all organisers", "Tickets, receipts"):  # fmt: skip
+    for words in (
+        "Stop messages from <bdi>Windhoek Lights</bdi>",
+        "f•••@guest.example",
+        "mailto:office@lights.example",
+        "Stop messages of all organisers",
+        "Tickets, receipts",
+    ):
         assert words in page.text, words
     assert EMAIL not in page.text
     assert page.headers["Cache-Control"] == "no-store" and page.headers["Referrer-Policy"] == "no-referrer"
@@ -89,7 +94,7 @@ def test_a_form_of_somebody_else_ends_nothing(lights: str, visitor: Visitor) -> 
         {**FORM, "data": f"{ONE_CLICK}&extra=1"},
     ],
     ids=["form", "multipart", "more"],
-)  # fmt: skip
+)
 def test_a_mail_program_ends_it_with_one_post(lights: str, visitor: Visitor, sent: dict[str, Any]) -> None:
     path = page_of(EMAIL, lights)
     for _ in range(3):
@@ -100,9 +105,15 @@ def test_a_mail_program_ends_it_with_one_post(lights: str, visitor: Visitor, sen
 
 
 @pytest.mark.parametrize(
-    "sent", [{}, {"data": "List-Unsubscribe=Two-Clicks"}, {"data": "x=1"}, {"data": b"\xff" * 100},
-             {"json": {HALVES[0]: HALVES[2]}}],
-)  # fmt: skip
+    "sent",
+    [
+        {},
+        {"data": "List-Unsubscribe=Two-Clicks"},
+        {"data": "x=1"},
+        {"data": b"\xff" * 100},
+        {"json": {HALVES[0]: HALVES[2]}},
+    ],
+)
 def test_any_other_post_from_elsewhere_ends_nothing(lights: str, visitor: Visitor, sent: dict[str, Any]) -> None:
     options = {"content_type": FORM["content_type"], **sent} if "json" not in sent else sent
     assert visitor.flask.post(page_of(EMAIL, lights), **options).status_code == 400
@@ -180,6 +191,9 @@ def test_a_keyboard_finds_the_buttons(lights: str, address: str, chromium: Brows
             eyes.page.keyboard.press("Tab")
             order.append(eyes.focused)
         assert order == [
-            "Skip to the content", "Event Commerce", "Stop these messages", "Stop messages of all organisers",
+            "Skip to the content",
+            "Event Commerce",
+            "Stop these messages",
+            "Stop messages of all organisers",
             "office@lights.example",
-        ]  # fmt: skip
+        ]

@@ -10,13 +10,24 @@ from tests.contract.document import Document, shape
 from tests.contract.not_yet import NOT_YET
 
 BOUNDS = {
-    "min": "minLength", "max": "maxLength", "minimum": "minimum", "maximum": "maximum",
-    "minItems": "minItems", "maxItems": "maxItems",
-}  # fmt: skip
+    "min": "minLength",
+    "max": "maxLength",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "minItems": "minItems",
+    "maxItems": "maxItems",
+}
 TYPES = {
-    "string": "string", "boolean": "boolean", "integer": "integer", "number": "number", "array": "array",
-    "object": "object", "date": "string", "datetime": "string", "strings": "array",
-}  # fmt: skip
+    "string": "string",
+    "boolean": "boolean",
+    "integer": "integer",
+    "number": "number",
+    "array": "array",
+    "object": "object",
+    "date": "string",
+    "datetime": "string",
+    "strings": "array",
+}
 
 Promise = dict[str, Any]
 

@@ -23,9 +23,20 @@ def test_ids_are_roughly_ordered_by_creation() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "6565a1f0c3d2e1b0a9f8e7d", "6565a1f0c3d2e1b0a9f8e7d66", "6565A1F0C3D2E1B0A9F8E7D6", "g" * 24,
-             "6565a1f0c3d2e1b0a9f8e7d6\n", " 6565a1f0c3d2e1b0a9f8e7d", "６" * 24, None, 6565,
-             b"6565a1f0c3d2e1b0a9f8e7d6"]
-)  # fmt: skip
+    "text",
+    [
+        "",
+        "6565a1f0c3d2e1b0a9f8e7d",
+        "6565a1f0c3d2e1b0a9f8e7d66",
+        "6565A1F0C3D2E1B0A9F8E7D6",
+        "g" * 24,
+        "6565a1f0c3d2e1b0a9f8e7d6\n",
+        " 6565a1f0c3d2e1b0a9f8e7d",
+        "６" * 24,
+        None,
+        6565,
+        b"6565a1f0c3d2e1b0a9f8e7d6",
+    ],
+)
 def test_anything_else_is_no_id(text: object) -> None:
     assert not is_id(text)

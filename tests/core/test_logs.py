@@ -26,9 +26,23 @@ def lines(app: Flask) -> Iterator[Lines]:
 
 @pytest.mark.parametrize(
     "name",
-    ["password", "new_password", "refreshToken", "secret", "Authorization", "cookie", "otp", "code", "reset_code",
-     "key", "api_key", "payrailMsisdn", "signature", "bootstrapSecret"],
-)  # fmt: skip
+    [
+        "password",
+        "new_password",
+        "refreshToken",
+        "secret",
+        "Authorization",
+        "cookie",
+        "otp",
+        "code",
+        "reset_code",
+        "key",
+        "api_key",
+        "payrailMsisdn",
+        "signature",
+        "bootstrapSecret",
+    ],
+)
 def test_a_field_with_a_secret_name_is_masked_at_any_depth(lines: Lines, name: str) -> None:
     structlog.get_logger("t").info("said", **{name: "canary"}, deep={"list": [{name: ["canary"]}]})
     assert "canary" not in lines.text and lines.text.count("[masked]") == 2
@@ -36,9 +50,19 @@ def test_a_field_with_a_secret_name_is_masked_at_any_depth(lines: Lines, name: s
 
 @pytest.mark.parametrize(
     "text",
-    [TOKEN, OPAQUE, f"Bearer {TOKEN}", "Authorization: Bearer canary", "password=canary", "'password': 'canary x'",
-     '{"token":"canary"}', "secret: canary,", "postgresql://user:canary@host/db", "GET /claim/" + OPAQUE],
-)  # fmt: skip
+    [
+        TOKEN,
+        OPAQUE,
+        f"Bearer {TOKEN}",
+        "Authorization: Bearer canary",
+        "password=canary",
+        "'password': 'canary x'",
+        '{"token":"canary"}',
+        "secret: canary,",
+        "postgresql://user:canary@host/db",
+        "GET /claim/" + OPAQUE,
+    ],
+)
 def test_a_value_that_looks_like_a_secret_is_masked_wherever_it_stands(lines: Lines, text: str) -> None:
     logging.getLogger("library").warning("it was %s", text)
     structlog.get_logger("t").info(text, note=text, list=[text], error=ValueError(text), raw=text.encode())

@@ -66,8 +66,21 @@ def test_names_lose_what_nobody_sees(name: str, cleaned: str) -> None:
 
 
 def test_no_format_character_is_left_between_latin_letters() -> None:
-    visible = {"\u0600", "\u0601", "\u0602", "\u0603", "\u0604", "\u0605", "\u06dd", "\u070f", "\u0890", "\u0891",
-               "\u08e2", "\U000110bd", "\U000110cd"}  # fmt: skip
+    visible = {
+        "\u0600",
+        "\u0601",
+        "\u0602",
+        "\u0603",
+        "\u0604",
+        "\u0605",
+        "\u06dd",
+        "\u070f",
+        "\u0890",
+        "\u0891",
+        "\u08e2",
+        "\U000110bd",
+        "\U000110cd",
+    }
     hidden = [
         chr(code)
         for code in range(sys.maxunicode)

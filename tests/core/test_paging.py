@@ -27,9 +27,7 @@ def page(
     *, after: tuple[int, str] | None = None, descending: bool = False, total: bool = False, limit: int = 4
 ) -> Page:
     order = Order(thing.c.rank, descending)
-    return page_of(
-        select(thing), id_column=thing.c.id, order=order, limit=limit, after=after, with_total=total
-    )  # fmt: skip
+    return page_of(select(thing), id_column=thing.c.id, order=order, limit=limit, after=after, with_total=total)
 
 
 def numbers(found: Page) -> list[int]:

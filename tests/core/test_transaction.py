@@ -164,9 +164,9 @@ def test_held_blocks_do_not_nest_either() -> None:
 def test_reads_run_without_a_transaction() -> None:
     db.session.execute(text("SELECT 1"))
     with db.engine.connect() as other:
-        states = other.scalars(text(
-            "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        ))  # fmt: skip
+        states = other.scalars(
+            text("SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        )
         assert "idle in transaction" not in set(states)
 
 

@@ -47,7 +47,7 @@ def mirrored() -> Iterator[tuple[Proxy, Mirrors]]:
         "proxy_read_timeout 35s": "proxy_read_timeout 1s",
         "proxy_next_upstream_timeout 4s": "proxy_next_upstream_timeout 1s",
         "worker_processes auto": "worker_processes 1",
-    }  # fmt: skip
+    }
     with proxy(**quicker) as found, mirrors(found.socket) as server:
         yield found, server
 

@@ -124,10 +124,12 @@ def rendered(folder: Path, secure: int, plain: int, **changed: str) -> None:
         "user www-data;": f"user {account};" if os.geteuid() == 0 else "",
         "worker_rlimit_nofile 32768;": "",
         "http {\n": "http {\n" + "".join(f"    {name}_temp_path {folder}/{name};\n" for name in SCRATCH),
-        ":443 ": f":{secure} ", "listen 443 ": f"listen {secure} ",
-        ":80": f":{plain}", "listen 80": f"listen {plain}",
+        ":443 ": f":{secure} ",
+        "listen 443 ": f"listen {secure} ",
+        ":80": f":{plain}",
+        "listen 80": f"listen {plain}",
         **changed,
-    }  # fmt: skip
+    }
     files = {path.relative_to(SHIPPED): path.read_text() for path in SHIPPED.rglob("*.conf")}
     for old, new in replaced.items():
         assert any(old in text for text in files.values()), f"{old} is in none of the files"

@@ -148,10 +148,16 @@ def test_a_good_request_id_is_kept_and_a_bad_one_replaced(mirrored: Mirrored) ->
 def test_nobody_can_say_who_he_is(mirrored: Mirrored) -> None:
     site, _ = mirrored
     forged = {
-        "X_Forwarded_For": "1.2.3.4", "X_Forwarded_Proto": "http", "X_Forwarded_Host": "evil.example",
-        "X_Forwarded_Prefix": "/evil", "X_Real_IP": "1.2.3.4", "Forwarded": "for=1.2.3.4", "Proxy": "http://evil",
-        "Connection": "close, X-Forwarded-For", "Upgrade": "h2c",
-    }  # fmt: skip
+        "X_Forwarded_For": "1.2.3.4",
+        "X_Forwarded_Proto": "http",
+        "X_Forwarded_Host": "evil.example",
+        "X_Forwarded_Prefix": "/evil",
+        "X_Real_IP": "1.2.3.4",
+        "Forwarded": "for=1.2.3.4",
+        "Proxy": "http://evil",
+        "Connection": "close, X-Forwarded-For",
+        "Upgrade": "h2c",
+    }
     seen = site.ask("/x", source="127.0.0.9", **forged).json["headers"]
     assert (seen["x-forwarded-for"], seen["x-forwarded-proto"], seen["x-forwarded-host"]) == (
         "127.0.0.9",

@@ -122,13 +122,14 @@ def under_load(app: Flask, client: Client) -> Iterator[None]:
     merchant, _ = earner(client, 10_000_000)
     stop = threading.Event()
     threads = busy(
-        app, stop,
+        app,
+        stop,
         lambda dice: stock.adjust(dice.choice(items), dice.choice([-1, 1, 2])),
         lambda dice: stock.adjust(dice.choice(items), dice.choice([-2, 3])),
         lambda _: claim(client, codes.pop(), name="Nangula") if codes else time.sleep(0.01),
         lambda dice: requested(merchant, dice.randint(1000, 5000)),
         lambda dice: storage.put(f"documents/{dice.getrandbits(64):x}", b"%PDF-" * 99, content_type="application/pdf"),
-    )  # fmt: skip
+    )
     try:
         yield
     finally:

@@ -68,8 +68,9 @@ def test_nobody_but_nginx_reaches_the_program(monkeypatch: pytest.MonkeyPatch) -
     bind = SERVICES["web"]["environment"]["BIND"]
     monkeypatch.setenv("BIND", bind)
     assert runpy.run_path(str(ROOT / "gunicorn.conf.py"))["bind"] == [
-        "unix:/run/event-commerce/web.sock", "127.0.0.1:8000",
-    ]  # fmt: skip
+        "unix:/run/event-commerce/web.sock",
+        "127.0.0.1:8000",
+    ]
     sharing = {name for name, found in SERVICES.items() if "sockets:/run/event-commerce" in found.get("volumes", ())}
     assert sharing == {"web", "nginx"}
     assert "/run/event-commerce" in IMAGE, "the volume takes its owner from the image"

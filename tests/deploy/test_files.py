@@ -101,9 +101,19 @@ def test_nothing_else_of_the_storage_is_seen(mirrored: tuple[Proxy, Mirrors], na
     private = site.storage / name
     private.parent.mkdir(parents=True, exist_ok=True)
     private.write_text("only for the organiser")
-    asked = [name, f"media/../{name}", f"media/%2e%2e/{name}", f"media//{name}", f"media/{'0' * 32}.png/../../{name}",
-             f"media/..%2f{name}", f"static/../../../storage/{name}", f"storage/{name}", f"static/..%2f..%2f{name}",
-             f"-/{name}", f"-/../../{name}"]  # fmt: skip
+    asked = [
+        name,
+        f"media/../{name}",
+        f"media/%2e%2e/{name}",
+        f"media//{name}",
+        f"media/{'0' * 32}.png/../../{name}",
+        f"media/..%2f{name}",
+        f"static/../../../storage/{name}",
+        f"storage/{name}",
+        f"static/..%2f..%2f{name}",
+        f"-/{name}",
+        f"-/../../{name}",
+    ]
     for path in asked:
         assert b"only for" not in site.ask("/" + path).body, path
 

@@ -58,9 +58,17 @@ def test_no_query_is_written_down(mirrored: Mirrored) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/api/events", "/docs", "/docs/assets/swagger-ui.css", "/activate/done", "/api/auth/password-reset/complete",
-     "/api/events/6740f1c2a1b2c3d4e5f60718/inventory/items/6740f1c2a1b2c3d4e5f60719", "/static/console.css"],
-)  # fmt: skip
+    [
+        "/",
+        "/api/events",
+        "/docs",
+        "/docs/assets/swagger-ui.css",
+        "/activate/done",
+        "/api/auth/password-reset/complete",
+        "/api/events/6740f1c2a1b2c3d4e5f60718/inventory/items/6740f1c2a1b2c3d4e5f60719",
+        "/static/console.css",
+    ],
+)
 def test_what_is_no_secret_can_be_read(mirrored: Mirrored, path: str) -> None:
     site, _ = mirrored
     site.ask(path + "?q=1")

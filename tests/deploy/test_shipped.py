@@ -19,9 +19,18 @@ SCRIPTS = sorted(DEPLOY.glob("*.sh"))
 UNITS = sorted((DEPLOY / "systemd").glob("event-commerce*.*"))
 WHOLE = bool(os.environ.get("CI"))
 HARDENED = (
-    "NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "RestrictNamespaces",
-    "MemoryDenyWriteExecute", "LockPersonality", "RestrictAddressFamilies", "SystemCallFilter", "PrivateUsers",
-)  # fmt: skip
+    "NoNewPrivileges",
+    "ProtectSystem",
+    "ProtectHome",
+    "PrivateTmp",
+    "PrivateDevices",
+    "RestrictNamespaces",
+    "MemoryDenyWriteExecute",
+    "LockPersonality",
+    "RestrictAddressFamilies",
+    "SystemCallFilter",
+    "PrivateUsers",
+)
 
 
 def unit(path: Path) -> dict[str, dict[str, list[str]]]:
@@ -63,8 +72,10 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
             (tmp_path / path.name).write_text(text)
     run = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *tmp_path.glob("*.*")],
-        capture_output=True, text=True, env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+    )
     assert not [line for line in run.stderr.splitlines() if "event-commerce" in line], run.stderr
 
 
@@ -126,10 +137,12 @@ def test_the_command_reads_files_of_whoever_calls_it(tmp_path: Path) -> None:
     (here / "takings.csv").write_text("reference")
     (here / "settle").write_text("a file that is called like a word")
     run = subprocess.run(
-        [DEPLOY / "event-commerce.sh", "ledger", "settle", "takings.csv", "--dry-run"], cwd=here,
-        capture_output=True, text=True,
+        [DEPLOY / "event-commerce.sh", "ledger", "settle", "takings.csv", "--dry-run"],
+        cwd=here,
+        capture_output=True,
+        text=True,
         env={"PATH": f"{programs}:{os.environ['PATH']}", "EVENT_COMMERCE_STAGE": str(stage)},
-    )  # fmt: skip
+    )
     assert run.returncode == 3, run.stderr
     ledger, settle, file, dry, inside = run.stdout.splitlines()
     assert (ledger, settle, dry, inside) == ("ledger", "settle", "--dry-run", "reference")

@@ -48,19 +48,30 @@ class Web:
         notified = folder / f"notify-{time.monotonic_ns()}"
         environment = {
             **{name: value for name, value in os.environ.items() if name not in OURS},
-            "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": settings.SECRET_KEY,
-            "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "TRUSTED_HOSTS": "festival.example", "PROXY_HOPS": "1",
-            "DATA_DIR": str(settings.DATA_DIR), "STORAGE_URL": f"file://{folder}/storage", "RATE_LIMIT_SCALE": "10000",
-            "NOTIFY_SOCKET": str(notified), **more,
-        }  # fmt: skip
+            "DATABASE_URL": settings.DATABASE_URL,
+            "REDIS_URL": settings.REDIS_URL,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
+            "TRUSTED_HOSTS": "festival.example",
+            "PROXY_HOPS": "1",
+            "DATA_DIR": str(settings.DATA_DIR),
+            "STORAGE_URL": f"file://{folder}/storage",
+            "RATE_LIMIT_SCALE": "10000",
+            "NOTIFY_SOCKET": str(notified),
+            **more,
+        }
         argv = PLAINLY if listener is None else [sys.executable, "-c", TAKE, str(listener.fileno())]
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear, self.log.open("ab") as output:
             ear.bind(str(notified))
             ear.settimeout(40)
             self.process = subprocess.Popen(
-                argv, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT,
+                argv,
+                cwd=ROOT,
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 pass_fds=[] if listener is None else [listener.fileno()],
-            )  # fmt: skip
+            )
             assert ear.recv(1000).startswith(b"READY=1"), self.log.read_text()
 
     def stop(self) -> None:

@@ -36,19 +36,28 @@ class Story:
     def invitation(self) -> str:
         """The page behind an invitation to apply."""
         made = self.organiser.merchant_invite(
-            self.event, email=RUUSA, business_name="Ruusa Bakes", stall_type="Food stall",
+            self.event,
+            email=RUUSA,
+            business_name="Ruusa Bakes",
+            stall_type="Food stall",
             message="Your bread at gate B? We would love to have you.",
-        )  # fmt: skip
+        )
         self.slug: str = made["slug"]
         return f"/merchant-invite/{self.slug}"
 
     def documents(self) -> str:
         """The page on which an approved applicant sends documents; one of two is there."""
         made = self.anybody.submit(
-            amount_minor=150000, destination="payrail", mode="now", payrail_msisdn="081 123 4567",
-            invite_slug=self.slug, business_name="Ruusa Bakes", contact_name="Ruusa Nakale", email=RUUSA,
+            amount_minor=150000,
+            destination="payrail",
+            mode="now",
+            payrail_msisdn="081 123 4567",
+            invite_slug=self.slug,
+            business_name="Ruusa Bakes",
+            contact_name="Ruusa Nakale",
+            email=RUUSA,
             stall_type="Food stall",
-        )  # fmt: skip
+        )
         wanted = ["identity", "food_safety"]
         self.organiser.decide(made["id"], decision="approved", documents_required=wanted)
         path = self.mailed("documents", RUUSA)

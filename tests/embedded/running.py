@@ -40,8 +40,12 @@ class Holder:
     def __init__(self, home: Path, *words: str, **options: Any) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", HOLD, str(home), *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True, **options,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            text=True,
+            **options,
+        )
 
     def wait(self) -> dict[str, Any]:
         """The servers it found, once it has them."""

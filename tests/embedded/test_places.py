@@ -170,8 +170,10 @@ def test_a_command_finds_the_servers_in_its_environment(warm: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "app.embedded", "--state", str(warm / "state"), "--throwaway"]
         + ["--", sys.executable, "-c", program],
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     assert done.returncode == 7
     run = warm / "state" / "run"
     assert done.stdout.split() == [

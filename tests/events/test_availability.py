@@ -107,8 +107,14 @@ def test_without_the_guard_the_same_race_breaks_the_law(app: Flask, owner: Clien
 
 
 def test_one_key_makes_one_event_however_many_send_it(app: Flask, owner: Client) -> None:
-    sent = {"name": "Once", "startDate": "2027-06-04", "endDate": "2027-06-05", "venue": "Here", "city": "There",
-            "country": "NA"}  # fmt: skip
+    sent = {
+        "name": "Once",
+        "startDate": "2027-06-04",
+        "endDate": "2027-06-05",
+        "venue": "Here",
+        "city": "There",
+        "country": "NA",
+    }
 
     def create(_: int) -> Any:
         return Client(app.test_client(), {**owner.headers, "Idempotency-Key": "one-event"}).post("/api/events", sent)

@@ -68,8 +68,12 @@ def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, 
     refused = ask(owner, event, 31, type_=1)
     assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
     assert refused.get_json()["data"] == {
-        "capacity": 100, "sold": 0, "allocated": 70, "available": 30, "requested": 31,
-    }  # fmt: skip
+        "capacity": 100,
+        "sold": 0,
+        "allocated": 70,
+        "available": 30,
+        "requested": 31,
+    }
     made(owner, event, 30, type_=1)
     assert refusal(ask(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
     assert available(owner, event) == [0, 0]

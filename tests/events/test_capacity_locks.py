@@ -17,8 +17,16 @@ from tests.factories.allocations import claim
 from tests.factories.events import organiser, published
 from tests.http import Client, refusal
 
-ITEM = {"name": "Lager", "sku": "BEE-1", "parLevel": 120, "minOrderQty": 24, "reorderLevel": 4, "onHand": 10,
-        "reserved": 0, "damaged": 0}  # fmt: skip
+ITEM = {
+    "name": "Lager",
+    "sku": "BEE-1",
+    "parLevel": 120,
+    "minOrderQty": 24,
+    "reorderLevel": 4,
+    "onHand": 10,
+    "reserved": 0,
+    "damaged": 0,
+}
 BOOKING = text("SELECT id FROM event WHERE id = :id FOR NO KEY UPDATE")
 
 

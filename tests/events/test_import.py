@@ -144,9 +144,15 @@ def test_every_problem_is_told_by_row_and_column_and_nothing_is_written(run: Run
     done = run(HEADER + "\n".join(rows))
     assert done.exit_code == 1 and tickets() == 0
     for expected in (
-        "row 3, reference:", "row 4, email:", "row 5, price:", "row 6, soldAt:", "row 7, status:", "row 8, reference:",
-        "row 9, price:", "7 errors; nothing was written.",
-    ):  # fmt: skip
+        "row 3, reference:",
+        "row 4, email:",
+        "row 5, price:",
+        "row 6, soldAt:",
+        "row 7, status:",
+        "row 8, reference:",
+        "row 9, price:",
+        "7 errors; nothing was written.",
+    ):
         assert expected in done.output
     assert "row 2" not in done.output.replace("in row 2 already", "")
 
@@ -252,8 +258,9 @@ def test_imports_at_once_book_every_ticket_once(app: Flask, event: dict[str, Any
 
     def book(_: int) -> Imported:
         with app.app_context():
-            return import_tickets(event_id=event["id"], tickets=reading.tickets, create_types=False,
-                                  allow_oversell=False, dry_run=False)  # fmt: skip
+            return import_tickets(
+                event_id=event["id"], tickets=reading.tickets, create_types=False, allow_oversell=False, dry_run=False
+            )
 
     found = at_once(4, book)
     assert sorted(each.created for each in found) == [0, 0, 0, 282] and tickets() == 282

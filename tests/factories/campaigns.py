@@ -39,8 +39,14 @@ class Crowd:
     def sold(self, *emails: str | None, status: str = "sold", names: Sequence[str | None] = ()) -> list[str]:
         """Tickets sold to these addresses: their ids."""
         ids = [new_id() for _ in emails]
-        values = {"event": self.event["id"], "type": self.type, "ids": ids, "emails": list(emails),
-                  "names": list(names) or [None] * len(emails), "status": status}  # fmt: skip
+        values = {
+            "event": self.event["id"],
+            "type": self.type,
+            "ids": ids,
+            "emails": list(emails),
+            "names": list(names) or [None] * len(emails),
+            "status": status,
+        }
         with transaction() as session:
             session.execute(TICKETS, values)
             if status == "sold":
@@ -49,10 +55,16 @@ class Crowd:
 
     def body(self, **fields: Any) -> dict[str, Any]:
         return {
-            "name": "Gates", "templateId": "event-reminder", "title": "{eventName}: see you soon",
-            "body": "Hello {firstName}, you have {tickets}.", "channels": ["email"], "sendNow": True,
-            "audienceType": "event_ticket_holders", "respectPreferences": True, **fields,
-        }  # fmt: skip
+            "name": "Gates",
+            "templateId": "event-reminder",
+            "title": "{eventName}: see you soon",
+            "body": "Hello {firstName}, you have {tickets}.",
+            "channels": ["email"],
+            "sendNow": True,
+            "audienceType": "event_ticket_holders",
+            "respectPreferences": True,
+            **fields,
+        }
 
     def broadcast(self, **fields: Any) -> Any:
         headers = fields.pop("headers", {})
@@ -88,8 +100,12 @@ class Crowd:
 def hurry() -> None:
     """What was put off for seconds is due now."""
     with transaction() as session:
-        session.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind LIKE 'campaigns.%' "
-                             "AND run_at < now() + interval '2 minutes'"))  # fmt: skip
+        session.execute(
+            text(
+                "UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind LIKE 'campaigns.%' "
+                "AND run_at < now() + interval '2 minutes'"
+            )
+        )
 
 
 def rows(statement: str, **values: Any) -> list[Any]:

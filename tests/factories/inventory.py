@@ -27,9 +27,16 @@ class Stock:
     def body(self, **fields: Any) -> dict[str, Any]:
         number = next(_numbers)
         return {
-            "name": f"Lager {number}", "sku": f"BEE-{number:05}", "parLevel": 120, "minOrderQty": 24,
-            "reorderLevel": 4, "onHand": 10, "reserved": 0, "damaged": 0, **fields,
-        }  # fmt: skip
+            "name": f"Lager {number}",
+            "sku": f"BEE-{number:05}",
+            "parLevel": 120,
+            "minOrderQty": 24,
+            "reorderLevel": 4,
+            "onHand": 10,
+            "reserved": 0,
+            "damaged": 0,
+            **fields,
+        }
 
     def item(self, **fields: Any) -> dict[str, Any]:
         return data(self.owner.post(f"{self.path}/items", self.body(**fields)), 201)

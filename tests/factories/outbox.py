@@ -22,5 +22,5 @@ def work(state: str, ago: timedelta, *, kind: str = "core.once", error: str | No
                 done_at=ended,
                 lease_until=lease,
                 last_error=error,
-            )  # fmt: skip
+            )
         )

@@ -25,8 +25,12 @@ from tests.http import Client, data
 
 PATH = "/api/merchants/me/payout-requests"
 WALLET = "+264811234567"
-BANK = {"accountName": "Kapana Corner CC", "accountNumber": "62001234567", "bankName": "Bank Windhoek",
-        "branchCode": "482172"}  # fmt: skip
+BANK = {
+    "accountName": "Kapana Corner CC",
+    "accountNumber": "62001234567",
+    "bankName": "Bank Windhoek",
+    "branchCode": "482172",
+}
 _references = count(1)
 
 
@@ -68,8 +72,11 @@ def money(me: Client) -> tuple[int, int]:
 
 def signed_in_earlier(who: Account, span: timedelta = timedelta(days=1)) -> None:
     """Makes the merchant's sign-ins older, so that they confirm nothing any more."""
-    write("UPDATE account_session SET created_at = created_at - CAST(:span AS interval) WHERE account_id = :id",
-          span=span, id=who.id)  # fmt: skip
+    write(
+        "UPDATE account_session SET created_at = created_at - CAST(:span AS interval) WHERE account_id = :id",
+        span=span,
+        id=who.id,
+    )
 
 
 @contextmanager

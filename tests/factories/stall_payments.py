@@ -19,8 +19,16 @@ FEE = 250000
 
 def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = SECRET, **fields: Any) -> Any:
     """The answer to a signed callback about a charge."""
-    event = {"id": f"evt_{uuid.uuid4().hex}", "kind": "charge", "reference": payment_id, "outcome": outcome,
-             "amountMinor": FEE, "currency": "NAD", "at": "2026-11-21T09:00:00.000Z", **fields}  # fmt: skip
+    event = {
+        "id": f"evt_{uuid.uuid4().hex}",
+        "kind": "charge",
+        "reference": payment_id,
+        "outcome": outcome,
+        "amountMinor": FEE,
+        "currency": "NAD",
+        "at": "2026-11-21T09:00:00.000Z",
+        **fields,
+    }
     body, timestamp = json.dumps(event).encode(), str(int(time.time()))
     signature = callback_signature(secret, timestamp=timestamp, body=body)
     headers = {"Payrail-Timestamp": timestamp, "Payrail-Signature": signature}
@@ -38,8 +46,11 @@ def pass_time(seconds: int, server: MockServer | None = None) -> None:
         server.clock.ahead += seconds
     span = timedelta(seconds=seconds)
     write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
-    write("UPDATE stall_payment SET created_at = created_at - CAST(:span AS interval),"
-          " expires_at = expires_at - CAST(:span AS interval)", span=span)  # fmt: skip
+    write(
+        "UPDATE stall_payment SET created_at = created_at - CAST(:span AS interval),"
+        " expires_at = expires_at - CAST(:span AS interval)",
+        span=span,
+    )
     work()
 
 
@@ -52,8 +63,10 @@ def run_recurring(kind: str) -> None:
 
 def reviews() -> list[tuple[str, str]]:
     """Kind and reference of every open review of a stall payment, the oldest first."""
-    found = scalar("SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
-                   " WHERE resolved_at IS NULL")  # fmt: skip
+    found = scalar(
+        "SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
+        " WHERE resolved_at IS NULL"
+    )
     return [tuple(each) for each in found or []]
 
 

@@ -59,16 +59,20 @@ def payment(id: str, status: str, *, tries: int = 0) -> str:
 CASES = {
     "M1 M2 M3 M6 M7 books": Case(("UPDATE ledger_entry SET amount_minor = amount_minor + 1",)),
     "M1 insert-only": Case(),
-    "M2 purses": Case((
-        "ALTER TABLE ledger_purse DROP CONSTRAINT ck_ledger_purse_available",
-        "UPDATE ledger_purse SET available_minor = -1",
-    )),
+    "M2 purses": Case(
+        (
+            "ALTER TABLE ledger_purse DROP CONSTRAINT ck_ledger_purse_available",
+            "UPDATE ledger_purse SET available_minor = -1",
+        )
+    ),
     "M4 one payout a key": Case(asked=(yes("payout", {"id": NOBODY}, key="k"),)),
     "M5 the rail": Case(known={"rail": [rail("transfer")]}),
-    "M6 steps": Case((
-        f"INSERT INTO payout_event (payout_id, from_status, to_status, actor) "
-        f"VALUES ({FIRST_PAYOUT}, 'scheduled', 'requested', 'service')",
-    )),
+    "M6 steps": Case(
+        (
+            f"INSERT INTO payout_event (payout_id, from_status, to_status, actor) "
+            f"VALUES ({FIRST_PAYOUT}, 'scheduled', 'requested', 'service')",
+        )
+    ),
     "M8 stall fees": Case(known={"rail": [rail("charge_ended"), rail("charge_ended")]}),
     "M8 captures": Case(known={"rail": [rail("charge_ended")]}),
     "M8 second captures": Case(
@@ -76,27 +80,37 @@ CASES = {
         known={"rail": [rail("charge_ended", "a"), rail("charge_ended", "b")]},
     ),
     "M8 outcomes": Case((payment("a", "processing", tries=1),)),
-    "M8 ended applications": Case((
-        "INSERT INTO merchant_application (id, reference, status, amount_minor, destination, mode) "
-        f"VALUES ('{NOBODY}', 'MA-1', 'withdrawn', 1, 'payrail', 'now')",
-        payment("a", "paid"),
-    )),
+    "M8 ended applications": Case(
+        (
+            "INSERT INTO merchant_application (id, reference, status, amount_minor, destination, mode) "
+            f"VALUES ('{NOBODY}', 'MA-1', 'withdrawn', 1, 'payrail', 'now')",
+            payment("a", "paid"),
+        )
+    ),
     "M8 acknowledged": Case(asked=(yes("stall_fee", application=NOBODY),)),
     "S1 the book": Case(("UPDATE inventory_item SET on_hand = on_hand + 1",)),
     "S1 movements": Case(asked=(yes("adjust", key="never", item=NOBODY, delta=1),)),
     "S2 imports": Case(asked=(yes("import", prefix="Iabc", rows=3),)),
     "S3 round trip": Case(known={"round_trip": {"created": 1, "updated": 0, "errors": []}}),
     "T1 places": Case(("UPDATE allocation_block SET released = released + 1",)),
-    "T2 admissions": Case((
-        *("INSERT INTO allocation_slot_event (slot_id, block_id, verb, to_status, actor) "
-          "SELECT id, block_id, 'admit', 'admitted', 'organiser' FROM allocation_slot WHERE status = 'claimed'",) * 2,
-    )),
+    "T2 admissions": Case(
+        (
+            *(
+                "INSERT INTO allocation_slot_event (slot_id, block_id, verb, to_status, actor) "
+                "SELECT id, block_id, 'admit', 'admitted', 'organiser' FROM allocation_slot WHERE status = 'claimed'",
+            )
+            * 2,
+        )
+    ),
     "T3 acknowledged": Case(asked=(yes("claim", {"slotId": NOBODY}, email="nobody@example.com"),)),
-    "N1 once each": Case((
-        "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person",
-        "INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, places, variant) "
-        "SELECT reverse(id), campaign_id, channel, person, address, places, variant FROM campaign_recipient LIMIT 1",
-    )),
+    "N1 once each": Case(
+        (
+            "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person",
+            "INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, places, variant) "
+            "SELECT reverse(id), campaign_id, channel, person, address, places, variant "
+            "FROM campaign_recipient LIMIT 1",
+        )
+    ),
     "N2 mail": Case(known={"mails": Counter({"<campaign-nobody@localhost>": 1})}),
     "N3 nothing is stuck": Case(("UPDATE outbox SET state = 'ready', run_at = now() - interval '1 hour'",)),
     "N4 uncertain": Case(("UPDATE outbox SET state = 'uncertain'",)),
@@ -108,7 +122,7 @@ CASES = {
     "A3 one account": Case(asked=(yes("register", email="nobody@example.com"),)),
     "A4 one first admin": Case(("UPDATE account SET admin_tier = 'super_admin'",)),
     "A5 no secret is written down": Case(known={"leaks": {"secret": "line"}}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

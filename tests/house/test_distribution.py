@@ -12,13 +12,27 @@ from tests.house.sources import ROOT
 KINDS = ("event", "below", "account", "node")
 # What is written or read for each claim, admission, sale, movement and message.
 HOT = {
-    "event", "ticket_type", "ticket", "allocation_block", "allocation_slot", "inventory_item", "inventory_movement",
-    "inventory_change", "campaign", "participation", "crew_member", "merchant_application",
-}  # fmt: skip
+    "event",
+    "ticket_type",
+    "ticket",
+    "allocation_block",
+    "allocation_slot",
+    "inventory_item",
+    "inventory_movement",
+    "inventory_change",
+    "campaign",
+    "participation",
+    "crew_member",
+    "merchant_application",
+}
 # Hot as well, but only their parents have the event so far; the page says so under "What is missing".
 WITHOUT_THE_EVENT = {
-    "ticket_admission", "ticket_tally", "allocation_slot_event", "campaign_recipient", "campaign_tally",
-}  # fmt: skip
+    "ticket_admission",
+    "ticket_tally",
+    "allocation_slot_event",
+    "campaign_recipient",
+    "campaign_tally",
+}
 DISTRIBUTED = ("event", "below")
 
 

@@ -60,10 +60,12 @@ def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
     downgrade(directory=FOLDER, revision="base")
     assert tables() <= {"alembic_version"}
     with db.engine.connect() as connection:
-        left = connection.scalars(text(
-            "SELECT typname FROM pg_type JOIN pg_namespace n ON n.oid = typnamespace "
-            "WHERE nspname = 'public' AND typtype = 'e'"
-        ))  # fmt: skip
+        left = connection.scalars(
+            text(
+                "SELECT typname FROM pg_type JOIN pg_namespace n ON n.oid = typnamespace "
+                "WHERE nspname = 'public' AND typtype = 'e'"
+            )
+        )
         assert list(left) == [], "enums of the tables that are gone"
     upgrade(directory=FOLDER)
     assert tables() == before and differences() == []
@@ -81,10 +83,12 @@ def test_names_that_are_there_already_lose_what_nobody_sees(scratch: Flask) -> N
     with db.engine.begin() as connection:
         for id, (name, _) in names.items():
             connection.execute(
-                text("INSERT INTO account (id, email, password_version, name, roles, version)"
-                     " VALUES (repeat(:id, 24), :id || '@example.com', 1, :name, '{customer}', 1)"),
+                text(
+                    "INSERT INTO account (id, email, password_version, name, roles, version)"
+                    " VALUES (repeat(:id, 24), :id || '@example.com', 1, :name, '{customer}', 1)"
+                ),
                 {"id": id, "name": name},
-            )  # fmt: skip
+            )
     upgrade(directory=FOLDER)
     with db.engine.connect() as connection:
         found = dict(connection.execute(text("SELECT left(id, 1), name FROM account")).tuples().all())
@@ -95,16 +99,20 @@ def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: F
     downgrade(directory=FOLDER, revision="0020")
     with db.engine.begin() as connection:
         for name, verified in (("a", "now()"), ("b", "NULL")):
-            connection.execute(text(
-                "INSERT INTO account (id, email, email_verified_at, password_version, name, roles, version)"
-                f" VALUES (repeat('{name}', 24), '{name}@example.com', {verified}, 1, 'N', '{{organiser}}', 1)"
-            ))  # fmt: skip
-            connection.execute(text(
-                "INSERT INTO event (id, organiser_id, name, venue, city, city_key, country, timezone, starts_at,"
-                " ends_at, visibility, publish_at, search_text)"
-                f" VALUES (repeat('{name}', 24), repeat('{name}', 24), 'E', 'V', 'C', 'c', 'NA', 'Africa/Windhoek',"
-                " now() + interval '2 days', now() + interval '3 days', 'draft', now() + interval '1 day', '')"
-            ))  # fmt: skip
+            connection.execute(
+                text(
+                    "INSERT INTO account (id, email, email_verified_at, password_version, name, roles, version)"
+                    f" VALUES (repeat('{name}', 24), '{name}@example.com', {verified}, 1, 'N', '{{organiser}}', 1)"
+                )
+            )
+            connection.execute(
+                text(
+                    "INSERT INTO event (id, organiser_id, name, venue, city, city_key, country, timezone, starts_at,"
+                    " ends_at, visibility, publish_at, search_text)"
+                    f" VALUES (repeat('{name}', 24), repeat('{name}', 24), 'E', 'V', 'C', 'c', 'NA', 'Africa/Windhoek',"
+                    " now() + interval '2 days', now() + interval '3 days', 'draft', now() + interval '1 day', '')"
+                )
+            )
     upgrade(directory=FOLDER)
     with db.engine.connect() as connection:
         timed = text("SELECT left(id, 1) FROM event WHERE publish_at IS NOT NULL")

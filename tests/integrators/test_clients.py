@@ -97,10 +97,16 @@ def test_from_signing_up_to_being_discovered(app: Flask, base: str, library: Any
     assert client.sign_in(email, PASSWORD)["user"]["roles"] == ["organiser"]
     cover = client.upload_cover(file=picture().getvalue())
     made = client.create_event(
-        name="River Nights", start_date="2027-06-04T18:00:00", end_date="2027-06-05T02:00:00", venue="River grounds",
-        city="Windhoek", country="NA", visibility="published", cover_image_url=cover["url"],
+        name="River Nights",
+        start_date="2027-06-04T18:00:00",
+        end_date="2027-06-05T02:00:00",
+        venue="River grounds",
+        city="Windhoek",
+        country="NA",
+        visibility="published",
+        cover_image_url=cover["url"],
         ticket_types=[{"name": "Weekend", "priceMinor": 85000, "quantity": 10}],
-    )  # fmt: skip
+    )
     assert [each["id"] for each in library.Client(base).discover(city="Windhoek")["events"]] == [made["id"]]
     assert client.read_event(made["id"])["name"] == "River Nights"
     assert client.export_stock(made["id"]).startswith(b"\xef\xbb\xbf")

@@ -33,8 +33,13 @@ def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: C
     data(stock.adjust(item, -1))
     stock.owner.patch(f"{stock.path}/items/{item['id']}", {"name": "New"})
     found, position = told(stock, position)
-    assert found == [("created", item["id"]), ("moved", item["id"]), ("moved", item["id"]), ("low", item["id"]),
-                     ("changed", item["id"])]  # fmt: skip
+    assert found == [
+        ("created", item["id"]),
+        ("moved", item["id"]),
+        ("moved", item["id"]),
+        ("low", item["id"]),
+        ("changed", item["id"]),
+    ]
     assert told(stock, position)[0] == []
 
 
@@ -100,9 +105,19 @@ def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
     assert feed.since(stock.event["id"], position).resync
 
 
-@pytest.mark.parametrize("position", ["", "nonsense", "1600000000-1:2:", "9999999999-1:2:", "1795000000-5:2:",
-                                      "1795000000-1:9:8,3", f"1795000000-1:{2**63}:",
-                                      f"1795000000-{2**32}:{2**33}:"])  # fmt: skip
+@pytest.mark.parametrize(
+    "position",
+    [
+        "",
+        "nonsense",
+        "1600000000-1:2:",
+        "9999999999-1:2:",
+        "1795000000-5:2:",
+        "1795000000-1:9:8,3",
+        f"1795000000-1:{2**63}:",
+        f"1795000000-{2**32}:{2**33}:",
+    ],
+)
 def test_a_position_that_does_not_count_means_looking_again(stock: Stock, position: str) -> None:
     found = feed.since(stock.event["id"], position)
     assert found.resync and not feed.since(stock.event["id"], found.position).resync

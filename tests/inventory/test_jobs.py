@@ -214,8 +214,11 @@ def test_a_reminder_is_one_resource(stock: Stock) -> None:
     assert refusal(stale)[0] == 412
     wrong = {"hour": 24, "weekday": "someday", "recipients": ["nobody"], "frequency": "hourly"}
     assert set(problems(stock.owner.patch(f"{stock.path}/reminder", wrong))) == {
-        "hour", "weekday", "recipients[0]", "frequency",
-    }  # fmt: skip
+        "hour",
+        "weekday",
+        "recipients[0]",
+        "frequency",
+    }
     empty = stock.owner.patch(f"{stock.path}/reminder", {"enabled": True, "recipients": []})
     assert problems(empty) == {"recipients": "required"}
 

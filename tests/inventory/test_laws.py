@@ -35,8 +35,12 @@ class Life(RuleBasedStateMachine):
     def add(self, on_hand: float, level: float) -> Any:
         return self.stock.item(onHand=on_hand, reorderLevel=level)
 
-    @rule(item=items, delta=st.integers(-20_000, 20_000).filter(bool), late=st.integers(0, 3),
-          bucket=st.sampled_from(["onHand", "reserved", "damaged"]))  # fmt: skip
+    @rule(
+        item=items,
+        delta=st.integers(-20_000, 20_000).filter(bool),
+        late=st.integers(0, 3),
+        bucket=st.sampled_from(["onHand", "reserved", "damaged"]),
+    )
     def move(self, item: Any, delta: int, late: int, bucket: str) -> None:
         when = {"occurredAt": (datetime.now(UTC) - timedelta(minutes=late)).isoformat()} if late else {}
         before = self.stock.read(item)

@@ -48,11 +48,13 @@ QUESTIONS: dict[str, Callable[[Item], bool]] = {
     "supplier=meatco&unit=kg": lambda item: (item["supplier"], item["unit"]) == ("Meatco", "kg"),
     "category=wine&lowStock=true": lambda item: item["category"] == "Wine" and item["lowStock"],
     "lowStock=false": lambda item: not item["lowStock"],
-    "expiringBefore=2027-02-03&category=beer":
-        lambda item: (item["expiryDate"] or "9") < "2027-02-03" and item["category"] == "Beer",
+    "expiringBefore=2027-02-03&category=beer": lambda item: (
+        (item["expiryDate"] or "9") < "2027-02-03" and item["category"] == "Beer"
+    ),
     "expiryDate=2027-01-03": lambda item: item["expiryDate"] == "2027-01-03",
-    "batchNumber=b7&expiringBefore=2027-02-10":
-        lambda item: item["batchNumber"] == "B7" and (item["expiryDate"] or "9") < "2027-02-10",
+    "batchNumber=b7&expiringBefore=2027-02-10": lambda item: (
+        item["batchNumber"] == "B7" and (item["expiryDate"] or "9") < "2027-02-10"
+    ),
     "costPrice=2.5": lambda item: item["costPrice"] == 2.5,
     "costPrice=2.5&category=wine": lambda item: item["costPrice"] == 2.5 and item["category"] == "Wine",
     "onHand=0": lambda item: item["onHand"] == 0,
@@ -66,7 +68,7 @@ QUESTIONS: dict[str, Callable[[Item], bool]] = {
     "q=cafe&supplier=polar ice": lambda item: (item["category"], item["supplier"]) == ("Café", "Polar Ice"),
     "q=ager": lambda item: False,
     "q=b7&onHand=10": lambda item: item["batchNumber"] == "B7" and item["onHand"] == 10,
-}  # fmt: skip
+}
 
 
 def narrow(patch: pytest.MonkeyPatch, **bounds: int) -> None:

@@ -62,12 +62,31 @@ QUESTIONS: list[tuple[dict[str, Any], int, int]] = [
     ({"sku": "SKU-0000017"}, 1, 1),
     ({"sku": "nothing"}, 0, 0),
     ({"name": "nothing"}, 0, WALK),
-    *(({name: value}, PAGE, FURTHEST) for name, value in
-      (("category", "beer"), ("supplier", "meatco"), ("storage_location", "bar west"), ("unit", "case"),
-       ("low_stock", False), ("low_stock", True))),
+    *(
+        ({name: value}, PAGE, FURTHEST)
+        for name, value in (
+            ("category", "beer"),
+            ("supplier", "meatco"),
+            ("storage_location", "bar west"),
+            ("unit", "case"),
+            ("low_stock", False),
+            ("low_stock", True),
+        )
+    ),
     *(({name: f"zweites {name}"}, 1, WALK) for name in ("supplier", "category", "unit", "storage_location")),
-    *(({name: "nothing"}, 0, WALK) for name in
-      ("product_type", "category", "brand", "supplier", "barcode", "storage_location", "batch_number", "unit")),
+    *(
+        ({name: "nothing"}, 0, WALK)
+        for name in (
+            "product_type",
+            "category",
+            "brand",
+            "supplier",
+            "barcode",
+            "storage_location",
+            "batch_number",
+            "unit",
+        )
+    ),
     ({"batch_number": "B0031"}, PAGE, WALK),
     ({"category": "beer", "supplier": "meatco"}, WALK, FURTHEST),
     ({"category": "beer", "batch_number": "B0031"}, WALK, WALK),
@@ -89,7 +108,7 @@ QUESTIONS: list[tuple[dict[str, Any], int, int]] = [
     *(({each.attribute: Decimal("12345")}, 2 * FAR, 2 * FAR) for each in COLUMNS if each.kind in PLACES),
     ({"notes": "nothing"}, 2 * FAR, 2 * FAR),
     ({"image_url": "https://example.com/a.png"}, 2 * FAR, 2 * FAR),
-]  # fmt: skip
+]
 
 
 def asked(event: str, given: dict[str, Any], sort: str) -> list[Statement]:

@@ -79,8 +79,13 @@ from app.core.outbox.running import work_through
 with create_app().app_context():
     work_through(worker="killed")
 """
-    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
-                   "DATA_DIR": str(folder), "APP_ENV": "development"}  # fmt: skip
+    environment = {
+        **os.environ,
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "DATA_DIR": str(folder),
+        "APP_ENV": "development",
+    }
     return subprocess.Popen([sys.executable, "-c", said], env=environment)
 
 
@@ -146,8 +151,13 @@ def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Fla
         lines = (f"S-{part}-{n},Windhoek Lager 330 ml {n},1,1,1,{n % 9},0,0" for n in range(5000))
         data(stock.sheet(rows(*lines)))
     settings = app.extensions["settings"]
-    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
-                   "DATA_DIR": str(tmp_path), "APP_ENV": "development"}  # fmt: skip
+    environment = {
+        **os.environ,
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "DATA_DIR": str(tmp_path),
+        "APP_ENV": "development",
+    }
     said = subprocess.run(
         [sys.executable, "-c", MEASURED.format(event=stock.event["id"])],
         env=environment,

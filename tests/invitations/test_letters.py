@@ -11,10 +11,16 @@ from app.clients.mail import Message
 
 LINK = "http://localhost:8000/merchant-invite/" + "t" * 46
 TERMS: dict[str, Any] = {
-    "organiser": "Windhoek Lights", "event": "Night market at the dam", "place": "River grounds, Windhoek",
-    "when": "Fri 4 June 2027, 18:00 (Windhoek)", "until": "Tue 1 June 2027, 12:00 (Windhoek)", "stall": "Food stall",
-    "fee": "N$ 12 345.50", "lines": ["We keep gate B for you.", "Bring your own lights."], "url": LINK,
-}  # fmt: skip
+    "organiser": "Windhoek Lights",
+    "event": "Night market at the dam",
+    "place": "River grounds, Windhoek",
+    "when": "Fri 4 June 2027, 18:00 (Windhoek)",
+    "until": "Tue 1 June 2027, 12:00 (Windhoek)",
+    "stall": "Food stall",
+    "fee": "N$ 12 345.50",
+    "lines": ["We keep gate B for you.", "Bring your own lights."],
+    "url": LINK,
+}
 RESET = {"reset_url": "http://localhost:8000/reset-password"}
 LETTERS: dict[str, dict[str, Any]] = {
     "event_invite": TERMS,

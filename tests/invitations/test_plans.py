@@ -28,9 +28,14 @@ SEED = """
       FROM generate_series(CAST(:low AS int), CAST(:high AS int)) AS n
 """
 FILTERS: list[dict[str, Any]] = [
-    {}, {"city": "Windhoek"}, {"category": "food"}, {"q": "kapana"}, {"q": "cafe", "category": "crafts"},
-    {"q": "c4ca"}, {"city": "nowhere"},
-]  # fmt: skip
+    {},
+    {"city": "Windhoek"},
+    {"category": "food"},
+    {"q": "kapana"},
+    {"q": "cafe", "category": "crafts"},
+    {"q": "c4ca"},
+    {"city": "nowhere"},
+]
 
 
 def seed(low: int, high: int) -> None:

@@ -45,8 +45,10 @@ def test_the_books_are_insert_only(owner: str, table: str, what: str) -> None:
 
 def test_a_transaction_that_does_not_sum_to_zero_does_not_commit(owner: str) -> None:
     with pytest.raises(DBAPIError, match="sums to 5"):
-        write("INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)"
-              " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction")  # fmt: skip
+        write(
+            "INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)"
+            " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction"
+        )
     with pytest.raises(ValueError, match="zero"):
         posted(HOLD, "x", owner, {BALANCE: -5, HELD: 4})
     assert list(verified()) == []

@@ -83,8 +83,10 @@ def test_no_address_of_who_has_left_stays_in_ended_work(client: Client) -> None:
 def test_mail_to_who_has_left_forgets_the_address_also_when_it_fails(client: Client) -> None:
     who = merchant_account()
     data(signed_in(client, who).post(DELETE, GO))
-    write("UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
-          " WHERE kind = 'merchants.mail_farewell'")  # fmt: skip
+    write(
+        "UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
+        " WHERE kind = 'merchants.mail_farewell'"
+    )
     reap(pace())
     assert scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
 
@@ -138,9 +140,12 @@ CHANGES = {
     "patch": ("PATCH", "/api/merchants/me", {"payoutDetails": {}, "settings": {"language": "de"}, "city": "Outjo"}),
     "resume": ("POST", "/api/merchants/me/resume", {"currentPassword": PASSWORD, "confirmation": True}),
     "delete": ("POST", DELETE, GO),
-    "payout": ("POST", "/api/merchants/me/payout-requests",
-               {"amountMinor": 1, "destination": "payrail", "mode": "now", "payrailMsisdn": "+264811234567"}),
-}  # fmt: skip
+    "payout": (
+        "POST",
+        "/api/merchants/me/payout-requests",
+        {"amountMinor": 1, "destination": "payrail", "mode": "now", "payrailMsisdn": "+264811234567"},
+    ),
+}
 
 
 def during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, change: str, *, row: bool) -> tuple[int, int]:

@@ -43,8 +43,13 @@ def test_of_two_new_passwords_at_once_one_counts(client: Client) -> None:
 
 def test_changes_at_once_are_all_kept(client: Client) -> None:
     me = signed_in(client, merchant_account())
-    fields = [{"settings": {"language": "de"}}, {"settings": {"timezone": "Africa/Lusaka"}}, {"name": "Ndapewa H"},
-              {"payoutDetails": {"bankName": "FNB"}}, {"payoutDetails": {"msisdn": "0811234567"}}]  # fmt: skip
+    fields = [
+        {"settings": {"language": "de"}},
+        {"settings": {"timezone": "Africa/Lusaka"}},
+        {"name": "Ndapewa H"},
+        {"payoutDetails": {"bankName": "FNB"}},
+        {"payoutDetails": {"msisdn": "0811234567"}},
+    ]
     empty: dict[str, object] = {"payoutDetails": {}, "settings": {}}
     at_once(5, lambda number: me.patch("/api/merchants/me", {**empty, **fields[number]}))
     found = me.get("/api/merchants/me").get_json()["data"]

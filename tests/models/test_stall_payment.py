@@ -146,8 +146,10 @@ class StallPayment(RuleBasedStateMachine):
     @rule()
     def lose_the_jobs(self) -> None:
         """Their processes died too often."""
-        write("UPDATE outbox SET state = 'dead', done_at = now()"
-              " WHERE kind = 'applications.settle_payment' AND state = 'ready'")  # fmt: skip
+        write(
+            "UPDATE outbox SET state = 'dead', done_at = now()"
+            " WHERE kind = 'applications.settle_payment' AND state = 'ready'"
+        )
 
     @rule()
     def watch(self) -> None:

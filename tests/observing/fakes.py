@@ -33,8 +33,14 @@ class Sentry(types.ModuleType):
         self.tags[name] = value
 
     def capture_exception(self, error: BaseException) -> None:
-        frame = {"function": "view", "filename": "routes.py", "lineno": 7, "vars": {"password": "canary-variable"},
-                 "context_line": "canary-source", "pre_context": ["canary-source"]}  # fmt: skip
+        frame = {
+            "function": "view",
+            "filename": "routes.py",
+            "lineno": 7,
+            "vars": {"password": "canary-variable"},
+            "context_line": "canary-source",
+            "pre_context": ["canary-source"],
+        }
         event = {
             "level": "error",
             "tags": self.tags,

@@ -85,8 +85,12 @@ def test_the_dashboard_is_one_that_grafana_takes() -> None:
 
 
 def test_every_metric_is_on_the_dashboard_or_says_why(application: Flask) -> None:
-    shown = {metric.name for _, question in questions() for name, _ in SELECTOR.findall(question)
-             if (metric := metric_of(name))}  # fmt: skip
+    shown = {
+        metric.name
+        for _, question in questions()
+        for name, _ in SELECTOR.findall(question)
+        if (metric := metric_of(name))
+    }
     assert set(Metric.catalogue) - shown == set()
 
 

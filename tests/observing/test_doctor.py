@@ -57,9 +57,14 @@ def test_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int
     assert f"{free}.0 GiB ({free} %) are free" in found(machine, settings, "disk", state)
 
 
-@pytest.mark.parametrize(("mode", "state", "says"), [
-    (0o700, OK, "is ours"), (0o755, WARN, "may read"), (0o777, FAIL, "may write"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "state", "says"),
+    [
+        (0o700, OK, "is ours"),
+        (0o755, WARN, "may read"),
+        (0o777, FAIL, "may write"),
+    ],
+)
 def test_permissions_of_the_data(settings: Settings, tmp_path: Path, mode: int, state: str, says: str) -> None:
     tmp_path.chmod(mode)
     assert says in found(machine, replace(settings, DATA_DIR=tmp_path), "data", state)
@@ -90,9 +95,25 @@ def test_the_command_succeeds_with_warnings(app: Flask) -> None:
     assert (run.exit_code, answer["ok"]) == (0, True), run.output
     assert {each["state"] for each in answer["findings"]} == {OK, WARN}
     assert {each["about"] for each in answer["findings"]} >= {
-        "settings", "secrets", "address", "data", "disk", "metrics", "database", "schema", "clock", "redis", "relay",
-        "workers", "queue", "storage", "mail", "sms", "push", "rail",
-    }  # fmt: skip
+        "settings",
+        "secrets",
+        "address",
+        "data",
+        "disk",
+        "metrics",
+        "database",
+        "schema",
+        "clock",
+        "redis",
+        "relay",
+        "workers",
+        "queue",
+        "storage",
+        "mail",
+        "sms",
+        "push",
+        "rail",
+    }
 
 
 def test_a_check_that_breaks_is_told_and_the_others_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

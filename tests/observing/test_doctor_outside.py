@@ -67,9 +67,14 @@ def test_the_rail(app: Flask, settings: Settings, closed_port: int) -> None:
     assert "whatever people are told" in found(outside, settings, "rail", WARN)
     assert "every payment is refused" in found(outside, replace(settings, PAYRAIL_MODE="disabled"), "rail", WARN)
     live = app_for(
-        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
-        PAYRAIL_MODE="live", PAYRAIL_URL=f"http://127.0.0.1:{closed_port}", PAYRAIL_KEY="k", PAYRAIL_SECRET="s",
-    )  # fmt: skip
+        database_url=settings.DATABASE_URL,
+        redis_url=settings.REDIS_URL,
+        data_dir=settings.DATA_DIR,
+        PAYRAIL_MODE="live",
+        PAYRAIL_URL=f"http://127.0.0.1:{closed_port}",
+        PAYRAIL_KEY="k",
+        PAYRAIL_SECRET="s",
+    )
     with live.app_context():
         assert "nobody can pay or be paid" in found(outside, live.extensions["settings"], "rail", FAIL)
 

@@ -114,8 +114,10 @@ def test_work_is_told_by_state_and_by_how_long_it_waits(client: Client) -> None:
     for state, ago in (("ready", 90), ("ready", -3600), ("dead", 10), ("uncertain", 10), ("leased", 10)):
         work(state, timedelta(seconds=ago))
     page = read(client)
-    counts = {state: value(page, f'commerce_outbox_rows{{state="{state}"}}') for state in
-              ("due", "scheduled", "dead", "uncertain", "leased")}  # fmt: skip
+    counts = {
+        state: value(page, f'commerce_outbox_rows{{state="{state}"}}')
+        for state in ("due", "scheduled", "dead", "uncertain", "leased")
+    }
     assert counts == {"due": 1, "scheduled": 1, "dead": 1, "uncertain": 1, "leased": 1}
     assert 89 < value(page, "commerce_outbox_oldest_due_seconds") < 120
     assert value(page, "commerce_outbox_expired_leases") == 1
@@ -185,9 +187,14 @@ def test_redis_waiting_bells_are_counted(app: Flask, client: Client) -> None:
 def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed_port: int) -> None:
     settings = app.extensions["settings"]
     live = app_for(
-        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
-        PAYRAIL_MODE="live", PAYRAIL_URL=f"http://127.0.0.1:{closed_port}", PAYRAIL_KEY="k", PAYRAIL_SECRET="s",
-    )  # fmt: skip
+        database_url=settings.DATABASE_URL,
+        redis_url=settings.REDIS_URL,
+        data_dir=settings.DATA_DIR,
+        PAYRAIL_MODE="live",
+        PAYRAIL_URL=f"http://127.0.0.1:{closed_port}",
+        PAYRAIL_KEY="k",
+        PAYRAIL_SECRET="s",
+    )
     before = read(Client(live.test_client()))
     assert "commerce_rail_breaker_state 0\n" in before
     with live.app_context():
@@ -249,9 +256,14 @@ def test_without_a_token_elsewhere_is_closed(client: Client, address: str) -> No
 def test_a_scraper_on_a_node_of_production_needs_no_setting(app: Flask) -> None:
     settings = app.extensions["settings"]
     production = app_for(
-        database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, data_dir=settings.DATA_DIR,
-        APP_ENV="production", PAYRAIL_ALLOW_MOCK="1", PUBLIC_BASE_URL="https://tickets.example.com", PROXY_HOPS="1",
-    )  # fmt: skip
+        database_url=settings.DATABASE_URL,
+        redis_url=settings.REDIS_URL,
+        data_dir=settings.DATA_DIR,
+        APP_ENV="production",
+        PAYRAIL_ALLOW_MOCK="1",
+        PUBLIC_BASE_URL="https://tickets.example.com",
+        PROXY_HOPS="1",
+    )
     client = Client(production.test_client())
     for host, status in (("127.0.0.1:8000", 200), ("localhost:8000", 200), ("other.example.com", 400)):
         assert client.get("/metrics", headers={"Host": host}).status_code == status

@@ -91,9 +91,13 @@ def test_sentry_is_told_to_gather_nothing_by_itself(app: Flask, sentry: Sentry) 
     options = sentry.options
     assert options["dsn"] == DSN and options["max_request_body_size"] == "never"
     for name in (
-        "default_integrations", "auto_enabling_integrations", "include_local_variables", "send_default_pii",
-        "include_source_context", "max_breadcrumbs",
-    ):  # fmt: skip
+        "default_integrations",
+        "auto_enabling_integrations",
+        "include_local_variables",
+        "send_default_pii",
+        "include_source_context",
+        "max_breadcrumbs",
+    ):
         assert not options[name], name
 
 

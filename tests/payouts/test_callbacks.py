@@ -19,8 +19,13 @@ SECRET = "the-secret-that-rail-and-tests-share"
 SEEDS, EVENTS = int(os.environ.get("PAYOUT_CALLBACK_SEEDS", "2")), 100
 PATH = "/api/payrail/callbacks"
 WORDS = ("accepted", "paid", "failed", "returned")
-TRUTHS = (TransferOutcome.PAID, TransferOutcome.FAILED, TransferOutcome.RETURNED, TransferOutcome.UNKNOWN,
-          TransferOutcome.ACCEPTED)  # fmt: skip
+TRUTHS = (
+    TransferOutcome.PAID,
+    TransferOutcome.FAILED,
+    TransferOutcome.RETURNED,
+    TransferOutcome.UNKNOWN,
+    TransferOutcome.ACCEPTED,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +34,15 @@ def secret(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(payout: dict[str, Any], outcome: str = "paid", **fields: Any) -> bytes:
-    event = {"id": f"evt-{payout['id']}", "kind": "transfer", "reference": payout["id"], "outcome": outcome,
-             "amountMinor": payout["amountMinor"], "currency": "NAD", "at": "2026-11-21T09:00:00.000Z"}  # fmt: skip
+    event = {
+        "id": f"evt-{payout['id']}",
+        "kind": "transfer",
+        "reference": payout["id"],
+        "outcome": outcome,
+        "amountMinor": payout["amountMinor"],
+        "currency": "NAD",
+        "at": "2026-11-21T09:00:00.000Z",
+    }
     return json.dumps({**event, **fields}).encode()
 
 

@@ -23,8 +23,14 @@ PAYOUTS = 3
 def nursery(app: Flask, sink: Path, *options: str) -> Iterator[Callable[[int], int]]:
     """Plays one seed after the other; answers how many workers were killed."""
     settings = app.extensions["settings"]
-    environment = {**os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
-                   "SECRET_KEY": SECRET_KEY, "LOG_LEVEL": "error", "DATA_DIR": str(settings.DATA_DIR)}  # fmt: skip
+    environment = {
+        **os.environ,
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "SECRET_KEY": SECRET_KEY,
+        "LOG_LEVEL": "error",
+        "DATA_DIR": str(settings.DATA_DIR),
+    }
     command = [sys.executable, "-m", "tests.payouts.dying", str(sink), *options]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]

@@ -40,8 +40,18 @@ LEGS = {"paid": -1, "failed": 0, "cancelled": 0, "returned": 0}
 
 
 def caller_of(who: Account) -> Caller:
-    return Caller(id=who.id, session_id="", email=who.email, name=who.name, phone=None, email_verified=True,
-                  roles=frozenset(who.roles), tier=None, title=None, version=0)  # fmt: skip
+    return Caller(
+        id=who.id,
+        session_id="",
+        email=who.email,
+        name=who.name,
+        phone=None,
+        email_verified=True,
+        roles=frozenset(who.roles),
+        tier=None,
+        title=None,
+        version=0,
+    )
 
 
 class Lives(RuleBasedStateMachine):
@@ -73,17 +83,25 @@ class Lives(RuleBasedStateMachine):
         self.available[who] += amount
 
     @rule(
-        target=payouts, who=st.integers(0, 1), amount=AMOUNTS, days=st.none() | st.integers(1, 3),
-        wallet=st.sampled_from(WALLETS), password=st.sampled_from([PASSWORD, PASSWORD, None]),
-    )  # fmt: skip
+        target=payouts,
+        who=st.integers(0, 1),
+        amount=AMOUNTS,
+        days=st.none() | st.integers(1, 3),
+        wallet=st.sampled_from(WALLETS),
+        password=st.sampled_from([PASSWORD, PASSWORD, None]),
+    )
     def request(self, who: int, amount: int, days: int | None, wallet: str, password: str | None) -> Any:
         known = any(self._status(each) == "paid" for each in self._to(who, wallet))
         when = {"mode": "now"} if days is None else {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days)}
         try:
             made = actions.request_payout(
-                caller=self.callers[who], amount_minor=amount, destination="payrail", payrail_msisdn=wallet,
-                password=password, **when,
-            )  # fmt: skip
+                caller=self.callers[who],
+                amount_minor=amount,
+                destination="payrail",
+                payrail_msisdn=wallet,
+                password=password,
+                **when,
+            )
         except ConfirmationRequired:
             assert not (known or password or self.paused[who]) and amount <= self.available[who]
             return None
@@ -190,8 +208,9 @@ class Lives(RuleBasedStateMachine):
             if status in LEGS:
                 net = scalar(
                     "SELECT coalesce(sum(e.amount_minor), 0) FROM ledger_entry e JOIN ledger_transaction t"
-                    " ON t.id = transaction_id WHERE t.reference = :id AND account LIKE 'merchant%'", id=payout,
-                )  # fmt: skip
+                    " ON t.id = transaction_id WHERE t.reference = :id AND account LIKE 'merchant%'",
+                    id=payout,
+                )
                 assert net == LEGS[status] * amount
 
     def _to(self, who: int, wallet: str) -> list[str]:
@@ -209,7 +228,10 @@ def test_money_keeps_its_laws_whatever_happens(app: Flask) -> None:
     run_state_machine_as_test(
         Lives,
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, database=None,
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
             suppress_health_check=list(HealthCheck),
         ),
-    )  # fmt: skip
+    )

@@ -105,8 +105,10 @@ def test_a_sign_in_right_after_an_identity_was_linked_confirms_nothing(client: C
 def test_an_account_without_a_password_signs_in_again(client: Client) -> None:
     me, who = earner(client, 5000)
     write("UPDATE account SET password_hash = NULL")
-    write("INSERT INTO external_identity (provider, subject, account_id, linked_at)"
-          " SELECT 'google', 'mine', id, created_at FROM account")  # fmt: skip
+    write(
+        "INSERT INTO external_identity (provider, subject, account_id, linked_at)"
+        " SELECT 'google', 'mine', id, created_at FROM account"
+    )
     requested(me)
     signed_in_earlier(who)
     assert me.post(PATH, wish()).get_json()["data"] == {"methods": ["sign_in"]}
@@ -167,8 +169,16 @@ def test_a_destination_is_known_once_a_payout_to_it_was_paid(client: Client) -> 
         assert me.post(PATH, wish()).status_code == 409, "returned is not paid"
 
 
-@pytest.mark.parametrize("change", [{"accountNumber": "620099"}, {"accountName": "Other CC"}, {"bankName": "FNB"},
-                                    {"branchCode": "111111"}, {"branchCode": None}])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"accountNumber": "620099"},
+        {"accountName": "Other CC"},
+        {"bankName": "FNB"},
+        {"branchCode": "111111"},
+        {"branchCode": None},
+    ],
+)
 def test_details_that_changed_are_a_new_destination(client: Client, change: dict[str, Any]) -> None:
     me, who = earner(client, 9000)
     requested(me, destination="bank")

@@ -223,8 +223,14 @@ def test_another_amount_or_currency_changes_nothing_and_is_looked_at(client: Cli
     lawful()
 
 
-CONTRADICTIONS = [(PAID, FAILED), (PAID, NOT_FOUND), (FAILED, PAID), (FAILED, RETURNED), (RETURNED, PAID),
-                  (RETURNED, FAILED)]  # fmt: skip
+CONTRADICTIONS = [
+    (PAID, FAILED),
+    (PAID, NOT_FOUND),
+    (FAILED, PAID),
+    (FAILED, RETURNED),
+    (RETURNED, PAID),
+    (RETURNED, FAILED),
+]
 
 
 @pytest.mark.parametrize(("first", "second"), CONTRADICTIONS)
@@ -294,6 +300,7 @@ def test_the_history_takes_the_steps_of_the_table_and_no_others(app: Flask) -> N
         f"SELECT array_agg({body} ORDER BY n) FROM (SELECT n, nullif(now, '')::varchar, wanted::varchar"
         " FROM unnest(CAST(:nows AS text[]), CAST(:wanteds AS text[])) WITH ORDINALITY AS u (now, wanted, n))"
         " AS e (n, from_status, to_status)",
-        nows=[now for now, _ in pairs], wanteds=[wanted for _, wanted in pairs],
-    )  # fmt: skip
+        nows=[now for now, _ in pairs],
+        wanteds=[wanted for _, wanted in pairs],
+    )
     assert taken == [wanted in STEPS.get(now, ()) for now, wanted in pairs]

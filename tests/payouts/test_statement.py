@@ -20,8 +20,10 @@ from tests.http import Client
 
 def shift_back(days: int) -> None:
     """Moves all that was booked into the past, as nobody can who goes through the program."""
-    write("SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
-          f"days => {days})")  # fmt: skip
+    write(
+        "SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
+        f"days => {days})"
+    )
 
 
 def test_months_are_windhoeks() -> None:
@@ -33,7 +35,14 @@ def test_months_are_windhoeks() -> None:
 
 def test_an_axis_ends_at_a_round_figure() -> None:
     assert [round_up(each) for each in (0, 400, 401, 999, 1000, 1001, 234_567)] == [
-        400, 400, 600, 1000, 1000, 2000, 400_000]  # fmt: skip
+        400,
+        400,
+        600,
+        1000,
+        1000,
+        2000,
+        400_000,
+    ]
 
 
 def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, tmp_path: Path) -> None:
@@ -44,8 +53,14 @@ def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, 
     month, run = f"{months.today():%Y-%m}", app.test_cli_runner()
     found = run.invoke(args=["payouts", "report", "--merchant", who.email, "--month", month])
     assert found.exit_code == 0, found.output
-    for words in ("Earnings", "N$\u00a01\u202f234.56", "−N$\u00a0234.56", "N$\u00a01\u202f000.00", "on its way to you",
-                  "Payout to ••••567"):  # fmt: skip
+    for words in (
+        "Earnings",
+        "N$\u00a01\u202f234.56",
+        "−N$\u00a0234.56",
+        "N$\u00a01\u202f000.00",
+        "on its way to you",
+        "Payout to ••••567",
+    ):
         assert words in found.output, found.output
     path = tmp_path / "statement.pdf"
     by_id = run.invoke(args=["payouts", "report", "--merchant", who.id, "--month", month, "--pdf", str(path)])

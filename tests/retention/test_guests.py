@@ -26,10 +26,12 @@ def passed(event_id: str, days: int) -> None:
     """The event ended so many days ago."""
     with db.engine.begin() as connection:
         connection.execute(
-            text("UPDATE event SET starts_at = now() - make_interval(days => :days) - interval '1 day', "
-                 "sales_end_at = NULL, ends_at = now() - make_interval(days => :days) WHERE id = :id"),
+            text(
+                "UPDATE event SET starts_at = now() - make_interval(days => :days) - interval '1 day', "
+                "sales_end_at = NULL, ends_at = now() - make_interval(days => :days) WHERE id = :id"
+            ),
             {"days": days, "id": event_id},
-        )  # fmt: skip
+        )
 
 
 def erase() -> None:
@@ -49,13 +51,19 @@ def festival(client: Client) -> Crowd:
     crowd.sold("canary1@example.com", "canary2@example.com", names=("Canary One", None))
     first = Block(crowd.owner, crowd.event, {"id": "", "ticketTypeId": crowd.type})
     block = another(first, holder={"name": "canary holder", "email": "canary@example.com"}, notes="canary")
-    slots = [data(claim(client, code, name="Canary Guest", email="canary3@example.com"))["slotId"]
-             for code in block.codes(1)]  # fmt: skip
+    slots = [
+        data(claim(client, code, name="Canary Guest", email="canary3@example.com"))["slotId"] for code in block.codes(1)
+    ]
     block.admit(slots[0], nonce="n")
     block.invite("canary4@example.com")
     crowd.finished(crowd.send())
-    data(crowd.owner.post(f"/api/events/{crowd.event['id']}/merchant-invite",
-                          {"email": "canary5@example.com", "businessName": "canary"}), 201)  # fmt: skip
+    data(
+        crowd.owner.post(
+            f"/api/events/{crowd.event['id']}/merchant-invite",
+            {"email": "canary5@example.com", "businessName": "canary"},
+        ),
+        201,
+    )
     return crowd
 
 

@@ -8,10 +8,24 @@ so that no id of somebody else is confirmed), or a code of the area's own.
 # `other` is somebody with the right role and the wrong things; `new` has the role and an unverified address. The last
 # three are the customer, the merchant and the organiser again, whose own the things are, with an unverified address.
 CALLERS = (
-    "nobody", "forged", "ended", "customer", "merchant", "other_merchant", "new_merchant", "organiser",
-    "other_organiser", "new_organiser", "analyst", "support", "admin", "super_admin",
-    "unverified_customer", "unverified_merchant", "unverified_organiser",
-)  # fmt: skip
+    "nobody",
+    "forged",
+    "ended",
+    "customer",
+    "merchant",
+    "other_merchant",
+    "new_merchant",
+    "organiser",
+    "other_organiser",
+    "new_organiser",
+    "analyst",
+    "support",
+    "admin",
+    "super_admin",
+    "unverified_customer",
+    "unverified_merchant",
+    "unverified_organiser",
+)
 CODES = {
     ".": (401, "TOKEN_MISSING"),
     "x": (401, "TOKEN_INVALID"),

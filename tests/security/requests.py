@@ -11,8 +11,16 @@ from tests.factories import applications, events
 from tests.factories.accounts import PASSWORD
 from tests.factories.inventory import HEADER
 
-ITEM = {"name": "Lager", "sku": "NEW-1", "parLevel": 1, "minOrderQty": 1, "reorderLevel": 1, "onHand": 1,
-        "reserved": 0, "damaged": 0}  # fmt: skip
+ITEM = {
+    "name": "Lager",
+    "sku": "NEW-1",
+    "parLevel": 1,
+    "minOrderQty": 1,
+    "reorderLevel": 1,
+    "onHand": 1,
+    "reserved": 0,
+    "damaged": 0,
+}
 NEW = {"email": "somebody.new@example.com", "password": PASSWORD, "name": "Somebody New"}
 NEXT = "a louder morning at Okahandja"
 SHEET = f"{HEADER}\nIMP-1,Cups,1,1,1,1,0,0\n".encode()
@@ -51,9 +59,15 @@ STOCK = "/api/events/{eventId}/inventory"
 STALL = "/api/merchants/me"
 CREW = f"{STALL}/events/{{eventId}}/crew"
 MESSAGE = {
-    "name": "Doors", "templateId": "event-reminder", "title": "Doors open at six", "body": "See you at the gate.",
-    "channels": ["email"], "sendNow": False, "audienceType": "event_ticket_holders", "respectPreferences": True,
-}  # fmt: skip
+    "name": "Doors",
+    "templateId": "event-reminder",
+    "title": "Doors open at six",
+    "body": "See you at the gate.",
+    "channels": ["email"],
+    "sendNow": False,
+    "audienceType": "event_ticket_holders",
+    "respectPreferences": True,
+}
 DEVICE = {"token": "fcm-0123456789abcdef0123456789abcdef"}
 CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 

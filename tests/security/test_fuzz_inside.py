@@ -36,9 +36,26 @@ EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
 PARTS = 6
 CHECKS = [status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance]
 NUISANCES = (
-    "\x00", "a\u0000b", "\ud7ff\uffff", "\u202eevil", "' OR 1=1 --", "<script>alert(1)</script>", "{{7*7}}", "../" * 9,
-    "%00%0d%0aSet-Cookie: a=b", "=HYPERLINK(1)", "A" * 5000, "-1", "1e400", "NaN", "null", "[]", "9" * 40, "٣", " ",
-)  # fmt: skip
+    "\x00",
+    "a\u0000b",
+    "\ud7ff\uffff",
+    "\u202eevil",
+    "' OR 1=1 --",
+    "<script>alert(1)</script>",
+    "{{7*7}}",
+    "../" * 9,
+    "%00%0d%0aSet-Cookie: a=b",
+    "=HYPERLINK(1)",
+    "A" * 5000,
+    "-1",
+    "1e400",
+    "NaN",
+    "null",
+    "[]",
+    "9" * 40,
+    "٣",
+    " ",
+)
 
 
 @pytest.mark.parametrize("kind", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

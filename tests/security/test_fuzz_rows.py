@@ -22,9 +22,12 @@ from tests.security.test_matrix import world as world
 from tests.security.world import World, go_back
 
 ROWS = settings(
-    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "25")), stateful_step_count=8, derandomize=True, deadline=None,
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "25")),
+    stateful_step_count=8,
+    derandomize=True,
+    deadline=None,
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 LEAST_LINKS = 100
 
 

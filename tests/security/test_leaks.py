@@ -21,9 +21,15 @@ PASSWORD = "a quiet evening at Sossusvlei"
 
 @pytest.mark.parametrize(
     "sent",
-    [f'{{"refreshToken": "{TOKEN}"}}', f'{{"url":"https://x.example/claim/{TOKEN}"}}', '{"code":"918273"}',
-     f'{{"password": "{PASSWORD}"}}', '{"shiftCode":"918273"}', '{"code": "ABCDEFGH23"}'],
-)  # fmt: skip
+    [
+        f'{{"refreshToken": "{TOKEN}"}}',
+        f'{{"url":"https://x.example/claim/{TOKEN}"}}',
+        '{"code":"918273"}',
+        f'{{"password": "{PASSWORD}"}}',
+        '{"shiftCode":"918273"}',
+        '{"code": "ABCDEFGH23"}',
+    ],
+)
 @pytest.mark.parametrize(
     "line", ["said {}", '{{"event": "said {}, so"}}', '{{"deep": [{{"x": "{}"}}]}}', "GET /x/{}?y=1"]
 )
@@ -68,8 +74,21 @@ def test_a_leak_fails_the_run(tmp_path: Path) -> None:
         planted.write_text(
             f"from tests.leaks.ledger import RUN\ndef test_it():\n    RUN.add('ABCDEFGH23')\n    RUN.note('{said}')\n"
         )
-        argv = [sys.executable, "-m", "pytest", str(tmp_path), "-q", "-p", "xdist", "-n", "1", "--rootdir",
-                str(tmp_path), "-c", "/dev/null"]  # fmt: skip
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            str(tmp_path),
+            "-q",
+            "-p",
+            "xdist",
+            "-n",
+            "1",
+            "--rootdir",
+            str(tmp_path),
+            "-c",
+            "/dev/null",
+        ]
         run = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True)
         assert run.returncode == code, run.stdout + run.stderr
         assert ("A secret stands in the log" in run.stdout) == bool(code)

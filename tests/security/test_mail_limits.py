@@ -195,8 +195,9 @@ def test_no_text_of_an_invitation_holds_a_link(client: Client, field: str) -> No
     made = event(owner)
     assert problems(invite(owner, made, **{field: "See win.example.com/x now"})) == {field: "link_not_allowed"}
     assert problems(invite(owner, made, message="https://x.example", stallType="kapana.na")) == {
-        "message": "link_not_allowed", "stallType": "link_not_allowed",
-    }  # fmt: skip
+        "message": "link_not_allowed",
+        "stallType": "link_not_allowed",
+    }
     body = {"merchantIds": [merchant_account().id], "message": "www.example.com"}
     assert problems(owner.post(f"/api/events/{made['id']}/directory-invites", body)) == {"message": "link_not_allowed"}
     words = "St. John pays N$ 1.500, Fr. 12.Dez, 9 a.m.; write to office@kapana.com.na"
@@ -227,9 +228,15 @@ def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: p
     owner = organiser(client)
     path = f"/api/events/{event(owner)['id']}/notifications"
     body = {
-        "name": "Doors", "templateId": "blank", "title": "Doors open", "body": "See you.", "channels": ["email"],
-        "sendNow": True, "audienceType": "event_ticket_holders", "respectPreferences": True,
-    }  # fmt: skip
+        "name": "Doors",
+        "templateId": "blank",
+        "title": "Doors open",
+        "body": "See you.",
+        "channels": ["email"],
+        "sendNow": True,
+        "audienceType": "event_ticket_holders",
+        "respectPreferences": True,
+    }
     draft = data(owner.post(f"{path}/broadcast", {**body, "sendNow": False}), 202)["campaignId"]
     for _ in range(2):
         data(owner.post(f"{path}/broadcast", body), 202)

@@ -102,8 +102,16 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
     made = published(owner)
     stock = f"/api/events/{made['id']}/inventory"
     data(owner.patch(f"{stock}/reminder", {"recipients": [VICTIM], "enabled": True}))
-    beer = {"name": "Lager", "sku": "BEE-1", "parLevel": 9, "minOrderQty": 1, "reorderLevel": 5, "onHand": 10,
-            "reserved": 0, "damaged": 0}  # fmt: skip
+    beer = {
+        "name": "Lager",
+        "sku": "BEE-1",
+        "parLevel": 9,
+        "minOrderQty": 1,
+        "reorderLevel": 5,
+        "onHand": 10,
+        "reserved": 0,
+        "damaged": 0,
+    }
     low = data(owner.post(f"{stock}/items", beer), 201)
     data(owner.post(f"{stock}/items/{low['id']}/adjust", {"delta": -6, "reason": "sold"}))
     block = allocations.block(client, owner=owner)
@@ -111,9 +119,16 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
     deliver()
     before = len(mails_to(VICTIM))
     body = {
-        "name": "News", "templateId": "blank", "title": "T", "body": "B", "channels": ["email"], "sendNow": False,
-        "scheduledAt": "2027-01-01T10:00:00", "audienceType": "event_ticket_holders", "respectPreferences": True,
-    }  # fmt: skip
+        "name": "News",
+        "templateId": "blank",
+        "title": "T",
+        "body": "B",
+        "channels": ["email"],
+        "sendNow": False,
+        "scheduledAt": "2027-01-01T10:00:00",
+        "audienceType": "event_ticket_holders",
+        "respectPreferences": True,
+    }
     data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", body), 202)
     execute("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'")
     execute("UPDATE inventory_reminder SET next_at = now()")

@@ -30,10 +30,13 @@ BUILT = sorted(set(EXPECTED) - NOT_YET)
 NESTED = [each for each in BUILT if "/api/events/{eventId}/" in each and "Id}" in each.partition("{eventId}")[2]]
 # Nobody is signed in, so the organiser answers for the mail: it is checked and counted when it leaves.
 BY_GUESTS = {
-    "POST /api/allocations/claim/{token}", "POST /api/allocations/allocator/{token}",
-    "POST /api/merchant-activation/{token}", "POST /api/merchant-applications/docs/{token}",
-    "POST /api/merchant-applications/pay/{token}/payrail/verify-otp", "POST /api/payrail/callbacks",
-}  # fmt: skip
+    "POST /api/allocations/claim/{token}",
+    "POST /api/allocations/allocator/{token}",
+    "POST /api/merchant-activation/{token}",
+    "POST /api/merchant-applications/docs/{token}",
+    "POST /api/merchant-applications/pay/{token}/payrail/verify-otp",
+    "POST /api/payrail/callbacks",
+}
 # Once for each invitation, to the organiser who sent it.
 ANSWERS = {"PATCH /api/merchants/me/event-invites/{inviteId}"}
 

@@ -27,10 +27,19 @@ def test_the_list_of_licences_is_fresh_and_all_are_allowed() -> None:
 
 @pytest.mark.parametrize(
     ("licence", "taken"),
-    [("MIT", True), ("MPL-2.0 AND (Apache-2.0 OR MIT)", True), ("Apache-2.0 OR BSD-3-Clause", True),
-     ("LGPL-3.0-only", True), ("GPL-3.0-only", False), ("AGPL-3.0-or-later", False), ("MIT AND GPL-2.0-only", False),
-     ("GPL-2.0-only OR MIT", True), ("not said", False), ("Proprietary", False)],
-)  # fmt: skip
+    [
+        ("MIT", True),
+        ("MPL-2.0 AND (Apache-2.0 OR MIT)", True),
+        ("Apache-2.0 OR BSD-3-Clause", True),
+        ("LGPL-3.0-only", True),
+        ("GPL-3.0-only", False),
+        ("AGPL-3.0-or-later", False),
+        ("MIT AND GPL-2.0-only", False),
+        ("GPL-2.0-only OR MIT", True),
+        ("not said", False),
+        ("Proprietary", False),
+    ],
+)
 def test_a_licence_that_we_do_not_take_is_noticed(licence: str, taken: bool) -> None:
     assert audit.allowed(licence) is taken
 

@@ -91,16 +91,27 @@ class World:
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         cover = data(
-            owner.post("/api/events/upload-cover", data={"file": (picture(), "a.png")},
-                       content_type="multipart/form-data"), 201)["url"]  # fmt: skip
+            owner.post(
+                "/api/events/upload-cover", data={"file": (picture(), "a.png")}, content_type="multipart/form-data"
+            ),
+            201,
+        )["url"]
         foreign = events.published(self.callers["other_organiser"])
         draft = data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", MESSAGE), 202)
         self.things |= {
-            "eventId": block.event["id"], "id": block.event["id"], "foreignEventId": foreign["id"],
-            "ticketTypeId": block.ticket_type_id, "blockId": block.id, "otherBlockId": other.id, "slotId": slot,
-            "packId": pack, "claim_token": claim_token, "allocator_token": block.allocator(),
-            "name": cover.rpartition("/")[2], "campaignId": draft["campaignId"],
-        }  # fmt: skip
+            "eventId": block.event["id"],
+            "id": block.event["id"],
+            "foreignEventId": foreign["id"],
+            "ticketTypeId": block.ticket_type_id,
+            "blockId": block.id,
+            "otherBlockId": other.id,
+            "slotId": slot,
+            "packId": pack,
+            "claim_token": claim_token,
+            "allocator_token": block.allocator(),
+            "name": cover.rpartition("/")[2],
+            "campaignId": draft["campaignId"],
+        }
         self._stock()
         deliver()
 
@@ -129,9 +140,13 @@ class World:
         payout = payouts.requested(me, 100, mode="schedule", scheduledFor="2026-12-24")
         slug = data(owner.post(f"/api/events/{event}/merchant-invite", {"businessName": "Braai"}), 201)
         self.things |= {
-            "inviteId": pending, "crewMemberId": member["id"], "shift_code": member["shiftCode"],
-            "payoutId": payout["id"], "slug": slug["slug"], "uninvited": merchants.merchant_account().id,
-        }  # fmt: skip
+            "inviteId": pending,
+            "crewMemberId": member["id"],
+            "shift_code": member["shiftCode"],
+            "payoutId": payout["id"],
+            "slug": slug["slug"],
+            "uninvited": merchants.merchant_account().id,
+        }
 
     def _applications(self) -> None:
         owner, event = self.callers["organiser"], self.things["eventId"]
@@ -146,9 +161,13 @@ class World:
         free = applications.applied(self.client, eventId=event, amountMinor=0, email=email)
         applications.decided(owner, free, documentsRequired=[])
         self.things |= {
-            "applicationId": mine["id"], "approvedId": approved["id"], "documents_token": documents, "pay_token": pay,
-            "file_token": shown.rpartition("/")[2], "activation_token": applications.link("activate", email),
-        }  # fmt: skip
+            "applicationId": mine["id"],
+            "approvedId": approved["id"],
+            "documents_token": documents,
+            "pay_token": pay,
+            "file_token": shown.rpartition("/")[2],
+            "activation_token": applications.link("activate", email),
+        }
 
     def _passwords(self) -> None:
         newcomer, forgetful = "newcomer@example.com", account("customer").email
@@ -160,9 +179,12 @@ class World:
         sent = {"email": customer, "code": newest_code(customer)}
         token = data(self.client.post("/api/auth/password-reset/verify", sent))["resetToken"]
         self.things |= {
-            "newcomer": newcomer, "newcomer_code": newest_code(newcomer), "forgetful": forgetful,
-            "reset_code": newest_code(forgetful), "reset_token": token,
-        }  # fmt: skip
+            "newcomer": newcomer,
+            "newcomer_code": newest_code(newcomer),
+            "forgetful": forgetful,
+            "reset_code": newest_code(forgetful),
+            "reset_token": token,
+        }
 
     def _identities(self) -> None:
         """Everybody has linked Google, and everybody has a password beside it."""

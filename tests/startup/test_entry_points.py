@@ -24,9 +24,12 @@ ENTRY_POINTS = {
     "gunicorn": [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"],
 }
 PRODUCTION = {
-    "APP_ENV": "production", "DATABASE_URL": "postgresql://nowhere.invalid/x", "REDIS_URL": "redis://nowhere.invalid",
-    "PAYRAIL_MODE": "disabled", "PUBLIC_BASE_URL": "https://festival.example",
-}  # fmt: skip
+    "APP_ENV": "production",
+    "DATABASE_URL": "postgresql://nowhere.invalid/x",
+    "REDIS_URL": "redis://nowhere.invalid",
+    "PAYRAIL_MODE": "disabled",
+    "PUBLIC_BASE_URL": "https://festival.example",
+}
 WRONG = [
     ({"PAYRAIL_MODE": "x"}, ["PAYRAIL_MODE"]),
     ({"APP_ENV": "x"}, ["APP_ENV"]),

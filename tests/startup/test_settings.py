@@ -8,16 +8,30 @@ import pytest
 from app.config import DEVELOPMENT_SECRET, SettingsError, load
 
 PRODUCTION = {
-    "APP_ENV": "production", "SECRET_KEY": secrets.token_urlsafe(48), "DATABASE_URL": "postgresql://db/x",
-    "REDIS_URL": "redis://r", "PAYRAIL_MODE": "disabled", "PUBLIC_BASE_URL": "https://festival.example",
-}  # fmt: skip
+    "APP_ENV": "production",
+    "SECRET_KEY": secrets.token_urlsafe(48),
+    "DATABASE_URL": "postgresql://db/x",
+    "REDIS_URL": "redis://r",
+    "PAYRAIL_MODE": "disabled",
+    "PUBLIC_BASE_URL": "https://festival.example",
+}
 GUESSABLE = [
-    DEVELOPMENT_SECRET, f" {DEVELOPMENT_SECRET} ", "a" * 64, "ab" * 32, "0123456789" * 4, "password" * 6,
-    "abcdefghijklmnopqrstuvwxyz0123456789", "0123456789abcdef" * 4, "zyxwvutsrqponmlkjihgfedcba9876543210", "short",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabcdefg", "changeme" * 4 + "1",
-    "REPLACE_ME_WITH_32_RANDOM_CHARACTERS", "your-secret-key-goes-here-please-change",
+    DEVELOPMENT_SECRET,
+    f" {DEVELOPMENT_SECRET} ",
+    "a" * 64,
+    "ab" * 32,
+    "0123456789" * 4,
+    "password" * 6,
+    "abcdefghijklmnopqrstuvwxyz0123456789",
+    "0123456789abcdef" * 4,
+    "zyxwvutsrqponmlkjihgfedcba9876543210",
+    "short",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabcdefg",
+    "changeme" * 4 + "1",
+    "REPLACE_ME_WITH_32_RANDOM_CHARACTERS",
+    "your-secret-key-goes-here-please-change",
     "qwertyuiopasdfghjklzxcvbnm1234567890",
-]  # fmt: skip
+]
 PUBLIC = "http://festival.example"
 
 
@@ -84,9 +98,15 @@ def test_production_may_be_tried_on_ones_own_machine() -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     wrong = {
-        "SECRET_KEY": DEVELOPMENT_SECRET, "BOOTSTRAP_SECRET": "a", "PUBLIC_BASE_URL": PUBLIC, "SMS_URL": PUBLIC,
-        "APPLE_JWKS_URL": PUBLIC, "GOOGLE_JWKS_URL": PUBLIC, "PAYRAIL_MODE": "x", "VAT_PERCENT": "x",
-    }  # fmt: skip
+        "SECRET_KEY": DEVELOPMENT_SECRET,
+        "BOOTSTRAP_SECRET": "a",
+        "PUBLIC_BASE_URL": PUBLIC,
+        "SMS_URL": PUBLIC,
+        "APPLE_JWKS_URL": PUBLIC,
+        "GOOGLE_JWKS_URL": PUBLIC,
+        "PAYRAIL_MODE": "x",
+        "VAT_PERCENT": "x",
+    }
     assert sorted(problems(**wrong)) == sorted(wrong)
 
 

@@ -39,9 +39,12 @@ def test_who_switched_a_channel_off(app: Flask) -> None:
     who = account(email=EMAIL)
     with transaction() as session:
         session.execute(
-            text("INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, 'sms', false), "
-                 "(:id, 'push', true)"), {"id": who.id},
-        )  # fmt: skip
+            text(
+                "INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, 'sms', false), "
+                "(:id, 'push', true)"
+            ),
+            {"id": who.id},
+        )
     condition = audience.unwanted_at("CAST(:address AS text)", "CAST(:channel AS text)")
     told = [holds(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
     assert told == [False, True, False] and not holds(condition, address="other@guest.example", channel="sms")
@@ -50,19 +53,26 @@ def test_who_switched_a_channel_off(app: Flask) -> None:
 def test_which_addresses_refused_and_who_has_devices(app: Flask) -> None:
     who = customer()
     with transaction() as session:
-        session.execute(text("INSERT INTO suppression (channel, address, reason) VALUES ('email', :it, '550')"),
-                        {"it": EMAIL})  # fmt: skip
-        session.execute(text("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :id, 't', 'ios')"),
-                        {"id": who.id})  # fmt: skip
+        session.execute(
+            text("INSERT INTO suppression (channel, address, reason) VALUES ('email', :it, '550')"), {"it": EMAIL}
+        )
+        session.execute(
+            text("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :id, 't', 'ios')"),
+            {"id": who.id},
+        )
     condition = audience.suppressed("CAST(:channel AS text)", "CAST(:address AS text)")
     assert holds(condition, channel="email", address=EMAIL) and not holds(condition, channel="sms", address=EMAIL)
     assert holds(audience.has_device("CAST(:id AS text)"), id=who.id)
     assert not holds(audience.has_device("CAST(:id AS text)"), id=None)
 
 
-@pytest.mark.parametrize("condition", [
-    audience.unsubscribed("person.address", ":organiser"), audience.suppressed("'email'", "person.address"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "condition",
+    [
+        audience.unsubscribed("person.address", ":organiser"),
+        audience.suppressed("'email'", "person.address"),
+    ],
+)
 def test_a_whole_audience_is_answered_by_hashing(app: Flask, condition: str) -> None:
     """Not by one look per person: a hundred thousand of those are half a second."""
     organiser = account("organiser").id

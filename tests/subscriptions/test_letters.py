@@ -43,9 +43,14 @@ def sink(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
 def written(**fields: Any) -> Message:
     links = unsubscribe_links(TO, ORGANISER)
     given = {
-        "to": TO, "key": "campaign:1", "sender": SENDER, "unsubscribe": links, "title": "Doors open earlier",
-        "body": BODY, **fields,
-    }  # fmt: skip
+        "to": TO,
+        "key": "campaign:1",
+        "sender": SENDER,
+        "unsubscribe": links,
+        "title": "Doors open earlier",
+        "body": BODY,
+        **fields,
+    }
     return campaign_letter(**given)
 
 

@@ -119,6 +119,6 @@ def test_nobody_can_make_or_change_a_counted_link() -> None:
         ("GET", {"User-Agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1"}, True),
         ("GET", {"User-Agent": "Mozilla/5.0 (Macintosh) Cubot/1 Safari/604.1"}, False),
     ],
-)  # fmt: skip
+)
 def test_programs_that_look_where_a_link_leads_do_not_count(method: str, headers: dict[str, str], counts: bool) -> None:
     assert by_a_person(method, Headers(headers)) is counts

@@ -59,9 +59,13 @@ def balancer(folder: Path, patroni: Patroni, *, without: str = "") -> Iterator[i
     file.write_text(rendered(port, patroni, without))
     with Path(os.devnull).open() as keep:
         child = children.spawn(
-            "HAProxy", [PROGRAM or "haproxy", "-db", "-f", file], account=Account(), stop_signal=signal.SIGTERM,
-            log=folder / "haproxy.log", keep=keep.fileno(),
-        )  # fmt: skip
+            "HAProxy",
+            [PROGRAM or "haproxy", "-db", "-f", file],
+            account=Account(),
+            stop_signal=signal.SIGTERM,
+            log=folder / "haproxy.log",
+            keep=keep.fileno(),
+        )
     try:
         wait_until(lambda: open_at(port), 10)
         yield port

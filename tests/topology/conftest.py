@@ -90,9 +90,12 @@ class Site:
 
 def site_of(primary: Server, replica: Server, worker: str, folder: Path, staleness: float = STALENESS) -> Flask:
     return app_for(
-        database_url=primary.url, redis_url=stores.redis_of(worker), data_dir=folder,
-        DATABASE_REPLICA_URL=replica.url, DATABASE_REPLICA_STALENESS=str(staleness),
-    )  # fmt: skip
+        database_url=primary.url,
+        redis_url=stores.redis_of(worker),
+        data_dir=folder,
+        DATABASE_REPLICA_URL=replica.url,
+        DATABASE_REPLICA_STALENESS=str(staleness),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -36,11 +36,18 @@ class Node:
         self.port, self.folder = free_port(), folder
         folder.mkdir()
         self.variables = {
-            "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL, "SECRET_KEY": SECRET_KEY,
-            "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL, "PROXY_HOPS": "1",
-            "PORT": str(self.port), "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "1000", "LOG_LEVEL": "error",
+            "DATABASE_URL": settings.DATABASE_URL,
+            "REDIS_URL": settings.REDIS_URL,
+            "SECRET_KEY": SECRET_KEY,
+            "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
+            "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
+            "PROXY_HOPS": "1",
+            "PORT": str(self.port),
+            "DATA_DIR": str(folder),
+            "RATE_LIMIT_SCALE": "1000",
+            "LOG_LEVEL": "error",
             "WEB_WORKERS": "1",
-        }  # fmt: skip
+        }
         self.start()
 
     @property

@@ -50,9 +50,13 @@ def pooler(
     address = f"postgresql://postgres@127.0.0.1:{port}/{words['dbname']}" + ("?sslmode=require" if tls else "")
     with Path(os.devnull).open() as keep:
         child = children.spawn(
-            "PgBouncer", [PROGRAM or "pgbouncer", folder / "pgbouncer.ini"], account=Account.for_state(folder),
-            stop_signal=signal.SIGINT, log=folder / "pgbouncer.log", keep=keep.fileno(),
-        )  # fmt: skip
+            "PgBouncer",
+            [PROGRAM or "pgbouncer", folder / "pgbouncer.ini"],
+            account=Account.for_state(folder),
+            stop_signal=signal.SIGINT,
+            log=folder / "pgbouncer.log",
+            keep=keep.fileno(),
+        )
     try:
         wait_until(lambda: answers(address, child), 15)
         yield address

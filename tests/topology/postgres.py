@@ -24,11 +24,19 @@ from tests.faults.service import free_port
 from tests.topology.certificates import Authority
 
 SETTINGS = {
-    "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "60", "jit": "off",
-    "autovacuum": "off", "wal_level": "replica", "max_wal_senders": "6", "hot_standby": "on",
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "60",
+    "jit": "off",
+    "autovacuum": "off",
+    "wal_level": "replica",
+    "max_wal_senders": "6",
+    "hot_standby": "on",
     # A machine that loses its power is no part of these tests; whether a commit waits for the replica is.
-    "fsync": "off", "full_page_writes": "off", "synchronous_commit": "on",
-}  # fmt: skip
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "on",
+}
 
 
 def with_tls() -> Path:
@@ -61,16 +69,19 @@ class Server:
         return SETTINGS | {"ssl": "on", "ssl_cert_file": str(cert), "ssl_key_file": str(key)}
 
     def make(self, *, filled: bool = True) -> "Server":
-        self._program("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync",
-                      "--locale=C.UTF-8")  # fmt: skip
+        self._program(
+            "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8"
+        )
         self.start()
         self.ask("CREATE DATABASE app", database="postgres")
         if not filled:
             return self
         subprocess.run(
             [self.bin / "psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", self.url],
-            input=schema(self.bin), check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+            input=schema(self.bin),
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         return self
 
     def follow(self, primary: "Server") -> "Server":
@@ -84,10 +95,13 @@ class Server:
         flags = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         with Path(os.devnull).open() as keep:
             self.child = children.spawn(
-                self.name, [self.bin / "postgres", "-D", self.data, "-p", str(self.port), *flags],
-                account=self.account, stop_signal=signal.SIGQUIT, log=self.folder / f"{self.name}.log",
+                self.name,
+                [self.bin / "postgres", "-D", self.data, "-p", str(self.port), *flags],
+                account=self.account,
+                stop_signal=signal.SIGQUIT,
+                log=self.folder / f"{self.name}.log",
                 keep=keep.fileno(),
-            )  # fmt: skip
+            )
         wait_until(self._answers, 30)
 
     def kill(self) -> None:

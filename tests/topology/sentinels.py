@@ -87,17 +87,38 @@ class Sentinels:
         words = [
             f"--{word}" if not number else word for each in self._secured(port) for number, word in enumerate(each)
         ]
-        self._start(port, *words, "--requirepass", PASSWORD, "--masterauth", PASSWORD, "--save", "",
-                    "--appendonly", "no", "--repl-diskless-sync-delay", "0", "--dir", str(self.folder))  # fmt: skip
+        self._start(
+            port,
+            *words,
+            "--requirepass",
+            PASSWORD,
+            "--masterauth",
+            PASSWORD,
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--repl-diskless-sync-delay",
+            "0",
+            "--dir",
+            str(self.folder),
+        )
         wait_until(lambda: self._answers(port, PASSWORD), 15)
         return port
 
     def _sentinel(self) -> int:
         port = free_port()
         settings = self.folder / f"sentinel-{port}.conf"
-        settings.write_text("\n".join(map(" ".join, self._secured(port))) + SENTINEL.format(
-            folder=self.folder, theirs=THEIRS, service=SERVICE, master=self.servers[0], password=PASSWORD,
-        ))  # fmt: skip
+        settings.write_text(
+            "\n".join(map(" ".join, self._secured(port)))
+            + SENTINEL.format(
+                folder=self.folder,
+                theirs=THEIRS,
+                service=SERVICE,
+                master=self.servers[0],
+                password=PASSWORD,
+            )
+        )
         self._start(port, str(settings), "--sentinel")
         wait_until(lambda: self._answers(port, THEIRS), 15)
         return port

@@ -32,10 +32,17 @@ def service(folder: Path, worker: str, addresses: dict[str, str]) -> Iterator[Wr
     """gunicorn on these addresses of the database, and somebody who may make events."""
     redis, port = stores.redis_of(worker), free_port()
     variables = {
-        **addresses, "REDIS_URL": redis, "SECRET_KEY": SECRET_KEY,
-        "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET, "PUBLIC_BASE_URL": "http://localhost:8000", "PORT": str(port),
-        "DATA_DIR": str(folder), "RATE_LIMIT_SCALE": "100000", "LOG_LEVEL": "error", "WEB_WORKERS": "1",
-    }  # fmt: skip
+        **addresses,
+        "REDIS_URL": redis,
+        "SECRET_KEY": SECRET_KEY,
+        "BOOTSTRAP_SECRET": BOOTSTRAP_SECRET,
+        "PUBLIC_BASE_URL": "http://localhost:8000",
+        "PORT": str(port),
+        "DATA_DIR": str(folder),
+        "RATE_LIMIT_SCALE": "100000",
+        "LOG_LEVEL": "error",
+        "WEB_WORKERS": "1",
+    }
     direct = addresses.get("DATABASE_DIRECT_URL", addresses["DATABASE_URL"])
     app = app_for(database_url=direct, redis_url=redis, data_dir=folder)
     with app.app_context():

@@ -19,8 +19,10 @@ DEPLOY = ROOT / "deploy"
 def test_haproxy_takes_its_file() -> None:
     done = subprocess.run(
         ["haproxy", "-c", "-f", DEPLOY / "haproxy" / "haproxy.cfg"],
-        capture_output=True, text=True, env={"PATH": "/usr/sbin:/usr/bin:/bin"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/sbin:/usr/bin:/bin"},
+    )
     assert done.returncode == 0, done.stderr
     assert "warning" not in (done.stderr + done.stdout).lower().replace("0 warning", ""), done.stderr
 
@@ -54,8 +56,12 @@ def answers(port: int) -> bool:
 
 def test_the_addresses_that_the_files_name_are_addresses() -> None:
     seen = 0
-    for file in (DEPLOY / "pgbouncer" / "pgbouncer.ini", DEPLOY / "sentinel" / "sentinel.conf",
-                 DEPLOY / "haproxy" / "haproxy.cfg", ROOT / "docs" / "scaling.md"):  # fmt: skip
+    for file in (
+        DEPLOY / "pgbouncer" / "pgbouncer.ini",
+        DEPLOY / "sentinel" / "sentinel.conf",
+        DEPLOY / "haproxy" / "haproxy.cfg",
+        ROOT / "docs" / "scaling.md",
+    ):
         for name, value in re.findall(r"((?:DATABASE|REDIS)(?:_\w+)?_?URL)='([^']+)'", file.read_text()):
             load({name: value})
             seen += 1

@@ -86,9 +86,13 @@ def test_sixteen_callers_share_three_connections(app: Flask, client: Client) -> 
 
 
 EVENT = {
-    "name": "Windhoek Lights", "startDate": "2027-06-04T18:00:00", "endDate": "2027-06-06T23:00:00",
-    "venue": "River grounds", "city": "Windhoek", "country": "NA",
-}  # fmt: skip
+    "name": "Windhoek Lights",
+    "startDate": "2027-06-04T18:00:00",
+    "endDate": "2027-06-06T23:00:00",
+    "venue": "River grounds",
+    "city": "Windhoek",
+    "country": "NA",
+}
 
 
 @pytest.mark.control

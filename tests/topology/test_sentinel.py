@@ -103,9 +103,13 @@ def workers(app: Flask, redis_url: str, folder: Path) -> Iterator[None]:
     """A worker and a relay of their own on that Redis."""
     settings = app.extensions["settings"]
     environment = {
-        **os.environ, "DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": redis_url, "DATA_DIR": str(folder),
-        "SECRET_KEY": settings.SECRET_KEY, "LOG_LEVEL": "warning",
-    }  # fmt: skip
+        **os.environ,
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": redis_url,
+        "DATA_DIR": str(folder),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "LOG_LEVEL": "warning",
+    }
     process = subprocess.Popen([*NURSERY, str(folder / "pids"), PACE, "1", "1"], cwd=ROOT, env=environment)
     try:
         yield

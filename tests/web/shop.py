@@ -109,12 +109,19 @@ def stock(count: int, **more: Any) -> list[str]:
     """Items with many ties: ten names, five ranks, three ratings, four times, two days."""
     rows = [
         {
-            "id": new_id(), "name": f"Äpfel {n % 10}", "shelf": "left" if n % 2 else "right", "rank": n % 5,
-            "rating": Decimal(n % 3) / 4, "at": AT.replace(microsecond=n % 4), "day": date(2026, 1, 1 + n % 2),
-            "price_minor": n, "version": 1, **more,
+            "id": new_id(),
+            "name": f"Äpfel {n % 10}",
+            "shelf": "left" if n % 2 else "right",
+            "rank": n % 5,
+            "rating": Decimal(n % 3) / 4,
+            "at": AT.replace(microsecond=n % 4),
+            "day": date(2026, 1, 1 + n % 2),
+            "price_minor": n,
+            "version": 1,
+            **more,
         }
         for n in range(count)
-    ]  # fmt: skip
+    ]
     with transaction() as session:
         session.execute(insert(item), rows)
     return [str(row["id"]) for row in rows]
@@ -206,9 +213,16 @@ def staged() -> Any:
 
 def _one(item_id: str) -> dict[str, Any]:
     return {
-        "id": item_id, "name": "one", "shelf": "left", "rank": 1, "rating": 1, "at": AT, "day": AT.date(),
-        "price_minor": 1, "version": 1,
-    }  # fmt: skip
+        "id": item_id,
+        "name": "one",
+        "shelf": "left",
+        "rank": 1,
+        "rating": 1,
+        "at": AT,
+        "day": AT.date(),
+        "price_minor": 1,
+        "version": 1,
+    }
 
 
 @blp.post("/wish", access=PUBLIC, body=Wish, returns=Wish)
@@ -247,8 +261,14 @@ def who() -> Any:
     return {"id": caller.id if caller else None, "network": client_network()}
 
 
-@blp.put("/strict/<itemId>", access=access.MERCHANT.with_verified_address(), body=ItemBody, query=Shelf, versioned=True,
-         limit=Limit(1000))  # fmt: skip
+@blp.put(
+    "/strict/<itemId>",
+    access=access.MERCHANT.with_verified_address(),
+    body=ItemBody,
+    query=Shelf,
+    versioned=True,
+    limit=Limit(1000),
+)
 def strict(item_id: str, expected_version: int | None, **body: Any) -> None:
     """Refuse for every reason there is."""
     if expected_version not in (None, _found(item_id)["version"]):

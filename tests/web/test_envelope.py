@@ -53,15 +53,19 @@ def test_a_success_has_the_eight_keys_in_their_order(client: Client) -> None:
         ("DELETE", "/health", {}, (405, "METHOD_NOT_ALLOWED")),
         ("BREW", "/t/plain", {}, (405, "METHOD_NOT_ALLOWED")),
         ("POST", "/t/plain", {"data": BIG, "headers": JSON}, (413, "PAYLOAD_TOO_LARGE")),
-        ("POST", "/t/plain", {"data": "name=x", "headers": {"Content-Type": "text/plain"}},
-         (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (
+            "POST",
+            "/t/plain",
+            {"data": "name=x", "headers": {"Content-Type": "text/plain"}},
+            (415, "UNSUPPORTED_MEDIA_TYPE"),
+        ),
         ("POST", "/t/plain", {"data": b"{}", "headers": {}}, (415, "UNSUPPORTED_MEDIA_TYPE")),
         ("POST", "/t/plain", {"data": b'{"name"', "headers": JSON}, (400, "MALFORMED_JSON")),
         ("GET", "/api/auth/me", {}, (401, "TOKEN_MISSING")),
         ("GET", "/t/boom", {}, (500, "INTERNAL_ERROR")),
         ("GET", "/t/unsayable", {}, (500, "INTERNAL_ERROR")),
     ],
-)  # fmt: skip
+)
 def test_every_refusal_wears_the_envelope(
     client: Client, method: str, path: str, options: dict[str, Any], expected: tuple[int, str]
 ) -> None:
@@ -153,8 +157,10 @@ def test_an_error_gives_data_in_camel_case_and_wire_types(app: Flask) -> None:
     with app.test_request_context():
         error = Conflict(available_minor=5, seen_at=datetime(2026, 1, 2, tzinfo=UTC), rate=Decimal("1.5"))
         assert error_response(error).get_json()["data"] == {
-            "availableMinor": 5, "seenAt": "2026-01-02T00:00:00.000Z", "rate": 1.5,
-        }  # fmt: skip
+            "availableMinor": 5,
+            "seenAt": "2026-01-02T00:00:00.000Z",
+            "rate": 1.5,
+        }
 
 
 def test_a_number_beyond_64_bits_goes_out_as_a_double() -> None:

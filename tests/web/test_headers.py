@@ -82,9 +82,18 @@ def test_a_named_origin_may_call_and_sends_no_cookies(served: Served) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://app.example.com.evil.example", "https://appXexample.com", "http://app.example.com", "null", "*",
-     "https://app.example.com:444", "https://evil.example/https://app.example.com", "https://APP.example.com.", ""],
-)  # fmt: skip
+    [
+        "https://app.example.com.evil.example",
+        "https://appXexample.com",
+        "http://app.example.com",
+        "null",
+        "*",
+        "https://app.example.com:444",
+        "https://evil.example/https://app.example.com",
+        "https://APP.example.com.",
+        "",
+    ],
+)
 def test_only_the_exact_origin_is_allowed(served: Served, origin: str) -> None:
     client = served(CORS_ORIGINS="https://app.example.com")
     assert "Access-Control-Allow-Origin" not in client.get("/health", headers={"Origin": origin}).headers

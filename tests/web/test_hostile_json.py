@@ -24,15 +24,37 @@ def nested(depth: int) -> bytes:
 @pytest.mark.parametrize(
     "body",
     [
-        b"{", b"}", b"{'name': 1}", b'{"name": }', b'{"name": 1,}', b"{} {}", b"\x00", b'{"name": "a\nb"}',
-        b'{"whole": NaN}', b'{"whole": Infinity}', b'{"free": {"x": -Infinity}}', b'{"whole": 01}', b'{"whole": .5}',
-        b'{"whole": 1_000}', b'{"whole": 0x10}', b'{"name": "\\x41"}', b'{"name": "\xff\xfe"}',
-        b'{"name": "\xed\xa0\x80"}', b'{"name": "\xc0\x80"}',
-        '{"name": "x"}'.encode("utf-16"), '{"name": "x"}'.encode("utf-16-le"),
-        '{"name": "x"}'.encode("utf-32"), b"\xef\xbb\xbf\xef\xbb\xbf{}", b"// no\n{}", b"undefined",
-        b"[" * 100_000, b'{"a":' * 100_000, nested(21), nested(900),
+        b"{",
+        b"}",
+        b"{'name': 1}",
+        b'{"name": }',
+        b'{"name": 1,}',
+        b"{} {}",
+        b"\x00",
+        b'{"name": "a\nb"}',
+        b'{"whole": NaN}',
+        b'{"whole": Infinity}',
+        b'{"free": {"x": -Infinity}}',
+        b'{"whole": 01}',
+        b'{"whole": .5}',
+        b'{"whole": 1_000}',
+        b'{"whole": 0x10}',
+        b'{"name": "\\x41"}',
+        b'{"name": "\xff\xfe"}',
+        b'{"name": "\xed\xa0\x80"}',
+        b'{"name": "\xc0\x80"}',
+        '{"name": "x"}'.encode("utf-16"),
+        '{"name": "x"}'.encode("utf-16-le"),
+        '{"name": "x"}'.encode("utf-32"),
+        b"\xef\xbb\xbf\xef\xbb\xbf{}",
+        b"// no\n{}",
+        b"undefined",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        nested(21),
+        nested(900),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_json_is_400(client: Client, body: bytes) -> None:
     response = sent(client, body)
     assert refusal(response) == (400, "MALFORMED_JSON")
@@ -74,9 +96,13 @@ def test_a_pair_of_surrogates_is_a_character(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"name": "ab", "name": "cd"}', b'{"ticketTypes": [{"name": "a", "name": "b", "priceMinor": 1}]}',
-             b'{"free": {"x": 1, "x": 2}}']
-)  # fmt: skip
+    "body",
+    [
+        b'{"name": "ab", "name": "cd"}',
+        b'{"ticketTypes": [{"name": "a", "name": "b", "priceMinor": 1}]}',
+        b'{"free": {"x": 1, "x": 2}}',
+    ],
+)
 def test_where_money_is_carried_a_name_may_occur_once(client: Client, body: bytes) -> None:
     response = sent(client, body)
     assert refusal(response) == (400, "MALFORMED_JSON") and "occurs twice" in response.get_json()["message"]

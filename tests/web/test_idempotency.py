@@ -40,8 +40,11 @@ def test_without_a_key_everything_happens_twice(client: Client) -> None:
 
 def test_another_body_under_the_same_key_is_refused(client: Client) -> None:
     data(add(client), 201)
-    for other in (add(client, "y"), add(client, priceMinor=1), client.post("/t/items?a=1", {"name": "x"}, headers={
-        "Idempotency-Key": KEY})):  # fmt: skip
+    for other in (
+        add(client, "y"),
+        add(client, priceMinor=1),
+        client.post("/t/items?a=1", {"name": "x"}, headers={"Idempotency-Key": KEY}),
+    ):
         assert refusal(other) == (409, "IDEMPOTENCY_KEY_REUSED")
     assert shop.count() == 1
 

@@ -53,8 +53,9 @@ def test_no_secret_sent_to_an_account_operation_is_logged(client: Client, lines:
     known = operations(client)
     assert len(known) >= 15
     for method, path, fields in known:
-        sound = {name: value for name, value in {**SECRET, **NAMES, "email": "frieda@example.com"}.items()
-                 if name in fields}  # fmt: skip
+        sound = {
+            name: value for name, value in {**SECRET, **NAMES, "email": "frieda@example.com"}.items() if name in fields
+        }
         for body in (sound, {**sound, "email": "n@b.na"}, {**sound, "nope": TOKEN}, {**sound, "password": [TOKEN]}):
             for headers in ({}, {"Authorization": f"Bearer {SECRET['id_token']}"}, {"Idempotency-Key": TOKEN}):
                 client.open(method, path, None if method == "GET" else body, headers=headers)
@@ -84,9 +85,17 @@ def test_a_line_names_route_status_and_request(client: Client, lines: Lines) -> 
 
 @pytest.mark.parametrize(
     "path",
-    ["/claim/" + TOKEN, "/api/merchant-applications/docs/" + TOKEN, "/x/ABCD-EFGH-JKMN-PQRS", "/x/shortcode1",
-     "/pay/" + TOKEN + "/more", "/t/items/" + TOKEN, "/x/%0d%0aFAKE-TOKEN", "/static/" + TOKEN],
-)  # fmt: skip
+    [
+        "/claim/" + TOKEN,
+        "/api/merchant-applications/docs/" + TOKEN,
+        "/x/ABCD-EFGH-JKMN-PQRS",
+        "/x/shortcode1",
+        "/pay/" + TOKEN + "/more",
+        "/t/items/" + TOKEN,
+        "/x/%0d%0aFAKE-TOKEN",
+        "/static/" + TOKEN,
+    ],
+)
 def test_a_token_in_a_path_is_masked(client: Client, lines: Lines, path: str) -> None:
     for method in ("GET", "POST", "PURGE"):
         client.open(method, path, headers={"X-Request-Id": "request-0001"})

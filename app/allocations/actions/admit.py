@@ -27,8 +27,21 @@ from app.events.queries import READS, WRITES, owned
 from app.events.times import instant
 
 EARLIEST, FAST_CLOCK = timedelta(hours=72), timedelta(minutes=5)
-TOLD = ("id", "status", "name", "email", "phone", "code", "ticket_type_id", "block_id", "party_id", "party_size",
-        "version", "admitted_at", "gate")  # fmt: skip
+TOLD = (
+    "id",
+    "status",
+    "name",
+    "email",
+    "phone",
+    "code",
+    "ticket_type_id",
+    "block_id",
+    "party_id",
+    "party_size",
+    "version",
+    "admitted_at",
+    "gate",
+)
 ADMITTED = """
     UPDATE allocation_slot s
        SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
@@ -68,9 +81,13 @@ def admit(
     """
     given = {
         **books.acting(books.organiser(caller), "admit"),
-        "slot_id": slot_id, "event_id": event_id, "everybodys": caller.has_tier(WRITES), "nonce": nonce, "gate": gate,
+        "slot_id": slot_id,
+        "event_id": event_id,
+        "everybodys": caller.has_tier(WRITES),
+        "nonce": nonce,
+        "gate": gate,
         "occurred_at": _moment(event_id, occurred_at),
-    }  # fmt: skip
+    }
     if count is not None:
         return _admit_party(caller, given, count)
     row = write_row(ONE_BY_DRIVER, given)
@@ -100,9 +117,11 @@ def _admit_party(caller: Caller, given: Mapping[str, Any], count: int) -> dict[s
 
 def standing(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> RowMapping:
     """A slot of the caller's event, with who admitted it. Raises NotFound."""
-    statement = _slots().join(Event, Event.id == AllocationSlot.event_id).where(
-        AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller, tier)
-    )  # fmt: skip
+    statement = (
+        _slots()
+        .join(Event, Event.id == AllocationSlot.event_id)
+        .where(AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller, tier))
+    )
     row = db.session.execute(statement).mappings().first()
     if row is None:
         raise NotFound()

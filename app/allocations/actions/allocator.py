@@ -15,8 +15,17 @@ from app.core.errors import LinkExpired, NotFound
 from app.core.ids import new_id
 from app.core.transaction import transaction
 
-TOLD = (AllocationSlot.id, AllocationSlot.status, AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone,
-        AllocationSlot.delivery, AllocationSlot.code, AllocationSlot.generation, AllocationSlot.version)  # fmt: skip
+TOLD = (
+    AllocationSlot.id,
+    AllocationSlot.status,
+    AllocationSlot.name,
+    AllocationSlot.email,
+    AllocationSlot.phone,
+    AllocationSlot.delivery,
+    AllocationSlot.code,
+    AllocationSlot.generation,
+    AllocationSlot.version,
+)
 RENAME = books.sql(
     books.noting(
         f"""touched AS (

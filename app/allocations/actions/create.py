@@ -58,17 +58,27 @@ def create_block(
         event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
         count_unverified(session, caller, PLACES, quantity)
         terms = terms_of(
-            event, ticket_type_id=ticket_type_id, quantity=quantity, unit_price_minor=unit_price_minor,
+            event,
+            ticket_type_id=ticket_type_id,
+            quantity=quantity,
+            unit_price_minor=unit_price_minor,
             promo_code=promo_code,
-        )  # fmt: skip
+        )
         moment = _release_at(event, release_at)
         _check(event, terms)
         block = AllocationBlock(
-            event_id=event_id, ticket_type_id=ticket_type_id, quantity=quantity, kind=kind, release_at=moment,
-            unit_price_minor=terms.unit_price_minor, discounts=[each.kept() for each in terms.discounts],
-            promo_code=promo_code, created_by=caller.id,
-            **words, **{f"holder_{name}": value for name, value in (holder or {}).items()},
-        )  # fmt: skip
+            event_id=event_id,
+            ticket_type_id=ticket_type_id,
+            quantity=quantity,
+            kind=kind,
+            release_at=moment,
+            unit_price_minor=terms.unit_price_minor,
+            discounts=[each.kept() for each in terms.discounts],
+            promo_code=promo_code,
+            created_by=caller.id,
+            **words,
+            **{f"holder_{name}": value for name, value in (holder or {}).items()},
+        )
         session.add(block)
         session.flush()
         _reserve(session, block, books.organiser(caller))

@@ -52,8 +52,13 @@ def remind(
 
 
 def _skipped(session: Session, block_id: str, wanted: list[str] | None, reminded: set[str]) -> list[dict[str, Any]]:
-    columns = (AllocationSlot.id, AllocationSlot.name, AllocationSlot.email, AllocationSlot.status,
-               AllocationSlot.reminded_at)  # fmt: skip
+    columns = (
+        AllocationSlot.id,
+        AllocationSlot.name,
+        AllocationSlot.email,
+        AllocationSlot.status,
+        AllocationSlot.reminded_at,
+    )
     chosen = (
         AllocationSlot.id.in_(wanted)
         if wanted is not None

@@ -25,15 +25,26 @@ def invoice(session: Session, block_id: str) -> Invoice:
     if cost.total_minor == 0:
         raise NothingToInvoice()
     lines = [
-        Line(what=each.description, quantity=each.quantity, unit_price_minor=each.unit_price_minor,
-             amount_minor=each.amount_minor)
+        Line(
+            what=each.description,
+            quantity=each.quantity,
+            unit_price_minor=each.unit_price_minor,
+            amount_minor=each.amount_minor,
+        )
         for each in cost.lines
-    ]  # fmt: skip
+    ]
     return _issued(
-        session, about, INVOICE, about.block.held, lines=lines, vat_percent=cost.vat_percent,
-        vat_minor=cost.vat_minor, total_minor=cost.total_minor, facts=about.facts,
+        session,
+        about,
+        INVOICE,
+        about.block.held,
+        lines=lines,
+        vat_percent=cost.vat_percent,
+        vat_minor=cost.vat_minor,
+        total_minor=cost.total_minor,
+        facts=about.facts,
         notes=[PRICES, f"For questions about payment write to {about.contact}."],
-    )  # fmt: skip
+    )
 
 
 def credit_note(session: Session, block_id: str) -> Invoice | None:
@@ -60,35 +71,70 @@ def _credited(session: Session, about: Subject, original: Invoice, before: int, 
     each, percent = original.total_minor // original.quantity, float(original.paper["vat_percent"])
     vat = prices.vat_inside(before * each, percent) - prices.vat_inside(after * each, percent)
     gone, total = before - after, -(before - after) * each
-    line = Line(what=f"{about.ticket_type}: places given back", quantity=gone, unit_price_minor=-each,
-                amount_minor=total)  # fmt: skip
+    line = Line(
+        what=f"{about.ticket_type}: places given back", quantity=gone, unit_price_minor=-each, amount_minor=total
+    )
     facts = [("For invoice", f"{original.number} of {original.paper['issued']}"), *about.facts]
     notes = [f"This corrects invoice {original.number}: {after} of {original.quantity} places remain.", PRICES]
     return _issued(
-        session, about, CREDIT_NOTE, gone, lines=[line], vat_percent=percent, vat_minor=-vat, total_minor=total,
-        facts=facts, notes=notes,
-    )  # fmt: skip
+        session,
+        about,
+        CREDIT_NOTE,
+        gone,
+        lines=[line],
+        vat_percent=percent,
+        vat_minor=-vat,
+        total_minor=total,
+        facts=facts,
+        notes=notes,
+    )
 
 
 def _issued(
-    session: Session, about: Subject, kind: str, quantity: int, *, lines: list[Line], vat_percent: float,
-    vat_minor: int, total_minor: int, facts: list[tuple[str, str]], notes: list[str],
-) -> Invoice:  # fmt: skip
+    session: Session,
+    about: Subject,
+    kind: str,
+    quantity: int,
+    *,
+    lines: list[Line],
+    vat_percent: float,
+    vat_minor: int,
+    total_minor: int,
+    facts: list[tuple[str, str]],
+    notes: list[str],
+) -> Invoice:
     """The paper under the next number. The number comes last: until the commit everybody else waits for it.
 
     One moment decides the year of the number and the date that is printed, both by the calendar of Windhoek.
     """
     number = numbering.take(session, about.organiser_id, kind, about.moment)
     paper = Paper(
-        kind=kind, number=str(number), issued=day(about.moment, HOME), seller=about.seller, buyer=about.buyer,
-        facts=facts, lines=lines, vat_percent=vat_percent, vat_minor=vat_minor, total_minor=total_minor,
-        notes=notes, contact=about.contact,
-    )  # fmt: skip
+        kind=kind,
+        number=str(number),
+        issued=day(about.moment, HOME),
+        seller=about.seller,
+        buyer=about.buyer,
+        facts=facts,
+        lines=lines,
+        vat_percent=vat_percent,
+        vat_minor=vat_minor,
+        total_minor=total_minor,
+        notes=notes,
+        contact=about.contact,
+    )
     made = Invoice(
-        id=new_id(), block_id=about.block.id, organiser_id=about.organiser_id, kind=kind, year=number.year,
-        sequence=number.sequence, number=paper.number, quantity=quantity, total_minor=total_minor,
-        paper=paper.as_json(), issued_at=about.moment,
-    )  # fmt: skip
+        id=new_id(),
+        block_id=about.block.id,
+        organiser_id=about.organiser_id,
+        kind=kind,
+        year=number.year,
+        sequence=number.sequence,
+        number=paper.number,
+        quantity=quantity,
+        total_minor=total_minor,
+        paper=paper.as_json(),
+        issued_at=about.moment,
+    )
     session.add(made)
     session.flush()
     return made

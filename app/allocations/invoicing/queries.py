@@ -65,14 +65,17 @@ def summary(block_id: Any) -> ColumnElement[Any]:
     found: ColumnElement[Any] = (
         select(
             func.json_build_object(
-                "number", Invoice.number,
-                "status", case((noted, CREDITED), else_=ISSUED),
-                "total_minor", Invoice.total_minor,
+                "number",
+                Invoice.number,
+                "status",
+                case((noted, CREDITED), else_=ISSUED),
+                "total_minor",
+                Invoice.total_minor,
             )
         )
         .where(Invoice.block_id == block_id, Invoice.kind == INVOICE)
         .scalar_subquery()
-    )  # fmt: skip
+    )
     return found
 
 

@@ -15,13 +15,23 @@ from app.events import queries as events
 from app.events.models import Event, TicketType
 
 SUBJECT = (
-    select(AllocationBlock, Event.name, Event.venue, Event.city, Event.starts_at, Event.timezone, TicketType.name,
-           Account, OrganiserProfile.org_name, func.now())
+    select(
+        AllocationBlock,
+        Event.name,
+        Event.venue,
+        Event.city,
+        Event.starts_at,
+        Event.timezone,
+        TicketType.name,
+        Account,
+        OrganiserProfile.org_name,
+        func.now(),
+    )
     .join(Event, Event.id == AllocationBlock.event_id)
     .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
     .join(Account, Account.id == Event.organiser_id)
     .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,7 @@ def _page(canvas: Canvas, pen: Pen, ticket: Ticket) -> None:
     canvas.setFillColor(DUNE)
     canvas.rect(0, HIGH - 4 * mm, WIDE, 4 * mm, stroke=0, fill=1)
     pen.draw(ticket.organiser, LEFT, HIGH - 18 * mm, size=11, colour=MUTED, across=RIGHT - LEFT - 68 * mm)
-    pen.draw(f"{ticket.kind} · Admits one", RIGHT, HIGH - 18 * mm, font=BOLD, size=11, right=True,
-             across=62 * mm)  # fmt: skip
+    pen.draw(f"{ticket.kind} · Admits one", RIGHT, HIGH - 18 * mm, font=BOLD, size=11, right=True, across=62 * mm)
     y = _paragraph(pen, ticket.event, LEFT, HIGH - 32 * mm, BOLD, 26, RIGHT - LEFT, most=6)
     y = _paragraph(pen, ticket.when, LEFT, y - 3 * mm, REGULAR, 13, RIGHT - LEFT, most=1)
     y = _paragraph(pen, ticket.where, LEFT, y - 1 * mm, REGULAR, 13, RIGHT - LEFT, most=4)
@@ -126,8 +125,15 @@ def _small(canvas: Canvas, pen: Pen, ticket: Ticket, x: float, y: float, number:
     for text in ("Admits one", ticket.host, ticket.where):
         if text:
             line = _paragraph(pen, text, beside, line, REGULAR, 8, room, most=2)
-    pen.draw(f"{ticket.organiser} · no. {number}", x + WIDE / COLUMNS - 8 * mm, y + 9 * mm, size=7, colour=MUTED,
-             right=True, across=42 * mm)  # fmt: skip
+    pen.draw(
+        f"{ticket.organiser} · no. {number}",
+        x + WIDE / COLUMNS - 8 * mm,
+        y + 9 * mm,
+        size=7,
+        colour=MUTED,
+        right=True,
+        across=42 * mm,
+    )
 
 
 def _cuts(canvas: Canvas) -> None:

@@ -16,14 +16,30 @@ from app.events.models import Event, TicketType
 
 UNNAMED = "Bearer of this ticket"
 FACTS = (
-    AllocationSlot.id, AllocationSlot.code, AllocationSlot.name, AllocationSlot.email, AllocationSlot.delivery,
-    AllocationSlot.status, AllocationSlot.generation, AllocationSlot.party_size, AllocationBlock.name.label("block"),
-    AllocationBlock.holder_name, AllocationBlock.holder_organisation, AllocationBlock.release_at,
+    AllocationSlot.id,
+    AllocationSlot.code,
+    AllocationSlot.name,
+    AllocationSlot.email,
+    AllocationSlot.delivery,
+    AllocationSlot.status,
+    AllocationSlot.generation,
+    AllocationSlot.party_size,
+    AllocationBlock.name.label("block"),
+    AllocationBlock.holder_name,
+    AllocationBlock.holder_organisation,
+    AllocationBlock.release_at,
     TicketType.name.label("kind"),
-    Event.name.label("event"), Event.venue, Event.city, Event.starts_at, Event.timezone,
-    OrganiserProfile.org_name, Account.id.label("organiser_id"), Account.name.label("organiser_name"),
-    Account.email.label("contact"), *books.ENDS,
-)  # fmt: skip
+    Event.name.label("event"),
+    Event.venue,
+    Event.city,
+    Event.starts_at,
+    Event.timezone,
+    OrganiserProfile.org_name,
+    Account.id.label("organiser_id"),
+    Account.name.label("organiser_name"),
+    Account.email.label("contact"),
+    *books.ENDS,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

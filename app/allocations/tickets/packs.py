@@ -51,8 +51,14 @@ CLAIM = books.sql(
         "SELECT count(*) FROM touched",
     )
 )
-PACK = (TicketPack.id, TicketPack.block_id, TicketPack.count, TicketPack.status, TicketPack.drawn,
-        TicketPack.created_at)  # fmt: skip
+PACK = (
+    TicketPack.id,
+    TicketPack.block_id,
+    TicketPack.count,
+    TicketPack.status,
+    TicketPack.drawn,
+    TicketPack.created_at,
+)
 
 
 def make_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> dict[str, Any]:
@@ -80,14 +86,18 @@ def pack(caller: Caller, event_id: str, block_id: str, pack_id: str) -> dict[str
 
 def packs(caller: Caller, event_id: str, block_id: str) -> list[dict[str, Any]]:
     """The packs of a block, the newest first, a hundred at most. Raises NotFound."""
-    rows = db.session.execute(
-        select(AllocationBlock.id.label("of"), *PACK)
-        .join(Event, Event.id == AllocationBlock.event_id)
-        .outerjoin(TicketPack, TicketPack.block_id == AllocationBlock.id)
-        .where(AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
-        .order_by(TicketPack.created_at.desc(), TicketPack.id.desc())
-        .limit(100)
-    ).mappings().all()  # fmt: skip
+    rows = (
+        db.session.execute(
+            select(AllocationBlock.id.label("of"), *PACK)
+            .join(Event, Event.id == AllocationBlock.event_id)
+            .outerjoin(TicketPack, TicketPack.block_id == AllocationBlock.id)
+            .where(AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
+            .order_by(TicketPack.created_at.desc(), TicketPack.id.desc())
+            .limit(100)
+        )
+        .mappings()
+        .all()
+    )
     if not rows:
         raise NotFound()
     return [{**row, "progress": 100 * row["drawn"] // row["count"]} for row in rows if row["id"] is not None]
@@ -151,12 +161,16 @@ def _set(session: Session, pack_id: str, **values: Any) -> None:
 
 
 def _row(caller: Caller, event_id: str, block_id: str, pack_id: str) -> RowMapping:
-    row = db.session.execute(
-        select(*PACK)
-        .join(AllocationBlock, AllocationBlock.id == TicketPack.block_id)
-        .join(Event, Event.id == AllocationBlock.event_id)
-        .where(TicketPack.id == pack_id, AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
-    ).mappings().first()  # fmt: skip
+    row = (
+        db.session.execute(
+            select(*PACK)
+            .join(AllocationBlock, AllocationBlock.id == TicketPack.block_id)
+            .join(Event, Event.id == AllocationBlock.event_id)
+            .where(TicketPack.id == pack_id, AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
+        )
+        .mappings()
+        .first()
+    )
     if row is None:
         raise NotFound()
     return row

@@ -59,5 +59,6 @@ def request_link(*, token: str, purpose: str) -> list[str]:
 def _spend(session: ReadOrWriteSession, application: Application) -> None:
     for standing in throttle.hit_all(session, (GAP, application.id), (PER_DAY, application.id)):
         if standing.exceeded:
-            raise Throttled("A link was mailed already; look for it, also among unwanted mail.",
-                            retry_after=standing.seconds)  # fmt: skip
+            raise Throttled(
+                "A link was mailed already; look for it, also among unwanted mail.", retry_after=standing.seconds
+            )

@@ -14,9 +14,11 @@ from app.web.blueprint import Blueprint
 from app.web.limits import Limit
 
 blp = Blueprint(
-    "allocation_papers", __name__, url_prefix="/api/events",
+    "allocation_papers",
+    __name__,
+    url_prefix="/api/events",
     description="Invoices and credit notes of blocks, and packs of tickets for the door",
-)  # fmt: skip
+)
 OF_BLOCK = "/<eventId>/allocations/<blockId>"
 DRAWING = Limit(120)
 HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": "sandbox; default-src 'none'"}
@@ -55,8 +57,11 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Any:
 
 
 @blp.get(
-    f"{OF_BLOCK}/invoice", access=ORGANISER_READS, returns=schemas.InvoiceData, errors=[errors.InvoiceNotIssued],
-)  # fmt: skip
+    f"{OF_BLOCK}/invoice",
+    access=ORGANISER_READS,
+    returns=schemas.InvoiceData,
+    errors=[errors.InvoiceNotIssued],
+)
 def invoice(event_id: str, block_id: str) -> Any:
     """Read the number and the sums of a block's invoice, and its credit notes."""
     return queries.papers(current_caller(), event_id, block_id)

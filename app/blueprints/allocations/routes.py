@@ -18,9 +18,11 @@ from app.web.limits import Limit
 from app.web.paging import Listing
 
 blp = Blueprint(
-    "allocations", __name__, url_prefix="/api/events",
+    "allocations",
+    __name__,
+    url_prefix="/api/events",
     description="Blocks of tickets: handed out, claimed, admitted",
-)  # fmt: skip
+)
 BLOCKS = Listing("allocations", answers.AllocationRow, queries.BLOCK_SORTS, "createdAt")
 MAILING = Limit(60)
 NOTHING_TO_GIVE = [EventClosed, errors.ReleaseTimePassed]

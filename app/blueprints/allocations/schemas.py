@@ -45,9 +45,11 @@ class QuoteBody(Needing):
     kind = Choice(*KINDS, load_default="group")
     holder = Object(Holder, allow_none=True)
     unit_price_minor = Whole(
-        min=0, max=MOST_MONEY, allow_none=True,
+        min=0,
+        max=MOST_MONEY,
+        allow_none=True,
         metadata={"example": 85000, "description": "the present price unless given; 0 is complimentary"},
-    )  # fmt: skip
+    )
     promo_code = Text(max=40, allow_none=True, metadata={"rare": True, "example": "EARLYBIRD"})
     release_at = EndMoment(
         allow_none=True, metadata={"rare": True, "description": "unclaimed places go back then; in the event's zone"}

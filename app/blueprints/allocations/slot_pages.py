@@ -24,6 +24,10 @@ def with_slots(
     after = paging.decoded(cursor, place, COLUMN) if cursor is not None else None
     page = page_of(
         slots(block["id"], **filters),
-        id_column=COLUMN, order=Order(COLUMN, False), limit=limit, after=after, with_total=with_total,
-    )  # fmt: skip
+        id_column=COLUMN,
+        order=Order(COLUMN, False),
+        limit=limit,
+        after=after,
+        with_total=with_total,
+    )
     return {**block, "slots": page.rows, "pagination": paging.told(page, place)}

@@ -21,9 +21,11 @@ from app.web.paging import Listing
 from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
 blp = Blueprint(
-    "applications", __name__, url_prefix="/api/merchant-applications",
+    "applications",
+    __name__,
+    url_prefix="/api/merchant-applications",
     description="Merchant applications: submit, decide, documents, stall fee",
-)  # fmt: skip
+)
 activation = Blueprint(
     "activation", __name__, url_prefix="/api/merchant-activation", description="The merchant's account"
 )
@@ -133,10 +135,13 @@ def documents(token: str) -> Any:
     limit=FOLLOWING,
     max_bytes=UPLOADS,
     errors=[
-        errors.LinkExpired, errors.DocumentTooLarge, errors.DocumentKindUnsupported, errors.DocumentsMissing,
+        errors.LinkExpired,
+        errors.DocumentTooLarge,
+        errors.DocumentKindUnsupported,
+        errors.DocumentsMissing,
         errors.DocumentsClosed,
     ],
-)  # fmt: skip
+)
 @missing_counts
 def hand_in(token: str, submit: bool, **files: Any) -> Any:
     """Upload documents, the field's name being the kind; an empty body hands them in."""
@@ -205,10 +210,15 @@ def pay(token: str, **body: Any) -> Any:
     returns=answers.StartedData,
     limit=TRYING_CODES,
     errors=[
-        errors.ApplicationsClosed, errors.LinkExpired, errors.OtpWrong, errors.PaymentExpired, errors.PaymentDeclined,
-        errors.PaymentNotStarted, errors.PaymentInProgress,
+        errors.ApplicationsClosed,
+        errors.LinkExpired,
+        errors.OtpWrong,
+        errors.PaymentExpired,
+        errors.PaymentDeclined,
+        errors.PaymentNotStarted,
+        errors.PaymentInProgress,
     ],
-)  # fmt: skip
+)
 @missing_counts
 def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> Any:
     """Confirm the payment with the code; `processing` while the rail has not said how it ended."""

@@ -20,8 +20,9 @@ ONE = "/campaigns/<campaignId>"
 COUNTING = Limit(60)
 
 
-@blp.post("/audience-preview", access=ORGANISER_READS, body=schemas.AudienceBody, returns=answers.PreviewData,
-          limit=COUNTING)  # fmt: skip
+@blp.post(
+    "/audience-preview", access=ORGANISER_READS, body=schemas.AudienceBody, returns=answers.PreviewData, limit=COUNTING
+)
 def preview_audience(id: str, **body: Any) -> Any:
     """Count who would be written to, and why others would not; nothing is kept or sent.
 
@@ -30,8 +31,15 @@ def preview_audience(id: str, **body: Any) -> Any:
     return counting.preview(current_caller(), id, keeping.audience_of(body))
 
 
-@blp.post("/broadcast", access=ORGANISER_MAILS, body=schemas.NewCampaign, returns=answers.BroadcastData, status=202,
-          idempotent=True, errors=[MailLimitReached])  # fmt: skip
+@blp.post(
+    "/broadcast",
+    access=ORGANISER_MAILS,
+    body=schemas.NewCampaign,
+    returns=answers.BroadcastData,
+    status=202,
+    idempotent=True,
+    errors=[MailLimitReached],
+)
 def broadcast(id: str, **body: Any) -> Any:
     """Send a campaign now, at a time, or keep it as a draft.
 
@@ -42,8 +50,12 @@ def broadcast(id: str, **body: Any) -> Any:
     return made, {"ETag": f'"{made["version"]}"'}
 
 
-@blp.get("/campaigns", access=ORGANISER_READS, query=schemas.CampaignFilters,
-         returns=Listing("campaigns", answers.CampaignRow, queries.SORTS, "-createdAt"))  # fmt: skip
+@blp.get(
+    "/campaigns",
+    access=ORGANISER_READS,
+    query=schemas.CampaignFilters,
+    returns=Listing("campaigns", answers.CampaignRow, queries.SORTS, "-createdAt"),
+)
 def list_campaigns(id: str, **filters: Any) -> Any:
     """List an event's campaigns with what became of their messages."""
     return queries.campaigns(current_caller(), id, **filters)
@@ -55,45 +67,76 @@ def read_campaign(id: str, campaign_id: str) -> Any:
     return queries.campaign(current_caller(), id, campaign_id)
 
 
-@blp.patch(ONE, access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow, versioned=True,
-           errors=[errors.CampaignFrozen, MailLimitReached])  # fmt: skip
+@blp.patch(
+    ONE,
+    access=ORGANISER_MAILS,
+    body=schemas.CampaignChanges,
+    returns=answers.CampaignRow,
+    versioned=True,
+    errors=[errors.CampaignFrozen, MailLimitReached],
+)
 def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
     row = actions.change_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
     return row, {"ETag": f'"{row["version"]}"'}
 
 
-@blp.post(f"{ONE}/cancel", access=ORGANISER, returns=answers.CampaignRow, idempotent=True,
-          errors=[errors.CampaignStarted])  # fmt: skip
+@blp.post(
+    f"{ONE}/cancel", access=ORGANISER, returns=answers.CampaignRow, idempotent=True, errors=[errors.CampaignStarted]
+)
 def cancel_campaign(id: str, campaign_id: str) -> Any:
     """Call off a campaign that has not begun."""
     return actions.cancel_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id)
 
 
-@blp.post(f"{ONE}/duplicate", access=ORGANISER_MAILS, body=schemas.CampaignChanges, returns=answers.CampaignRow,
-          status=201, idempotent=True, errors=[MailLimitReached])  # fmt: skip
+@blp.post(
+    f"{ONE}/duplicate",
+    access=ORGANISER_MAILS,
+    body=schemas.CampaignChanges,
+    returns=answers.CampaignRow,
+    status=201,
+    idempotent=True,
+    errors=[MailLimitReached],
+)
 def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Copy a campaign as a draft; the fields that are sent take the place of its own."""
     row = actions.duplicate(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
     return row, {"ETag": f'"{row["version"]}"'}
 
 
-@blp.get(f"{ONE}/uncertain", access=ORGANISER_READS,
-         returns=Listing("recipients", answers.RecipientRow, queries.RECIPIENT_SORTS, "id"))  # fmt: skip
+@blp.get(
+    f"{ONE}/uncertain",
+    access=ORGANISER_READS,
+    returns=Listing("recipients", answers.RecipientRow, queries.RECIPIENT_SORTS, "id"),
+)
 def list_uncertain(id: str, campaign_id: str) -> Any:
     """List those of whom nobody knows whether the message reached them: the line broke after it was handed over."""
     return queries.uncertain(current_caller(), id, campaign_id)
 
 
-@blp.post(f"{ONE}/resend-uncertain", access=ORGANISER_MAILS, body=schemas.ResendBody, returns=answers.Resent,
-          status=202, idempotent=True, errors=[errors.NothingUncertain])  # fmt: skip
+@blp.post(
+    f"{ONE}/resend-uncertain",
+    access=ORGANISER_MAILS,
+    body=schemas.ResendBody,
+    returns=answers.Resent,
+    status=202,
+    idempotent=True,
+    errors=[errors.NothingUncertain],
+)
 def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked."""
     return actions.resend_uncertain(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
 
 
-@blp.post("/test", access=ORGANISER_MAILS, body=schemas.TestBody, returns=answers.TestData, status=202, idempotent=True,
-          errors=[errors.NoWayToYou, Throttled])  # fmt: skip
+@blp.post(
+    "/test",
+    access=ORGANISER_MAILS,
+    body=schemas.TestBody,
+    returns=answers.TestData,
+    status=202,
+    idempotent=True,
+    errors=[errors.NoWayToYou, Throttled],
+)
 def send_test(id: str, **body: Any) -> Any:
     """Send the texts to yourself, as others would get them, each variant once."""
     return actions.send_test(caller=current_caller(), event_id=id, **body)
@@ -105,8 +148,15 @@ def list_templates(id: str) -> Any:
     return queries.templates(current_caller(), id)
 
 
-@blp.post("/upload-image", access=ORGANISER, files=PictureFile, returns=Picture, status=201, max_bytes=MAX_UPLOAD,
-          errors=UPLOAD_ERRORS)  # fmt: skip
+@blp.post(
+    "/upload-image",
+    access=ORGANISER,
+    files=PictureFile,
+    returns=Picture,
+    status=201,
+    max_bytes=MAX_UPLOAD,
+    errors=UPLOAD_ERRORS,
+)
 def upload_image(id: str, file: Any) -> Any:
     """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`."""
     return actions.upload_image(caller=current_caller(), event_id=id, data=file.read())

@@ -56,11 +56,15 @@ def _fields(*, required: bool) -> dict[str, Any]:
         "send_now": Flag(**need, metadata={"example": False}),
         "audience_type": Choice(*AUDIENCES, **need),
         "user_ids": Listed(
-            Id(), max=MOST_USERS, example=[ID["example"]], doubles=True, allow_none=True,
+            Id(),
+            max=MOST_USERS,
+            example=[ID["example"]],
+            doubles=True,
+            allow_none=True,
             metadata={"rare": True, "description": "for specific_users: a list, or one text with commas"},
         ),
         "respect_preferences": Flag(**need, metadata={"example": True}),
-    }  # fmt: skip
+    }
 
 
 def _made(name: str, doc: str, members: dict[str, Any]) -> type[Schema]:
@@ -72,9 +76,13 @@ CampaignChanges = _made("CampaignChanges", "Fields of a campaign.", _fields(requ
 AudienceBody = _made(
     "AudienceBody",
     "As much of a campaign as is known; by default the holders, by e-mail, their preferences respected.",
-    {**_fields(required=False), "channels": channels(load_default=lambda: ["email"]),
-     "audience_type": Choice(*AUDIENCES, load_default=HOLDERS), "respect_preferences": Flag(load_default=True)},
-)  # fmt: skip
+    {
+        **_fields(required=False),
+        "channels": channels(load_default=lambda: ["email"]),
+        "audience_type": Choice(*AUDIENCES, load_default=HOLDERS),
+        "respect_preferences": Flag(load_default=True),
+    },
+)
 
 
 class TestBody(Needing, Checked):

@@ -37,12 +37,25 @@ class AddressedSchema(ActivationSchema):
     email = Email(required=True)
 
 
-NAME = Input("name", "Your name", autocomplete="name",
-             says={"required": "Enter your name.", "too_short": "Enter your whole name.",
-                   "too_long": "Shorten your name to 80 characters."})  # fmt: skip
-ADDRESS = Input("email", "Your e-mail address", hint="You will sign in with it.", type="email", autocomplete="username",
-                inputmode="email", says={"required": "Enter your e-mail address.",
-                                         "invalid_email": "Enter an address like name@example.com."})  # fmt: skip
+NAME = Input(
+    "name",
+    "Your name",
+    autocomplete="name",
+    says={
+        "required": "Enter your name.",
+        "too_short": "Enter your whole name.",
+        "too_long": "Shorten your name to 80 characters.",
+    },
+)
+ADDRESS = Input(
+    "email",
+    "Your e-mail address",
+    hint="You will sign in with it.",
+    type="email",
+    autocomplete="username",
+    inputmode="email",
+    says={"required": "Enter your e-mail address.", "invalid_email": "Enter an address like name@example.com."},
+)
 PASSWORD = Input(
     "password",
     "Choose a password, or enter the one you have",
@@ -57,8 +70,13 @@ PASSWORD = Input(
     },
     about=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
 )
-MESSAGE = Input("message", "A message to the organiser", hint="For example when you want to set up.", type="textarea",
-                says={"too_long": "Shorten the message to 1 000 characters."})  # fmt: skip
+MESSAGE = Input(
+    "message",
+    "A message to the organiser",
+    hint="For example when you want to set up.",
+    type="textarea",
+    says={"too_long": "Shorten the message to 1 000 characters."},
+)
 LANDING = Input("path", "Where to go then", type="hidden")
 
 

@@ -26,12 +26,16 @@ PAGE, TICKETS, KEPT = "console/claim.html", "tickets", 8
 blueprint = Pages("claim", __name__, url_prefix="/claim")
 View = Callable[..., ResponseReturnValue]
 DEAD = {
-    "LINK_USED": ("This ticket has been claimed", "It went to the address that was given then: look for it in that "
-                  "mailbox, also among unwanted mail."),
+    "LINK_USED": (
+        "This ticket has been claimed",
+        "It went to the address that was given then: look for it in that mailbox, also among unwanted mail.",
+    ),
     "LINK_EXPIRED": ("This link has ended", ""),
-    "NO_SLOTS_LEFT": ("All places are taken", "Everybody who was quicker has one of them. If a place is given back, "
-                      "this same link gives it out again."),
-}  # fmt: skip
+    "NO_SLOTS_LEFT": (
+        "All places are taken",
+        "Everybody who was quicker has one of them. If a place is given back, this same link gives it out again.",
+    ),
+}
 
 
 class ClaimSchema(Query):
@@ -109,9 +113,13 @@ def dead_page(token: str, error: AppError) -> Response:
     title, hint = DEAD[error.code]
     around = queries.around(token)
     return page(
-        "console/claim_dead.html", status=error.status, title=title, hint=hint or error.text, around=around,
+        "console/claim_dead.html",
+        status=error.status,
+        title=title,
+        hint=hint or error.text,
+        around=around,
         contact=around.contact if around else None,
-    )  # fmt: skip
+    )
 
 
 @blueprint.get("/<token>")
@@ -154,9 +162,13 @@ def ticket(token: str) -> ResponseReturnValue:
     codes = [(each, Markup(qr.svg(each.code))) for each in tickets]  # noqa: S704
     first = tickets[0]
     return page(
-        "console/claim_ticket.html", first=first, codes=codes, token=token, contact=first.contact,
+        "console/claim_ticket.html",
+        first=first,
+        codes=codes,
+        token=token,
+        contact=first.contact,
         e_ticket=first.delivery == E_TICKET,
-    )  # fmt: skip
+    )
 
 
 @blueprint.get("/<token>/ticket.pdf")
@@ -174,10 +186,15 @@ def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
     zone = found["timezone"]
     until = found.get("expires_at") or found["release_at"]
     return form_page(
-        PAGE, form, token=token, found=found, contact=found["contact_email"],
-        begins=moment(found["starts_at"], zone), until=moment(until, zone) if until else "",
+        PAGE,
+        form,
+        token=token,
+        found=found,
+        contact=found["contact_email"],
+        begins=moment(found["starts_at"], zone),
+        until=moment(until, zone) if until else "",
         where=", ".join(each for each in (found["venue"], found["city"]) if each),
-    )  # fmt: skip
+    )
 
 
 def _own(token: str) -> str | None:

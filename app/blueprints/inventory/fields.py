@@ -12,13 +12,29 @@ from app.inventory.columns import DATE, LINK, PLACES, QUANTITY, Column
 from app.web.fields import Coded, Number, Text, problem
 
 EXAMPLES = {
-    "name": "Windhoek Lager 330 ml", "sku": "BEE-00001", "imageUrl": "https://media.example.com/lager.jpg",
-    "productType": "drink", "expiryDate": "2027-02-03", "category": "Beer", "brand": "Windhoek",
-    "supplier": "Namibia Breweries", "barcode": "0040315078324", "storageLocation": "Tent 3, shelf 2",
-    "batchNumber": "B3488", "unit": "case", "costPrice": 285.14, "sellPrice": 381.57, "taxRate": 15,
-    "parLevel": 120, "minOrderQty": 24, "reorderLevel": 40, "onHand": 84, "reserved": 0, "damaged": 0,
+    "name": "Windhoek Lager 330 ml",
+    "sku": "BEE-00001",
+    "imageUrl": "https://media.example.com/lager.jpg",
+    "productType": "drink",
+    "expiryDate": "2027-02-03",
+    "category": "Beer",
+    "brand": "Windhoek",
+    "supplier": "Namibia Breweries",
+    "barcode": "0040315078324",
+    "storageLocation": "Tent 3, shelf 2",
+    "batchNumber": "B3488",
+    "unit": "case",
+    "costPrice": 285.14,
+    "sellPrice": 381.57,
+    "taxRate": 15,
+    "parLevel": 120,
+    "minOrderQty": 24,
+    "reorderLevel": 40,
+    "onHand": 84,
+    "reserved": 0,
+    "damaged": 0,
     "notes": "opened: 2 boxes",
-}  # fmt: skip
+}
 
 
 class Exact(Number):

@@ -23,9 +23,13 @@ class ReportQuery(Query):
 
     type = Choice(*REPORTS, load_default="summary")
     format = Choice(*FORMATS, load_default="json", metadata={"description": "a pdf is made by a worker: 202"})
-    since = Moment(data_key="from", load_default=None, metadata={
-        "description": f"for movements and charts of days; without it {LAST_DAYS} days; a naive time is the event's"
-    })  # fmt: skip
+    since = Moment(
+        data_key="from",
+        load_default=None,
+        metadata={
+            "description": f"for movements and charts of days; without it {LAST_DAYS} days; a naive time is the event's"
+        },
+    )
     until = EndMoment(data_key="to", load_default=None)
     within_days = Whole(min=0, max=MOST_DAYS, load_default=90, metadata={"description": "for what expires"})
     job_id = Secret(max=24, load_default=None, metadata={**ID, "description": "long work, and nothing else is asked"})

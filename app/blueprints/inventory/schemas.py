@@ -27,8 +27,15 @@ FIELD_FILTERS = {each.attribute: field_of(each) for each in COLUMNS}
 class Filters(_made("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query)):  # type: ignore[misc]
     """Filters of lists of items: every field by its value, text in any case."""
 
-    q = Text(min=1, max=200, metadata={"example": "lager", "description": "beginnings of words in name, SKU, category, "
-             "brand, supplier, barcode, storage location and batch"})  # fmt: skip
+    q = Text(
+        min=1,
+        max=200,
+        metadata={
+            "example": "lager",
+            "description": "beginnings of words in name, SKU, category, "
+            "brand, supplier, barcode, storage location and batch",
+        },
+    )
     low_stock = Flag(metadata={"description": "at or below the reorder level, or not"})
     expiring_before = Day(metadata={"example": "2027-02-28"})
 

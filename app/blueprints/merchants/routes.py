@@ -25,9 +25,13 @@ def read_merchant() -> Any:
 
 
 @blp.patch(
-    "/me", access=MERCHANT, body=schemas.MerchantChanges, returns=schemas.MerchantAccount, versioned=True,
+    "/me",
+    access=MERCHANT,
+    body=schemas.MerchantChanges,
+    returns=schemas.MerchantAccount,
+    versioned=True,
     errors=[EmailNotVerified, errors.MerchantDeleted],
-)  # fmt: skip
+)
 def change_merchant(**body: Any) -> Any:
     """Change one's own account as a merchant.
 
@@ -53,8 +57,13 @@ def pause_merchant() -> Any:
     return actions.pause(caller=current_caller())
 
 
-@blp.post("/me/resume", access=MERCHANT, body=schemas.ResumeBody, returns=schemas.StatusData,
-          errors=[*PASSWORD_ERRORS, errors.MerchantDeleted])  # fmt: skip
+@blp.post(
+    "/me/resume",
+    access=MERCHANT,
+    body=schemas.ResumeBody,
+    returns=schemas.StatusData,
+    errors=[*PASSWORD_ERRORS, errors.MerchantDeleted],
+)
 def resume_merchant(current_password: str, **body: Any) -> Any:
     """End the pause; stalls stay closed until they are opened."""
     return actions.resume(caller=current_caller(), current_password=current_password)

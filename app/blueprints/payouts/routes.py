@@ -44,8 +44,12 @@ def request_payout(**body: Any) -> Any:
     return made, {"ETag": f'"{made["version"]}"'}
 
 
-@blp.get("", access=MERCHANT, query=schemas.PayoutFilters, returns=Listing("payoutRequests", schemas.PayoutRow,
-                                                                     queries.SORTS, "-createdAt"))  # fmt: skip
+@blp.get(
+    "",
+    access=MERCHANT,
+    query=schemas.PayoutFilters,
+    returns=Listing("payoutRequests", schemas.PayoutRow, queries.SORTS, "-createdAt"),
+)
 def list_payouts(**filters: Any) -> Any:
     """List one's own payouts, the newest first."""
     return queries.listed(current_caller(), **filters)

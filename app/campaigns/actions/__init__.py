@@ -8,5 +8,13 @@ from app.campaigns.actions.picture import upload_image
 from app.campaigns.actions.resend import resend_uncertain
 from app.campaigns.actions.test import send_test
 
-__all__ = ["broadcast", "cancel_campaign", "change_campaign", "click", "duplicate", "resend_uncertain", "send_test",
-           "upload_image"]  # fmt: skip
+__all__ = [
+    "broadcast",
+    "cancel_campaign",
+    "change_campaign",
+    "click",
+    "duplicate",
+    "resend_uncertain",
+    "send_test",
+    "upload_image",
+]

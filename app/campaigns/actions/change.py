@@ -29,9 +29,15 @@ def change_campaign(
             raise CampaignFrozen(status=was["status"])
         keeping.unschedule(was)
         row = keeping.change(
-            session, caller, was, "changed", **drafts.columns(checked), status=keeping.state_of(checked),
-            scheduled_at=checked["scheduled_at"], turn=was["turn"] + 1,
-        )  # fmt: skip
+            session,
+            caller,
+            was,
+            "changed",
+            **drafts.columns(checked),
+            status=keeping.state_of(checked),
+            scheduled_at=checked["scheduled_at"],
+            turn=was["turn"] + 1,
+        )
         keeping.start(session, caller, row)
     return {**row, "tallies": None}
 

@@ -103,14 +103,23 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     if not rows:
         return []
     jobs = [job for job, _, _ in rows]
-    written = rows_within(session, INSERT, {
-        "kinds": [job.kind for job in jobs], "classes": [job.delivery.value for job in jobs],
-        "criticals": [job.critical for job in jobs], "bulks": [job.bulk for job in jobs],
-        "tries": [job.max_attempts for job in jobs], "keys": [key for _, key, _ in rows],
-        "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
-        "aggregate": aggregate, "request_id": request_id.get() or None,
-        **_moment("run", run_at), **_moment("end", not_after),
-    })  # fmt: skip
+    written = rows_within(
+        session,
+        INSERT,
+        {
+            "kinds": [job.kind for job in jobs],
+            "classes": [job.delivery.value for job in jobs],
+            "criticals": [job.critical for job in jobs],
+            "bulks": [job.bulk for job in jobs],
+            "tries": [job.max_attempts for job in jobs],
+            "keys": [key for _, key, _ in rows],
+            "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
+            "aggregate": aggregate,
+            "request_id": request_id.get() or None,
+            **_moment("run", run_at),
+            **_moment("end", not_after),
+        },
+    )
     due = [outbox_id for outbox_id, is_due in written if is_due]
     if due:
         _ring_once(session, due[0])

@@ -7,5 +7,13 @@ from app.inventory.actions.remind import change_reminder, trigger
 from app.inventory.actions.reorder import reorder
 from app.inventory.actions.report import report_on_paper
 
-__all__ = ["adjust", "change_item", "change_reminder", "create_item", "import_stock", "reorder", "report_on_paper",
-           "trigger"]  # fmt: skip
+__all__ = [
+    "adjust",
+    "change_item",
+    "change_reminder",
+    "create_item",
+    "import_stock",
+    "reorder",
+    "report_on_paper",
+    "trigger",
+]

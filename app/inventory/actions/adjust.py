@@ -36,10 +36,19 @@ def adjust(
     NotFound, InsufficientStock, QuantityTooLarge, StaleStock, ValidationFailed.
     """
     asked = {
-        "item": item_id, "event": event_id, "caller": caller.id, "all": caller.has_tier(WRITES), "delta": delta,
-        "counted": counted, "reason": reason or ("count" if counted is not None else "correction"), "note": note,
-        "reference": reference, "expected": expected_on_hand, "occurred_at": None, "bucket": bucket,
-    }  # fmt: skip
+        "item": item_id,
+        "event": event_id,
+        "caller": caller.id,
+        "all": caller.has_tier(WRITES),
+        "delta": delta,
+        "counted": counted,
+        "reason": reason or ("count" if counted is not None else "correction"),
+        "note": note,
+        "reference": reference,
+        "expected": expected_on_hand,
+        "occurred_at": None,
+        "bucket": bucket,
+    }
     if occurred_at is None:
         return _answered(write_row(adjusting.statement(bucket), asked), asked)
     with transaction() as session:

@@ -22,8 +22,18 @@ from app.inventory import reading_reminders, reminders
 from app.inventory.models import Reminder
 
 TRIGGERS = Rule("inventory-trigger", 20, timedelta(hours=1))
-COLUMNS = ("enabled", "frequency", "hour", "weekday", "recipients", "expiring_within_days", "include_low_stock",
-           "include_expiring", "next_at", "version")  # fmt: skip
+COLUMNS = (
+    "enabled",
+    "frequency",
+    "hour",
+    "weekday",
+    "recipients",
+    "expiring_within_days",
+    "include_low_stock",
+    "include_expiring",
+    "next_at",
+    "version",
+)
 
 
 def change_reminder(*, caller: Caller, event_id: str, expected_version: int | None, **changes: Any) -> dict[str, Any]:
@@ -62,9 +72,7 @@ def change_reminder(*, caller: Caller, event_id: str, expected_version: int | No
 @on_timezone_change
 def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
     """Keeps the hour of an event's reminder by the clock of its new zone. One that is due already goes out first."""
-    statement = select(Reminder).where(
-        Reminder.event_id == event_id, Reminder.enabled, Reminder.next_at > func.now()
-    )  # fmt: skip
+    statement = select(Reminder).where(Reminder.event_id == event_id, Reminder.enabled, Reminder.next_at > func.now())
     reminder = session.scalar(statement.with_for_update(key_share=True))
     if reminder is not None:
         reminder.next_at = reminders.next_at(

@@ -10,8 +10,9 @@ from app.inventory.importing.reading import STAGED
 EACH_TOLD = 500
 """Beyond so many items a listener is told once, and looks again."""
 
-_TYPES = {each.attribute: "numeric" if each.kind in PLACES else "date" if each.kind == DATE else "text"
-          for each in COLUMNS}  # fmt: skip
+_TYPES = {
+    each.attribute: "numeric" if each.kind in PLACES else "date" if each.kind == DATE else "text" for each in COLUMNS
+}
 _NEW = ", ".join(f"coalesce(s.{each}, i.{each}) AS {each}" for each in ATTRIBUTES)
 _SAME = ", ".join(f"coalesce(s.{each}, i.{each})" for each in ATTRIBUTES)
 _AS_IS = ", ".join(f"i.{each}" for each in ATTRIBUTES)

@@ -19,10 +19,14 @@ def add(sheet: Sheet, kind: str, found: Found) -> None:
 
 def _summary(sheet: Sheet, found: Found) -> None:
     totals = found["totals"]
-    sheet.figures([
-        ("items", figure(totals["items"])), ("low", figure(totals["lowStock"])),
-        ("past their date", figure(totals["expired"])), ("value at cost", money(int(totals["costValueMinor"]))),
-    ])  # fmt: skip
+    sheet.figures(
+        [
+            ("items", figure(totals["items"])),
+            ("low", figure(totals["lowStock"])),
+            ("past their date", figure(totals["expired"])),
+            ("value at cost", money(int(totals["costValueMinor"]))),
+        ]
+    )
     _unpriced(sheet, totals)
     _value_bars(sheet, "Value at cost by category", found["categories"], "category", totals["costValueMinor"], FEW_BARS)
     _value_bars(sheet, "Value at cost by supplier", found["suppliers"], "name", totals["costValueMinor"], FEW_BARS)
@@ -32,10 +36,13 @@ def _summary(sheet: Sheet, found: Found) -> None:
 
 def _valuation(sheet: Sheet, found: Found) -> None:
     totals = found["totals"]
-    sheet.figures([
-        ("items", figure(totals["items"])), ("value at cost", money(int(totals["costValueMinor"]))),
-        ("at sale price", money(int(totals["saleValueMinor"]))),
-    ])  # fmt: skip
+    sheet.figures(
+        [
+            ("items", figure(totals["items"])),
+            ("value at cost", money(int(totals["costValueMinor"]))),
+            ("at sale price", money(int(totals["saleValueMinor"]))),
+        ]
+    )
     _unpriced(sheet, totals)
     if totals["damagedValueMinor"]:
         sheet.note(f"Of it {money(int(totals['damagedValueMinor']))} at cost is damaged.")
@@ -45,11 +52,14 @@ def _valuation(sheet: Sheet, found: Found) -> None:
 
 def _movements(sheet: Sheet, found: Found) -> None:
     totals, days = found["totals"], found["days"]
-    sheet.figures([
-        ("movements", figure(totals["movements"])), ("items moved", figure(totals["items"])),
-        ("came in, at cost", money(sum(int(each["valueInMinor"]) for each in days))),
-        ("went out, at cost", money(sum(int(each["valueOutMinor"]) for each in days))),
-    ])  # fmt: skip
+    sheet.figures(
+        [
+            ("movements", figure(totals["movements"])),
+            ("items moved", figure(totals["items"])),
+            ("came in, at cost", money(sum(int(each["valueInMinor"]) for each in days))),
+            ("went out, at cost", money(sum(int(each["valueOutMinor"]) for each in days))),
+        ]
+    )
     _days(sheet, days)
     if found["reasons"]:
         why = [(each["reason"].capitalize(), each["movements"], figure(each["movements"])) for each in found["reasons"]]
@@ -59,20 +69,27 @@ def _movements(sheet: Sheet, found: Found) -> None:
 
 def _expiry(sheet: Sheet, found: Found) -> None:
     totals = found["totals"]
-    sheet.figures([
-        ("items", figure(totals["items"])), ("past their date", figure(totals["expired"])),
-        ("within a week", figure(totals["withinAWeek"])), ("value at cost", money(int(totals["costValueMinor"]))),
-    ])  # fmt: skip
+    sheet.figures(
+        [
+            ("items", figure(totals["items"])),
+            ("past their date", figure(totals["expired"])),
+            ("within a week", figure(totals["withinAWeek"])),
+            ("value at cost", money(int(totals["costValueMinor"]))),
+        ]
+    )
     _unpriced(sheet, totals)
     _periods(sheet, found)
 
 
 def _reorder(sheet: Sheet, found: Found) -> None:
     totals = found["totals"]
-    sheet.figures([
-        ("items to order", figure(totals["items"])), ("suppliers", figure(totals["suppliers"])),
-        ("expected cost", money(int(totals["costValueMinor"]))),
-    ])  # fmt: skip
+    sheet.figures(
+        [
+            ("items to order", figure(totals["items"])),
+            ("suppliers", figure(totals["suppliers"])),
+            ("expected cost", money(int(totals["costValueMinor"]))),
+        ]
+    )
     _unpriced(sheet, totals)
     _value_bars(sheet, "Expected cost by supplier", found["suppliers"], "name", totals["costValueMinor"])
 
@@ -82,8 +99,10 @@ def _unpriced(sheet: Sheet, totals: Found) -> None:
     if totals["withoutCostPrice"]:
         many = totals["withoutCostPrice"] != 1
         count = figure(totals["withoutCostPrice"])
-        sheet.note(f"{count} item{'s have' if many else ' has'} no cost price and {'count' if many else 'counts'} as "
-                   "nothing in the value.")  # fmt: skip
+        sheet.note(
+            f"{count} item{'s have' if many else ' has'} no cost price and {'count' if many else 'counts'} as "
+            "nothing in the value."
+        )
 
 
 def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int, most: int = 8) -> None:
@@ -125,8 +144,10 @@ def _periods(sheet: Sheet, found: Found) -> None:
 def _variances(sheet: Sheet, variances: list[Found]) -> None:
     if not variances:
         return
-    values = [(each["name"], each["valueMinor"] if each["valueMinor"] is not None else each["variance"],
-               _missing(each)) for each in variances]  # fmt: skip
+    values = [
+        (each["name"], each["valueMinor"] if each["valueMinor"] is not None else each["variance"], _missing(each))
+        for each in variances
+    ]
     sheet.chart(
         "What counts found",
         differences(values),
@@ -140,5 +161,9 @@ def _missing(each: Found) -> str:
 
 
 _DRAWN: dict[str, Callable[[Sheet, Found], None]] = {
-    "summary": _summary, "valuation": _valuation, "movements": _movements, "expiry": _expiry, "reorder": _reorder,
-}  # fmt: skip
+    "summary": _summary,
+    "valuation": _valuation,
+    "movements": _movements,
+    "expiry": _expiry,
+    "reorder": _reorder,
+}

@@ -20,7 +20,7 @@ from app.inventory.reports.fields import (
     UNIT,
     Field,
     cost,
-)  # fmt: skip
+)
 
 _STOCK = "FROM inventory_item i WHERE i.event_id = %(event)s"
 _COST = ("costValueMinor", 'coalesce(sum("costValueMinor"), 0)')
@@ -64,9 +64,11 @@ _COUNTS = (
     Field("expiring", _having(f"{_SOON} BETWEEN {parts.TODAY} AND {parts.HORIZON}"), COUNT, "Expiring", 14, quiet=True),
 )
 SUMMARY = Report(
-    "summary", "Stock summary",
+    "summary",
+    "Stock summary",
     (
-        Field("category", "i.category", heading="Category", share=40), *_COUNTS,
+        Field("category", "i.category", heading="Category", share=40),
+        *_COUNTS,
         Field("withoutCostPrice", _having("i.cost_price IS NULL"), COUNT),
         Field("costValueMinor", _summed(cost("i.on_hand")), MINOR, "Value at cost", 26),
         Field("saleValueMinor", _summed(cost("i.on_hand", "i.sell_price")), MINOR, "At sale price", 26),
@@ -75,70 +77,112 @@ SUMMARY = Report(
     ),
     f"{_STOCK} GROUP BY i.category",
     '"costValueMinor" DESC, items DESC, category',
-    tuple((each, f'coalesce(sum("{each}"), 0)') for each in (
-        "items", "lowStock", "outOfStock", "expired", "expiring", "withoutCostPrice", "costValueMinor",
-        "saleValueMinor", "damagedValueMinor", "onOrderValueMinor",
-    )),
+    tuple(
+        (each, f'coalesce(sum("{each}"), 0)')
+        for each in (
+            "items",
+            "lowStock",
+            "outOfStock",
+            "expired",
+            "expiring",
+            "withoutCostPrice",
+            "costValueMinor",
+            "saleValueMinor",
+            "damagedValueMinor",
+            "onOrderValueMinor",
+        )
+    ),
     rows="categories",
     parts={"suppliers": parts.SUPPLIERS, "days": parts.DAYS, "periods": parts.PERIODS},
-)  # fmt: skip
+)
 VALUATION = Report(
-    "valuation", "Stock valuation",
+    "valuation",
+    "Stock valuation",
     (
-        NAME, SKU, Field("category", "i.category"), Field("supplier", "i.supplier"), ON_HAND, UNIT,
-        Field("costPrice", "i.cost_price", "price", "Cost price", 18), Field("sellPrice", "i.sell_price", "price"),
-        COST_VALUE, SALE_VALUE, Field("damagedValueMinor", cost("i.damaged"), MINOR),
+        NAME,
+        SKU,
+        Field("category", "i.category"),
+        Field("supplier", "i.supplier"),
+        ON_HAND,
+        UNIT,
+        Field("costPrice", "i.cost_price", "price", "Cost price", 18),
+        Field("sellPrice", "i.sell_price", "price"),
+        COST_VALUE,
+        SALE_VALUE,
+        Field("damagedValueMinor", cost("i.damaged"), MINOR),
     ),
     _STOCK,
     '"costValueMinor" DESC NULLS LAST, sku',
     (_ITEMS, _UNPRICED, _COST, _SALE, ("damagedValueMinor", 'coalesce(sum("damagedValueMinor"), 0)')),
     parts={"categories": parts.CATEGORIES, "suppliers": parts.SUPPLIERS},
-)  # fmt: skip
+)
 _WHY = (("received", "Received"), ("sold", "Sold"), ("wasted", "Wasted"), ("counted", "Counts"), ("other", "Other"))
 _NET = Field("net", "net", QUANTITY, "Net", 15)
 MOVEMENTS = Report(
-    "movements", "Stock movements",
+    "movements",
+    "Stock movements",
     (
-        NAME, SKU, UNIT, Field("movements", "movements", COUNT),
-        *(Field(each, each, QUANTITY, heading, 15, quiet=True) for each, heading in _WHY), _NET,
-        ON_HAND, Field("netValueMinor", cost("net"), MINOR),
+        NAME,
+        SKU,
+        UNIT,
+        Field("movements", "movements", COUNT),
+        *(Field(each, each, QUANTITY, heading, 15, quiet=True) for each, heading in _WHY),
+        _NET,
+        ON_HAND,
+        Field("netValueMinor", cost("net"), MINOR),
     ),
     f"FROM {parts.MOVED} moved JOIN inventory_item i ON i.id = moved.item_id",
     "movements DESC, sku",
     (_ITEMS, ("movements", "coalesce(sum(movements), 0)"), ("netValueMinor", 'coalesce(sum("netValueMinor"), 0)')),
     parts={"reasons": parts.REASONS, "days": parts.DAYS, "variances": parts.VARIANCES},
-)  # fmt: skip
+)
 _SKU = replace(SKU, share=26)
 EXPIRY = Report(
-    "expiry", "Stock that expires",
+    "expiry",
+    "Stock that expires",
     (
         Field("expiryDate", "i.expiry_date", DAY, "Expires", 25),
-        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 11), NAME, _SKU,
+        Field("daysLeft", f"i.expiry_date - {parts.TODAY}", COUNT, "Days", 11),
+        NAME,
+        _SKU,
         Field("batchNumber", "i.batch_number", heading="Batch", share=15),
-        Field("storageLocation", "i.storage_location", heading="Where", share=24), ON_HAND, UNIT, COST_PRICE,
+        Field("storageLocation", "i.storage_location", heading="Where", share=24),
+        ON_HAND,
+        UNIT,
+        COST_PRICE,
         COST_VALUE,
     ),
     f"{_STOCK} AND {parts.EXPIRES} <= {parts.HORIZON} AND i.on_hand > 0",
     '"expiryDate", sku',
     (
-        _ITEMS, ("expired", 'count(*) FILTER (WHERE "daysLeft" < 0)'),
+        _ITEMS,
+        ("expired", 'count(*) FILTER (WHERE "daysLeft" < 0)'),
         ("expiredValueMinor", 'coalesce(sum("costValueMinor") FILTER (WHERE "daysLeft" < 0), 0)'),
-        ("withinAWeek", 'count(*) FILTER (WHERE "daysLeft" BETWEEN 0 AND 7)'), _COST, _UNPRICED,
+        ("withinAWeek", 'count(*) FILTER (WHERE "daysLeft" BETWEEN 0 AND 7)'),
+        _COST,
+        _UNPRICED,
     ),
     parts={"periods": parts.PERIODS},
-)  # fmt: skip
+)
 REORDER = Report(
-    "reorder", "What to order",
+    "reorder",
+    "What to order",
     (
-        Field("supplier", "i.supplier"), NAME, SKU, Field("available", "i.available", QUANTITY, "Available", 15),
+        Field("supplier", "i.supplier"),
+        NAME,
+        SKU,
+        Field("available", "i.available", QUANTITY, "Available", 15),
         Field("onOrder", "i.on_order", QUANTITY, "On order", 15),
         Field("reorderLevel", "i.reorder_level", QUANTITY, "Level", 13),
-        Field("parLevel", "i.par_level", QUANTITY, "Par", 13), Field("quantity", TO_ORDER, QUANTITY, "To order", 16),
-        UNIT, COST_PRICE, Field("costValueMinor", cost(TO_ORDER), MINOR, "Expected cost", 24),
+        Field("parLevel", "i.par_level", QUANTITY, "Par", 13),
+        Field("quantity", TO_ORDER, QUANTITY, "To order", 16),
+        UNIT,
+        COST_PRICE,
+        Field("costValueMinor", cost(TO_ORDER), MINOR, "Expected cost", 24),
     ),
     f"{_STOCK} AND {DUE} AND {TO_ORDER} > 0",
     "supplier NULLS LAST, sku",
     (_ITEMS, ("suppliers", "count(DISTINCT coalesce(supplier, ''))"), _COST, _UNPRICED),
     parts={"suppliers": parts.TO_ORDER},
-)  # fmt: skip
+)
 REPORTS = {each.type: each for each in (SUMMARY, VALUATION, MOVEMENTS, EXPIRY, REORDER)}

@@ -35,9 +35,12 @@ def drawn(event: Any, asked: Asked, found: Found, *, tick: Callable[[float], Non
     report = REPORTS[asked.type]
     organiser = event.organiser or ""
     with Sheet(
-        title=report.title, number=event.name, when=day(asked.at, event.timezone), author=organiser,
+        title=report.title,
+        number=event.name,
+        when=day(asked.at, event.timezone),
+        author=organiser,
         foot=" · ".join(each for each in (organiser, event.name) if each),
-    ) as sheet:  # fmt: skip
+    ) as sheet:
         sheet.note(_about(event, asked, found))
         drawings.add(sheet, asked.type, found)
         _add_rows(sheet, report, found, tick)

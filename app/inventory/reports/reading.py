@@ -18,10 +18,15 @@ SHOWN = 1000
 def as_json(event: Any, asked: Asked, *, most: int = SHOWN) -> bytes:
     """The report: head, totals, what its charts show, and its first rows."""
     head = {
-        "type": asked.type, "currency": "NAD", "generatedAt": rfc3339(asked.at), "eventId": event.id,
-        "eventName": event.name, "from": rfc3339(asked.since), "to": rfc3339(asked.until),
+        "type": asked.type,
+        "currency": "NAD",
+        "generatedAt": rfc3339(asked.at),
+        "eventId": event.id,
+        "eventName": event.name,
+        "from": rfc3339(asked.since),
+        "to": rfc3339(asked.until),
         "withinDays": asked.within_days,
-    }  # fmt: skip
+    }
     given = {f"head_{name}": value for name, value in head.items()} | {"most": most}
     statement = _whole(REPORTS[asked.type], list(head))
     ((found,),) = fetch_rows(statement, parameters(event, asked) | given, prepare=False)

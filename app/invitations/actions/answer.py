@@ -71,7 +71,7 @@ def _locked(session: OrmSession, caller: Caller, invite_id: str) -> tuple[EventI
         .where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
         .with_for_update(of=EventInvite),
         execution_options={"populate_existing": True},
-    ).first()  # fmt: skip
+    ).first()
     if row is None:
         raise NotFound()
     return row[0], row.status_now, dict(row._mapping)

@@ -87,11 +87,16 @@ def _owners(session: OrmSession, page: Sequence[Credit]) -> dict[str, str]:
 
 def _book(session: OrmSession, rows: Sequence[tuple[Credit, str]]) -> None:
     if rows:
-        session.execute(sql.BOOK, {
-            "references": [each.reference for each, _ in rows], "owners": [owner for _, owner in rows],
-            "amounts": [each.amount_minor for each, _ in rows], "moments": [each.occurred_at for each, _ in rows],
-            "descriptions": [each.description for each, _ in rows],
-        })  # fmt: skip
+        session.execute(
+            sql.BOOK,
+            {
+                "references": [each.reference for each, _ in rows],
+                "owners": [owner for _, owner in rows],
+                "amounts": [each.amount_minor for each, _ in rows],
+                "moments": [each.occurred_at for each, _ in rows],
+                "descriptions": [each.description for each, _ in rows],
+            },
+        )
 
 
 def _error(credit: Credit, column: str, code: str, message: str, value: str) -> RowError:

@@ -42,9 +42,12 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         erase_above(session, Leaving(caller.id, caller.email if caller.email_verified else None))
         if caller.email_verified:
             enqueue(
-                "merchants.mail_farewell", account_id=caller.id, email=caller.email, name=caller.name,
+                "merchants.mail_farewell",
+                account_id=caller.id,
+                email=caller.email,
+                name=caller.name,
                 returns_until=returns_until.isoformat() if returns_until else None,
-            )  # fmt: skip
+            )
     return {"status": DELETED, "money_may_return_until": returns_until}
 
 
@@ -59,11 +62,15 @@ def _erase(session: OrmSession, caller: Caller) -> None:
         "name": NOBODY,
         "phone": null(),
     }
-    statement = update(Account).where(Account.id == caller.id).values(
-        roles=func.array_remove(Account.roles, ROLE),
-        version=Account.version + 1,
-        **{name: case((only_role, value), else_=getattr(Account, name)) for name, value in gone.items()},
-    )  # fmt: skip
+    statement = (
+        update(Account)
+        .where(Account.id == caller.id)
+        .values(
+            roles=func.array_remove(Account.roles, ROLE),
+            version=Account.version + 1,
+            **{name: case((only_role, value), else_=getattr(Account, name)) for name, value in gone.items()},
+        )
+    )
     alone = exists().where(Account.id == caller.id, only_role).correlate(None)
     for number, part in enumerate([*_of_merchant(caller), *(each.where(alone) for each in _of_person(caller))]):
         statement = statement.add_cte(part.cte(f"part{number}"))
@@ -73,12 +80,12 @@ def _erase(session: OrmSession, caller: Caller) -> None:
 def _of_merchant(caller: Caller) -> list[Any]:
     living = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
     return [
-        update(Merchant).where(Merchant.account_id == caller.id).values(
-            status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1
-        ),
+        update(Merchant)
+        .where(Merchant.account_id == caller.id)
+        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
         delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
         update(AccountSession).where(*living).values(ended_at=func.now(), end_reason="merchant_deleted"),
-    ]  # fmt: skip
+    ]
 
 
 def _of_person(caller: Caller) -> list[Any]:

@@ -31,9 +31,17 @@ from app.payouts.moving import hold
 from app.payouts.states import MERCHANT, PAID, REQUESTED, SCHEDULED
 
 GIVEN = (
-    "id", "account_id", "amount_minor", "destination", "mode", "scheduled_for", "idempotency_key", "status", "actor",
+    "id",
+    "account_id",
+    "amount_minor",
+    "destination",
+    "mode",
+    "scheduled_for",
+    "idempotency_key",
+    "status",
+    "actor",
     *(each.name for each in fields(Target)),
-)  # fmt: skip
+)
 _TABLE = cast(Table, Payout.__table__)
 _EARLIER = _TABLE.alias("earlier")
 _KNOWN = exists().where(
@@ -104,9 +112,15 @@ def _request(
         target = _target(caller.id, merchant, destination, payrail_msisdn)
         rail().check()
         values = {
-            "id": new_id(), "account_id": caller.id, "amount_minor": amount_minor, "destination": destination,
-            "mode": mode, "scheduled_for": when, "idempotency_key": idempotency_key, **vars(target),
-        }  # fmt: skip
+            "id": new_id(),
+            "account_id": caller.id,
+            "amount_minor": amount_minor,
+            "destination": destination,
+            "mode": mode,
+            "scheduled_for": when,
+            "idempotency_key": idempotency_key,
+            **vars(target),
+        }
         made = _begun(session, values, confirmed)
     return queries.told(made)
 

@@ -43,8 +43,16 @@ def change_preferences(
         claim(session, caller.id)
         if expected_version not in (None, queries.preferences(caller)["version"]):
             raise StaleVersion()
-        session.execute(CHANGE, {
-            "account_id": caller.id, "address": caller.email, "channels": list(asked), "wanted": list(asked.values()),
-            "resubscribe": list(resubscribe), "from_all": unsubscribed_from_all, "id": new_id(),
-        })  # fmt: skip
+        session.execute(
+            CHANGE,
+            {
+                "account_id": caller.id,
+                "address": caller.email,
+                "channels": list(asked),
+                "wanted": list(asked.values()),
+                "resubscribe": list(resubscribe),
+                "from_all": unsubscribed_from_all,
+                "id": new_id(),
+            },
+        )
         return queries.preferences(caller)

@@ -15,11 +15,15 @@ class Ear:
     def __init__(self, url: str, channel: str) -> None:
         self.connection = psycopg.connect(
             **words_of(
-                url, connect_timeout=3, application_name="streams", keepalives_idle=30, keepalives_interval=10,
+                url,
+                connect_timeout=3,
+                application_name="streams",
+                keepalives_idle=30,
+                keepalives_interval=10,
                 keepalives_count=3,
             ),
             autocommit=True,
-        )  # fmt: skip
+        )
         try:
             self.connection.execute(f"LISTEN {channel}")
             # Kept, because a connection that is lost no longer tells.

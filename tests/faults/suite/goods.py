@@ -68,9 +68,12 @@ def round_trip(found: Evidence) -> Iterator[str]:
 def places(found: Evidence) -> Iterator[str]:
     """Every place is counted once: by slot, block, type, day and history."""
     statements: dict[str, Any] = {
-        "counters": event_laws.BROKEN, "blocks": allocation_laws.BLOCKS,
-        "types": allocation_laws.TYPES, "days": allocation_laws.DAYS, "history": allocation_laws.HISTORY,
-    }  # fmt: skip
+        "counters": event_laws.BROKEN,
+        "blocks": allocation_laws.BLOCKS,
+        "types": allocation_laws.TYPES,
+        "days": allocation_laws.DAYS,
+        "history": allocation_laws.HISTORY,
+    }
     for name, statement in statements.items():
         yield from (f"{name} of {row[0]} do not agree" for row in found.rows(str(statement)))
 

@@ -165,8 +165,12 @@ def set_aside(scene: Scene) -> Path:
     clock = scene.stack.folder / "clock"
     clock.write_text("+0s\n")
     clock.chmod(0o644)
-    faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_CACHE_DURATION": "1",
-             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}  # fmt: skip
+    faked = {
+        "LD_PRELOAD": str(FAKETIME),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
     before = dict(children.ENVIRONMENT)
     children.ENVIRONMENT.update(faked)
     try:

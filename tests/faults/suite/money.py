@@ -11,8 +11,12 @@ from tests.faults.suite.asking import FAIL, OK
 from tests.faults.suite.evidence import Evidence, law
 
 __all__ = ["laws_of_payouts"]
-TOUCHED = ("UPDATE ledger_entry SET amount_minor = amount_minor + 1", "DELETE FROM ledger_entry",
-           "UPDATE ledger_transaction SET amount_minor = amount_minor + 1", "DELETE FROM payout_event")  # fmt: skip
+TOUCHED = (
+    "UPDATE ledger_entry SET amount_minor = amount_minor + 1",
+    "DELETE FROM ledger_entry",
+    "UPDATE ledger_transaction SET amount_minor = amount_minor + 1",
+    "DELETE FROM payout_event",
+)
 
 
 @law("M1 M2 M3 M6 M7 books")

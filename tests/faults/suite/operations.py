@@ -206,8 +206,14 @@ def campaign(it: Caller) -> Asked:
 
 def bootstrap(it: Caller) -> Asked:
     """The first admin, who may be made once."""
-    body = {"email": f"admin{it.dice.getrandbits(32):x}@example.com", "password": PASSWORD, "firstName": "Selma",
-            "lastName": "Haufiku", "title": "Operations", "bootstrapSecret": BOOTSTRAP_SECRET}  # fmt: skip
+    body = {
+        "email": f"admin{it.dice.getrandbits(32):x}@example.com",
+        "password": PASSWORD,
+        "firstName": "Selma",
+        "lastName": "Haufiku",
+        "title": "Operations",
+        "bootstrapSecret": BOOTSTRAP_SECRET,
+    }
     return it.post("bootstrap", "/api/auth/register/admin", body)
 
 

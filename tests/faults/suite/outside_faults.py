@@ -99,8 +99,14 @@ def rail_lies(scene: Scene) -> None:
     """callbacks lost, ten times over, a day late, in another order, contradictory and forged; settled after eight s"""
     rail = scene.stack.rail
     settles = Does(do="accept", seconds=8)
-    spells = [Does(do="lose"), Does(do="duplicate", times_each=10), Does(do="contradict"), Does(do="forge"),
-              Does(do="delay", seconds=86_400), Does(do="hold")]  # fmt: skip
+    spells = [
+        Does(do="lose"),
+        Does(do="duplicate", times_each=10),
+        Does(do="contradict"),
+        Does(do="forge"),
+        Does(do="delay", seconds=86_400),
+        Does(do="hold"),
+    ]
     late = Does(do="capture_late", on="confirm", times=1, seconds=scene.seconds / 4)
     with paying(scene):
         for does in spells:

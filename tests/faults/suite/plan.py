@@ -50,36 +50,57 @@ PLAN: dict[str, Fault] = {
     "F6": Fault(limits={"error rate %": BUSY, "quiet after s": 35}),
     "F7": Fault(limits={"told 503 after s": 2, "ready after accepting s": 5, "quiet after s": PAYOUT}),
     "F8": Fault(
-        limits={"slowest refusal s": 3, "writes not refused": 0, "health not 200": 0, "threads added": 0,
-                "ready after accepting s": 5, "quiet after s": PAYOUT},
+        limits={
+            "slowest refusal s": 3,
+            "writes not refused": 0,
+            "health not 200": 0,
+            "threads added": 0,
+            "ready after accepting s": 5,
+            "quiet after s": PAYOUT,
+        },
         long=(15, 60),
     ),
     "F9": Fault(
         limits={"error rate %": BUSY, "p99 added ms": 20, "tries without a pause": 0, "quiet after s": 600},
-        long=(25, 600), patience=700,
+        long=(25, 600),
+        patience=700,
     ),
     "F10": Fault(
-        limits={"error rate %": BUSY, "refused for ever, tries": 1, "mail held s": 21, "dropped, not uncertain": 0,
-                "quiet after s": 300},
-        manners=True, patience=400, fees=60,
+        limits={
+            "error rate %": BUSY,
+            "refused for ever, tries": 1,
+            "mail held s": 21,
+            "dropped, not uncertain": 0,
+            "quiet after s": 300,
+        },
+        manners=True,
+        patience=400,
+        fees=60,
     ),
     "F11": Fault(limits={"error rate %": BUSY, "failed while unknown": 0, "quiet after s": 60}, patience=400, fees=60),
     "F12": Fault(
         limits={"error rate %": BUSY, "forged ones heard": 0, "not what the rail says": 0, "quiet after s": 900},
-        patience=950, fees=60,
+        patience=950,
+        fees=60,
     ),
-    "F13": Fault(limits={"uploads answered otherwise": 0, "parts of files left": 0, "not alive": 0,
-                         "quiet after s": PAYOUT}),
+    "F13": Fault(
+        limits={"uploads answered otherwise": 0, "parts of files left": 0, "not alive": 0, "quiet after s": PAYOUT}
+    ),
     "F14": Fault(limits={"turns taken twice": 0, "quiet after s": PAYOUT}),
-    "F15": Fault(limits={"not cut": 0, "cut after s": 20, "rate lost %": 5, "p99 beside / before": 2,
-                         "quiet after s": 30}),
+    "F15": Fault(
+        limits={"not cut": 0, "cut after s": 20, "rate lost %": 5, "p99 beside / before": 2, "quiet after s": 30}
+    ),
     "F16": Fault(limits={"pills not dead after five": 0, "error rate %": BUSY, "quiet after s": 60}, quick=True),
     "F17": Fault(limits={"turns taken twice": 0, "hourly work begun": 1, "quiet after s": PAYOUT}, relays=2),
-    "F18": Fault(limits={"no fan-out hit": 0, "half-written files": 0, "quiet after s": 600}, quick=True,
-                 audience=10_000, patience=700),
+    "F18": Fault(
+        limits={"no fan-out hit": 0, "half-written files": 0, "quiet after s": 600},
+        quick=True,
+        audience=10_000,
+        patience=700,
+    ),
     "F19": Fault(limits={"error rate %": 0.5, "migration failed": 0, "quiet after s": 30}),
     "F20": Fault(limits={"broken laws of the copy": 0, "paid twice": 0, "error rate %": BUSY, "quiet after s": 30}),
-}  # fmt: skip
+}
 
 
 class Impossible(Exception):

@@ -28,8 +28,18 @@ from tests.faults.suite.plan import fault
 from tests.faults.suite.scene import Scene
 from tests.settings import app_for
 
-OF_A_COPY = ("M1 M2 M3 M6 M7 books", "M1 insert-only", "M2 purses", "M6 steps", "M8 stall fees", "S1 the book",
-             "T1 places", "T2 admissions", "A2 codes", "A3 one account")  # fmt: skip
+OF_A_COPY = (
+    "M1 M2 M3 M6 M7 books",
+    "M1 insert-only",
+    "M2 purses",
+    "M6 steps",
+    "M8 stall fees",
+    "S1 the book",
+    "T1 places",
+    "T2 admissions",
+    "A2 codes",
+    "A3 one account",
+)
 EXPAND = '''"""Adds what nobody uses yet: columns, a constraint and an index, to the tables that everybody writes.
 
 One lock at a time: whoever holds several waits for others who do."""
@@ -88,8 +98,12 @@ def expanded(folder: Path) -> str:
 def flask_db(scene: Scene, folder: Path, *step: str) -> int:
     settings = scene.stack.app.extensions["settings"]
     environment = {name: value for name, value in os.environ.items() if name not in OURS}
-    environment |= {"DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL,
-                    "SECRET_KEY": settings.SECRET_KEY, "DATA_DIR": str(scene.stack.folder)}  # fmt: skip
+    environment |= {
+        "DATABASE_URL": settings.DATABASE_URL,
+        "REDIS_URL": settings.REDIS_URL,
+        "SECRET_KEY": settings.SECRET_KEY,
+        "DATA_DIR": str(scene.stack.folder),
+    }
     argv = [sys.executable, "-m", "flask", "--app", "wsgi", "db", step[0], "--directory", str(folder), *step[1:]]
     with (scene.stack.folder / "migration.log").open("ab") as log:
         return subprocess.run(argv, cwd=ROOT, env=environment, stdout=log, stderr=log).returncode
@@ -141,10 +155,20 @@ def script(scene: Scene, name: str, argument: Path, url: str, **more: str) -> st
     """What a script of deploy/ prints last."""
     server = scene.stack.database
     found = find_postgres(server.account, spare=SPARE, data_major=None)
-    environment = {"PATH": f"{found.bin}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "DATABASE_URL": url,
-                   "STORAGE_URL": f"file://{scene.stack.site.storage}", **more}  # fmt: skip
-    ran = subprocess.run([str(ROOT / "deploy" / name), str(argument)], env=environment, capture_output=True, text=True,
-                         stdin=subprocess.DEVNULL)  # fmt: skip
+    environment = {
+        "PATH": f"{found.bin}:{os.environ['PATH']}",
+        "LC_ALL": "C.UTF-8",
+        "DATABASE_URL": url,
+        "STORAGE_URL": f"file://{scene.stack.site.storage}",
+        **more,
+    }
+    ran = subprocess.run(
+        [str(ROOT / "deploy" / name), str(argument)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip().splitlines()[-1]
 

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from tests.faults.suite.plan import ACTS, ALWAYS, PLAN
 from tests.faults.suite.trial import Outcome
 
-HEAD = ["| fault | what is broken | seeds | asked | unknown at first | figures (bound) | laws broken |",
-        "|---|---|---|---|---|---|---|"]  # fmt: skip
+HEAD = [
+    "| fault | what is broken | seeds | asked | unknown at first | figures (bound) | laws broken |",
+    "|---|---|---|---|---|---|---|",
+]
 NEVER = float("-inf")
 
 
@@ -47,8 +49,10 @@ def told(outcome: Outcome) -> str:
         return f"{outcome.fault} seed {outcome.seed}: not run, {outcome.impossible}"
     verdict = "passed" if not outcome.missed else f"MISSED {', '.join(outcome.missed)}"
     figures = ", ".join(f"{name} {value:.3g}" for name, value in sorted(outcome.figures.items()))
-    lines = [f"{outcome.fault} seed {outcome.seed}: {verdict} in {outcome.seconds:.0f} s; {outcome.asked} asked, "
-             f"{outcome.unknown} unknown at first; {figures}"]  # fmt: skip
+    lines = [
+        f"{outcome.fault} seed {outcome.seed}: {verdict} in {outcome.seconds:.0f} s; {outcome.asked} asked, "
+        f"{outcome.unknown} unknown at first; {figures}"
+    ]
     lines += [f"    {note}" for note in outcome.notes]
     lines += [f"    {law}: {sentence}" for law, sentences in outcome.broken.items() for sentence in sentences[:5]]
     return "\n".join(lines)

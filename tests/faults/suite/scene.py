@@ -93,9 +93,10 @@ class Scene:
     def p99(self, since: float, until: float, *, writes: bool = False) -> float:
         """Milliseconds, of what was asked between two moments."""
         found = sorted(
-            each.seconds for each in list(self.load.journal.asked)
+            each.seconds
+            for each in list(self.load.journal.asked)
             if since <= each.at < until and (each.writes or not writes)
-        )  # fmt: skip
+        )
         return found[int((len(found) - 1) * 0.99)] * 1000 if found else 0.0
 
     def allow_uncertain(self) -> int:

@@ -126,8 +126,14 @@ def _rail(folder: Path, door: int) -> Any:
 
 def _settings(site: Proxy, sink: Sink, rail: MockServer) -> dict[str, str]:
     return {
-        "WEB_WORKERS": str(WEB_WORKERS), "WEB_THREADS": str(WEB_THREADS), "RATE_LIMIT_SCALE": "10000",
-        "PAYRAIL_MODE": "live", "PAYRAIL_URL": rail.url, "PAYRAIL_KEY": KEY, "PAYRAIL_SECRET": SECRET,
-        "SMTP_URL": f"smtp://127.0.0.1:{sink.port}", "STORAGE_URL": f"file://{site.storage}",
+        "WEB_WORKERS": str(WEB_WORKERS),
+        "WEB_THREADS": str(WEB_THREADS),
+        "RATE_LIMIT_SCALE": "10000",
+        "PAYRAIL_MODE": "live",
+        "PAYRAIL_URL": rail.url,
+        "PAYRAIL_KEY": KEY,
+        "PAYRAIL_SECRET": SECRET,
+        "SMTP_URL": f"smtp://127.0.0.1:{sink.port}",
+        "STORAGE_URL": f"file://{site.storage}",
         "BOOTSTRAP_SECRET": "bootstrap-secret-of-the-tests",
-    }  # fmt: skip
+    }

@@ -30,8 +30,19 @@ from tests.faults.suite.stack import Stack, stack
 from tests.faults.suite.watching import Watch
 from tests.faults.suite.world import World, made
 
-__all__ = ["goods", "machine_faults", "messages", "mixed", "money", "outside_faults", "people", "release_faults",
-           "store_faults", "web_faults", "work_faults"]  # fmt: skip
+__all__ = [
+    "goods",
+    "machine_faults",
+    "messages",
+    "mixed",
+    "money",
+    "outside_faults",
+    "people",
+    "release_faults",
+    "store_faults",
+    "web_faults",
+    "work_faults",
+]
 QUICK = Pace(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
 TAIL = 3.0
 LEFT = """
@@ -56,8 +67,11 @@ class Outcome:
 
     @property
     def missed(self) -> dict[str, float]:
-        return {name: self.figures.get(name, -1.0) for name, limit in self.limits.items()
-                if self.figures.get(name, limit + 1) > limit}  # fmt: skip
+        return {
+            name: self.figures.get(name, -1.0)
+            for name, limit in self.limits.items()
+            if self.figures.get(name, limit + 1) > limit
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

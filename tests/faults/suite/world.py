@@ -77,13 +77,22 @@ def made(stack: Stack, *, places: int, audience: int, manners: bool = False, fee
     event, codes = _tickets(stock.owner, places)
     merchants = _merchants(client)
     return World(
-        client=client, owner_email=_address(stock.owner), owner=stock.owner.headers["Authorization"],
-        event=event, codes=deque(codes), claimed=deque(), stock_path=stock.path,
+        client=client,
+        owner_email=_address(stock.owner),
+        owner=stock.owner.headers["Authorization"],
+        event=event,
+        codes=deque(codes),
+        claimed=deque(),
+        stock_path=stock.path,
         items=[stock.item(onHand=PLENTY)["id"] for _ in range(ITEMS)],
         scarce=[stock.item(onHand=SCARCE)["id"] for _ in range(2)],
-        crowd_path=crowd.path, audience=addresses, merchants=merchants, people=_people(client),
-        burned=_burned(client), stalls=stalls_of(client, stock.owner, merchants, fees),
-    )  # fmt: skip
+        crowd_path=crowd.path,
+        audience=addresses,
+        merchants=merchants,
+        people=_people(client),
+        burned=_burned(client),
+        stalls=stalls_of(client, stock.owner, merchants, fees),
+    )
 
 
 def fresh_token(world: World, email: str) -> str:

@@ -47,8 +47,16 @@ TRANSFERS = ("accept", "bounce", "decline")
 CHARGES = ("capture_late",)
 CALLBACKS = ("duplicate", "contradict", "forge", "delay", "lose", "hold")
 ON = ("any", "send", "status", "start", "confirm", "refund")
-SECONDS = {"hang": 20.0, "late": 5.0, "busy": 1.0, "drip": 0.2, "accept": 30.0, "bounce": 60.0, "delay": 60.0,
-           "capture_late": 26.0}  # fmt: skip
+SECONDS = {
+    "hang": 20.0,
+    "late": 5.0,
+    "busy": 1.0,
+    "drip": 0.2,
+    "accept": 30.0,
+    "bounce": 60.0,
+    "delay": 60.0,
+    "capture_late": 26.0,
+}
 
 
 class BadFault(ValueError):
