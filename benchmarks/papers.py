@@ -11,8 +11,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from app.allocations.invoicing.drawing import pdf_of
-from app.allocations.invoicing.paper import INVOICE, Line, Paper
+from app.allocations.invoicing.invoice_document import INVOICE, DocumentLine, InvoiceDocument
+from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
 from app.core.money import spoken
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
@@ -26,7 +26,7 @@ def drawn_against_platypus(stage: Stage, it: Benchmark) -> Outcome:
     paper, found, seconds = _paper(), [], []
     for _ in range(max(3, stage.rounds)):
         plain = _cpu(lambda: _platypus(paper))
-        seconds.append(_cpu(lambda: pdf_of(paper)))
+        seconds.append(_cpu(lambda: draw_invoice_pdf(paper)))
         found.append(seconds[-1] / plain)
     return of_rounds(found, "× a platypus page", note=f"{1000 * min(seconds) / TIMES:.1f} ms CPU each")
 
@@ -45,12 +45,12 @@ def _cpu(call: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def _paper() -> Paper:
+def _paper() -> InvoiceDocument:
     lines = [
-        Line(what=f"Weekend pass, row {n}", quantity=n, unit_price_minor=85000, amount_minor=85000 * n)
+        DocumentLine(what=f"Weekend pass, row {n}", quantity=n, unit_price_minor=85000, amount_minor=85000 * n)
         for n in range(1, 13)
     ]
-    return Paper(
+    return InvoiceDocument(
         kind=INVOICE,
         number="2026-000001",
         issued="Fri 20 November 2026",
@@ -69,7 +69,7 @@ def _paper() -> Paper:
     )
 
 
-def _platypus(paper: Paper) -> bytes:
+def _platypus(paper: InvoiceDocument) -> bytes:
     out = io.BytesIO()
     plain = ParagraphStyle("plain", fontName="Helvetica", fontSize=10, leading=14)
     large = ParagraphStyle("large", fontName="Helvetica-Bold", fontSize=20, leading=26)

@@ -15,8 +15,8 @@ from app.allocations.models import AllocationBlock
 from app.core.db import db
 from app.events.models import Event, TicketType
 
-Story = Mapping[str, Any]
-STORIES: Sequence[Story] = (
+DemoBlock = Mapping[str, Any]
+DEMO_BLOCKS: Sequence[DemoBlock] = (
     {
         "event": "Windhoek Lights",
         "type": "Weekend pass",
@@ -48,40 +48,50 @@ STORIES: Sequence[Story] = (
 
 def seed(organiser_id: str) -> int:
     """How many blocks had to be made for this organiser."""
-    stories = {each["event"]: each for each in STORIES}
+    blocks_by_event = {demo_block["event"]: demo_block for demo_block in DEMO_BLOCKS}
     rows = db.session.execute(
         select(Event.name, Event.id, TicketType.id, TicketType.name)
         .join(TicketType, TicketType.event_id == Event.id)
         .where(
             Event.organiser_id == organiser_id,
-            Event.name.in_(stories),
+            Event.name.in_(blocks_by_event),
             ~select(AllocationBlock.id).where(AllocationBlock.event_id == Event.id).exists(),
         )
     ).all()
-    wanted = [row for row in rows if stories[row[0]]["type"] == row[3]]
-    for name, event_id, type_id, _ in wanted:
-        _make(acting_as(db.session.get_one(Account, organiser_id)), event_id, type_id, stories[name])
-    return len(wanted)
+    matching_rows = [row for row in rows if blocks_by_event[row[0]]["type"] == row[3]]
+    for name, event_id, type_id, _ in matching_rows:
+        _create_block(acting_as(db.session.get_one(Account, organiser_id)), event_id, type_id, blocks_by_event[name])
+    return len(matching_rows)
 
 
-def _make(caller: Caller, event_id: str, type_id: str, story: Story) -> None:
-    words = {name: story[name] for name in ("quantity", "kind", "name", "holder", "unit_price_minor") if name in story}
-    block_id = actions.create_block(caller, event_id, ticket_type_id=type_id, **words)
-    recipients = [{"name": each, "email": _address(each)} for each in story.get("invited", ())]
+def _create_block(caller: Caller, event_id: str, type_id: str, demo_block: DemoBlock) -> None:
+    block_fields = {
+        name: demo_block[name]
+        for name in ("quantity", "kind", "name", "holder", "unit_price_minor")
+        if name in demo_block
+    }
+    block_id = actions.create_block(caller, event_id, ticket_type_id=type_id, **block_fields)
+    recipients = [
+        {"name": guest_name, "email": _build_email_address(guest_name)} for guest_name in demo_block.get("invited", ())
+    ]
     if recipients:
-        actions.invite(caller, event_id, block_id, recipients=recipients, allow_duplicates=False, dry_run=False)
-    url = actions.change_open_link(caller, event_id, block_id)["url"]
-    for number, name in enumerate(story["claimed"]):
+        actions.invite_recipients(
+            caller, event_id, block_id, recipients=recipients, allow_duplicates=False, dry_run=False
+        )
+    url = actions.update_open_link(caller, event_id, block_id)["url"]
+    for number, name in enumerate(demo_block["claimed"]):
         delivery = states.WILL_CALL if number else states.E_TICKET
-        mine = actions.claim(url.rpartition("/")[2], "demo", name=name, email=_address(name), delivery=delivery)
-        if number < story.get("admitted", 0):
-            actions.admit(caller, event_id, mine["slot_id"], gate="Main gate")
+        claimed_slot = actions.claim_slot(
+            url.rpartition("/")[2], "demo", name=name, email=_build_email_address(name), delivery=delivery
+        )
+        if number < demo_block.get("admitted", 0):
+            actions.admit_slot(caller, event_id, claimed_slot["slot_id"], gate="Main gate")
 
 
-def _address(name: str) -> str:
-    plain = "".join(
-        each
-        for each in name.lower().replace("ë", "e").replace("ö", "o").replace("ß", "ss")
-        if each.isascii() and (each.isalpha() or each == " ")
+def _build_email_address(name: str) -> str:
+    ascii_name = "".join(
+        character
+        for character in name.lower().replace("ë", "e").replace("ö", "o").replace("ß", "ss")
+        if character.isascii() and (character.isalpha() or character == " ")
     )
-    return f"{'.'.join(plain.split())}@example.com"
+    return f"{'.'.join(ascii_name.split())}@example.com"

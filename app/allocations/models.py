@@ -32,18 +32,18 @@ from app.core.db import Base, ObjectId, id_column
 from app.events.holders import NAMED, holder_search
 
 Timestamp = DateTime(timezone=True)
-HELD = "available + invited + claimed + admitted"
-FREE = "given_at IS NULL AND ended_at IS NULL"
-AT_THE_GATE = "claimed_at IS NOT NULL AND ended_at IS NULL"
-NAME_KEY = f"left({NAMED}, 240)"
-SEARCH = holder_search("code")
+HELD_SQL = "available + invited + claimed + admitted"
+FREE_SLOT_CONDITION = "given_at IS NULL AND ended_at IS NULL"
+CLAIMED_SLOT_CONDITION = "claimed_at IS NOT NULL AND ended_at IS NULL"
+NAME_KEY_SQL = f"left({NAMED}, 240)"
+SEARCH_SQL = holder_search("code")
 
 
-def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+def _build_enum_constraint(column: str, values: tuple[str, ...]) -> CheckConstraint:
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
 
 
-def _count() -> Mapped[int]:
+def _build_counter_column() -> Mapped[int]:
     return mapped_column(Integer, default=0, server_default=text("0"))
 
 
@@ -56,8 +56,8 @@ class AllocationBlock(Base):
     __tablename__ = "allocation_block"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("status", states.BLOCK_STATES),
-        _one_of("kind", states.KINDS),
+        _build_enum_constraint("status", states.BLOCK_STATES),
+        _build_enum_constraint("kind", states.BLOCK_KINDS),
         CheckConstraint("least(available, invited, claimed, admitted, revoked, released) >= 0", name="counters"),
         CheckConstraint("held <= quantity AND quantity >= 0", name="quantity"),
         CheckConstraint("unit_price_minor >= 0", name="unit_price"),
@@ -87,21 +87,21 @@ class AllocationBlock(Base):
     release_at: Mapped[datetime | None] = mapped_column(Timestamp)
     notes: Mapped[str | None] = mapped_column(String(2000))
     status: Mapped[str] = mapped_column(String(20), default=states.OPEN)
-    available: Mapped[int] = _count()
-    invited: Mapped[int] = _count()
-    claimed: Mapped[int] = _count()
-    admitted: Mapped[int] = _count()
-    revoked: Mapped[int] = _count()
-    released: Mapped[int] = _count()
-    held: Mapped[int] = mapped_column(Integer, Computed(HELD, persisted=True))
-    allocator_generation: Mapped[int] = _count()
+    available: Mapped[int] = _build_counter_column()
+    invited: Mapped[int] = _build_counter_column()
+    claimed: Mapped[int] = _build_counter_column()
+    admitted: Mapped[int] = _build_counter_column()
+    revoked: Mapped[int] = _build_counter_column()
+    released: Mapped[int] = _build_counter_column()
+    held: Mapped[int] = mapped_column(Integer, Computed(HELD_SQL, persisted=True))
+    allocator_generation: Mapped[int] = _build_counter_column()
     allocator_live: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
-    open_generation: Mapped[int] = _count()
+    open_generation: Mapped[int] = _build_counter_column()
     open_live: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     open_max_claims: Mapped[int | None] = mapped_column(Integer)
     open_max_per_claim: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     open_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    open_claims: Mapped[int] = _count()
+    open_claims: Mapped[int] = _build_counter_column()
     created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
@@ -122,9 +122,9 @@ class AllocationSlot(Base):
     __tablename__ = "allocation_slot"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("status", states.SLOT_STATES),
-        _one_of("via", states.WAYS),
-        _one_of("delivery", states.DELIVERIES),
+        _build_enum_constraint("status", states.SLOT_STATES),
+        _build_enum_constraint("via", states.VIA_VALUES),
+        _build_enum_constraint("delivery", states.DELIVERIES),
         CheckConstraint("(status IN ('revoked', 'released')) = (ended_at IS NOT NULL)", name="ended"),
         CheckConstraint("(status = 'admitted') = (admitted_at IS NOT NULL)", name="admitted"),
         CheckConstraint("status NOT IN ('claimed', 'admitted') OR claimed_at IS NOT NULL", name="claimed"),
@@ -135,7 +135,7 @@ class AllocationSlot(Base):
             ["allocation_block.id", "allocation_block.event_id", "allocation_block.ticket_type_id"],
         ),
         Index("ix_allocation_slot_block", "block_id", "id"),
-        Index("ix_allocation_slot_free", "block_id", "id", postgresql_where=text(FREE)),
+        Index("ix_allocation_slot_free", "block_id", "id", postgresql_where=text(FREE_SLOT_CONDITION)),
         Index("ix_allocation_slot_email", "block_id", "email", postgresql_where=text("ended_at IS NULL")),
         Index(
             "uq_allocation_slot_claim_code", "claim_code", unique=True, postgresql_where=text("claim_code IS NOT NULL")
@@ -149,13 +149,13 @@ class AllocationSlot(Base):
         ),
         Index("ix_allocation_slot_party", "party_id", postgresql_where=text("party_size > 1")),
         # In the order of the database's own collation, as tickets are: the migration says so, a model cannot.
-        Index("ix_allocation_slot_holders", "event_id", "email", postgresql_where=text(AT_THE_GATE)),
-        Index("ix_allocation_slot_gate", "event_id", "name_key", "id", postgresql_where=text(AT_THE_GATE)),
+        Index("ix_allocation_slot_holders", "event_id", "email", postgresql_where=text(CLAIMED_SLOT_CONDITION)),
+        Index("ix_allocation_slot_gate", "event_id", "name_key", "id", postgresql_where=text(CLAIMED_SLOT_CONDITION)),
         Index(
             "ix_allocation_slot_search",
             "search",
             postgresql_using="gin",
-            postgresql_where=text(AT_THE_GATE),
+            postgresql_where=text(CLAIMED_SLOT_CONDITION),
             postgresql_with={"fastupdate": "off"},
         ),
         {"postgresql_with": {"fillfactor": "85"}},
@@ -185,8 +185,8 @@ class AllocationSlot(Base):
     gate: Mapped[str | None] = mapped_column(String(80))
     nonce: Mapped[str | None] = mapped_column(String(80))
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
-    name_key: Mapped[str] = mapped_column(String(240, collation="C"), Computed(NAME_KEY, persisted=True))
-    search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH, persisted=True), deferred=True)
+    name_key: Mapped[str] = mapped_column(String(240, collation="C"), Computed(NAME_KEY_SQL, persisted=True))
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH_SQL, persisted=True), deferred=True)
 
 
 class SlotEvent(Base):
@@ -196,7 +196,10 @@ class SlotEvent(Base):
     """
 
     __tablename__ = "allocation_slot_event"
-    __table_args__ = (_one_of("actor", states.ACTORS), Index("ix_allocation_slot_event_slot", "slot_id", "id"))
+    __table_args__ = (
+        _build_enum_constraint("actor", states.ACTORS),
+        Index("ix_allocation_slot_event_slot", "slot_id", "id"),
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     slot_id: Mapped[str] = mapped_column(ObjectId)

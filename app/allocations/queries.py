@@ -1,4 +1,7 @@
-"""Reads of blocks and their slots, always through the owner."""
+"""Reads of blocks and their slots, always through the owner.
+
+Who has claimed a place of an event, as SQL for those who write to them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -7,9 +10,9 @@ from typing import Any
 from sqlalchemy import RowMapping, Select, func, select
 
 from app.accounts.caller import Caller
-from app.allocations import books, shown, states
-from app.allocations.models import AllocationBlock, AllocationSlot
-from app.allocations.terms import terms_of
+from app.allocations import serializers, slot_changes, states
+from app.allocations.models import CLAIMED_SLOT_CONDITION, AllocationBlock, AllocationSlot
+from app.allocations.pricing import build_quote
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events import queries as events
@@ -19,7 +22,7 @@ from app.events.queries import READS, owned
 
 BLOCK_SORTS: dict[str, Any] = {"createdAt": AllocationBlock.created_at}
 SLOT_SORTS: dict[str, Any] = {"id": AllocationSlot.id}
-SLOT = (
+SLOT_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.status,
     AllocationSlot.via,
@@ -38,11 +41,16 @@ SLOT = (
     AllocationSlot.gate,
     AllocationSlot.ended_at,
 )
-CLAIM_CODE = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
-WHOSE_CODE = (AllocationSlot.id.label("slot_id"), AllocationSlot.status, AllocationSlot.name, AllocationSlot.email)
+CLAIM_CODE_COLUMN = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
+CODE_SLOT_COLUMNS = (
+    AllocationSlot.id.label("slot_id"),
+    AllocationSlot.status,
+    AllocationSlot.name,
+    AllocationSlot.email,
+)
 
 
-def quote(
+def calculate_quote(
     caller: Caller,
     event_id: str,
     *,
@@ -54,78 +62,90 @@ def quote(
 ) -> dict[str, Any]:
     """What a block would cost, and whether that many are free. Raises NotFound, ValidationFailed."""
     event = events.event(caller, event_id)
-    terms = terms_of(
+    quote = build_quote(
         event,
         ticket_type_id=ticket_type_id,
         quantity=quantity,
         unit_price_minor=unit_price_minor,
         promo_code=promo_code,
     )
-    free = capacity_use(event).available(terms.ticket_type.public)
+    available = capacity_use(event).available(quote.ticket_type.public)
     return {
         "ticket_type_id": ticket_type_id,
         "quantity": quantity,
         "currency": "NAD",
-        "unit_price_minor": terms.unit_price_minor,
-        **asdict(terms.cost),
-        "available": free,
-        "fits": quantity <= free,
-        "promo_code": terms.promo_code,
+        "unit_price_minor": quote.unit_price_minor,
+        **asdict(quote.cost),
+        "available": available,
+        "fits": quantity <= available,
+        "promo_code": quote.promo_code,
     }
 
 
-def listed(
+def list_blocks_query(
     caller: Caller, event_id: str, *, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
 ) -> Select[Any]:
     """The blocks of an event. Raises NotFound."""
-    check_event(caller, event_id)
-    wanted = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
-    given = [getattr(AllocationBlock, name) == value for name, value in wanted.items() if value]
-    return books.owned_blocks(caller, event_id).where(*given)
+    check_event_readable(caller, event_id)
+    filters = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
+    conditions = [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
+    return slot_changes.owned_blocks_query(caller, event_id).where(*conditions)
 
 
-def check_event(caller: Caller, event_id: str) -> None:
+def check_event_readable(caller: Caller, event_id: str) -> None:
     """Raises NotFound for an event that is not the caller's."""
     if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
         raise NotFound()
 
 
-def block(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
+def get_block(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
     """One block. Raises NotFound."""
-    return shown.block(block_row(caller, event_id, block_id))
+    return serializers.serialize_block(get_block_row(caller, event_id, block_id))
 
 
-def block_row(caller: Caller, event_id: str, block_id: str) -> RowMapping:
+def get_block_row(caller: Caller, event_id: str, block_id: str) -> RowMapping:
     """The same as it stands. Raises NotFound."""
-    statement = books.owned_blocks(caller, event_id).where(AllocationBlock.id == block_id)
+    statement = slot_changes.owned_blocks_query(caller, event_id).where(AllocationBlock.id == block_id)
     row = db.session.execute(statement).mappings().first()
     if row is None:
         raise NotFound()
     return row
 
 
-def slots(block_id: str, *, status: str | None = None, handed_out: bool = False) -> Select[Any]:
+def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> Select[Any]:
     """The slots of a block, history included; with `handed_out` those that somebody has or had an invitation to."""
-    statement: Any = select(*SLOT).where(AllocationSlot.block_id == block_id)
+    statement: Any = select(*SLOT_COLUMNS).where(AllocationSlot.block_id == block_id)
     if status is not None:
         statement = statement.where(AllocationSlot.status == status)
-    chosen: Select[Any] = statement.where(AllocationSlot.given_at.is_not(None)) if handed_out else statement
-    return chosen
+    handed_out_statement: Select[Any] = (
+        statement.where(AllocationSlot.given_at.is_not(None)) if handed_out else statement
+    )
+    return handed_out_statement
 
 
-def codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
+def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
     """The claim codes of a block that have not been ended, with who has used them. Raises NotFound."""
-    block_row(caller, event_id, block_id)
-    statement = select(CLAIM_CODE, *WHOSE_CODE).where(
+    get_block_row(caller, event_id, block_id)
+    statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
         AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
     )
     return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()
 
 
-def taken_addresses(session: Any, block_id: str, emails: Sequence[str], via: str | None = None) -> set[str]:
+def find_taken_emails(session: Any, block_id: str, emails: Sequence[str], via: str | None = None) -> set[str]:
     """Which of these addresses have a living slot in the block."""
     conditions = [AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None)]
     if via is not None:
         conditions.append(AllocationSlot.via == via)
-    wanted = AllocationSlot.email == func.any(list(emails))
-    return set(session.scalars(select(AllocationSlot.email).where(*conditions, wanted)))
+    email_condition = AllocationSlot.email == func.any(list(emails))
+    return set(session.scalars(select(AllocationSlot.email).where(*conditions, email_condition)))
+
+
+_CLAIMED_CONDITION = " AND ".join(f"allocation_slot.{condition}" for condition in CLAIMED_SLOT_CONDITION.split(" AND "))
+
+
+def slot_holders_sql(event_sql: str) -> str:
+    """SQL: `id, email, name, phone` of every claimed and admitted slot of that event."""
+    return f"""SELECT allocation_slot.id, allocation_slot.email COLLATE "default" AS email, allocation_slot.name,
+               allocation_slot.phone
+          FROM allocation_slot WHERE allocation_slot.event_id = {event_sql} AND {_CLAIMED_CONDITION}"""

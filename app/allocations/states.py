@@ -13,7 +13,7 @@ What a block is follows from its counters (`STATUS` in books.py).
 
 AVAILABLE, INVITED, CLAIMED, ADMITTED = "available", "invited", "claimed", "admitted"
 REVOKED, RELEASED = "revoked", "released"
-LIVING = (AVAILABLE, INVITED, CLAIMED, ADMITTED)
+ACTIVE_SLOT_STATES = (AVAILABLE, INVITED, CLAIMED, ADMITTED)
 SLOT_STEPS: dict[str, frozenset[str]] = {
     AVAILABLE: frozenset({INVITED, CLAIMED, REVOKED, RELEASED}),
     INVITED: frozenset({CLAIMED, REVOKED, RELEASED}),
@@ -33,10 +33,10 @@ BLOCK_STEPS: dict[str, frozenset[str]] = {
 }
 BLOCK_STATES = tuple(BLOCK_STEPS)
 
-KINDS = ("sponsor", "artist", "press", "staff", "group")
+BLOCK_KINDS = ("sponsor", "artist", "press", "staff", "group")
 CODE, INVITE, ALLOCATOR, OPEN_LINK = "code", "invite", "allocator", "open"
 PACK = "pack"
-WAYS = (CODE, INVITE, ALLOCATOR, OPEN_LINK, PACK)
+VIA_VALUES = (CODE, INVITE, ALLOCATOR, OPEN_LINK, PACK)
 E_TICKET, WILL_CALL = "e_ticket", "will_call"
 DELIVERIES = (E_TICKET, WILL_CALL)
 

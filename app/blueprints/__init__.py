@@ -5,9 +5,9 @@ from flask import Flask
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
 from app.blueprints.allocations import packs
-from app.blueprints.allocations.gate import blp as gate
-from app.blueprints.allocations.public import blp as allocation_links
+from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
+from app.blueprints.allocations.will_call import blp as gate
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.campaigns.routes import blp as campaigns

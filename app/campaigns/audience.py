@@ -6,7 +6,7 @@ page of people `after, most`. A person is an e-mail address; each gets one verdi
 
 from collections.abc import Sequence
 
-from app.allocations.holders import claimed_by
+from app.allocations.queries import slot_holders_sql
 from app.campaigns.states import SPECIFIC
 from app.events.holders import sold_to
 from app.subscriptions import audience as allowed
@@ -16,7 +16,7 @@ REASONS = ("optedOut", "suppressed", "duplicate", "noAddress")
 """In this order: who is out on every channel for several reasons is told by the first. `notRelated` is nobody."""
 
 EVENT = "CAST(:event_id AS text)"
-PLACES = f"({sold_to(EVENT)} UNION ALL {claimed_by(EVENT)})"
+PLACES = f"({sold_to(EVENT)} UNION ALL {slot_holders_sql(EVENT)})"
 ORGANISER = f"(SELECT event.organiser_id FROM event WHERE event.id = {EVENT})"
 _ACCOUNT = "LEFT JOIN account ON account.email = known.email AND account.email_verified_at IS NOT NULL"
 # Named people: an account's id, or that of a ticket or slot, which stands for whoever holds it.
@@ -41,7 +41,7 @@ def everybody(audience: str) -> str:
     return f"""
         SELECT coalesce(t.email, s.email) AS email, coalesce(s.name, t.name) AS name, s.phone,
                coalesce(t.places, 0) + coalesce(s.places, 0) AS places
-          FROM ({_grouped(sold_to(EVENT))}) t FULL JOIN ({_grouped(claimed_by(EVENT))}) s ON s.email = t.email"""
+          FROM ({_grouped(sold_to(EVENT))}) t FULL JOIN ({_grouped(slot_holders_sql(EVENT))}) s ON s.email = t.email"""
 
 
 def _grouped(places: str) -> str:
@@ -56,7 +56,7 @@ def next_people(audience: str) -> str:
     if audience == SPECIFIC:
         found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
     else:
-        sides = " UNION ".join(f"({_next_of(places)})" for places in (sold_to(EVENT), claimed_by(EVENT)))
+        sides = " UNION ".join(f"({_next_of(places)})" for places in (sold_to(EVENT), slot_holders_sql(EVENT)))
         found = f"(SELECT email FROM ({sides}) sides ORDER BY email LIMIT {MOST})"
     own = ("f.name", "f.phone") if audience == SPECIFIC else ("NULL", "NULL")
     return f"""

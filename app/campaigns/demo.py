@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select, text
 
 from app.accounts.caller import Caller
-from app.allocations.models import AT_THE_GATE, AllocationSlot
+from app.allocations.models import CLAIMED_SLOT_CONDITION, AllocationSlot
 from app.campaigns.actions import broadcast
 from app.campaigns.models import Campaign
 from app.campaigns.states import HOLDERS, SPECIFIC
@@ -46,7 +46,7 @@ def seed(caller: Caller, event_id: str) -> int:
     """How many campaigns had to be made for this event. A worker sends the one that goes out."""
     if db.session.scalar(select(Campaign.id).where(Campaign.event_id == event_id).limit(1)):
         return 0
-    claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(AT_THE_GATE))
+    claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(CLAIMED_SLOT_CONDITION))
     guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
     made = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
     for each in made:

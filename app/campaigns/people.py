@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import text
 
 from app.accounts.caller import Caller
-from app.allocations.gate import matching
-from app.allocations.models import AT_THE_GATE
+from app.allocations.models import CLAIMED_SLOT_CONDITION
+from app.allocations.will_call import build_tsquery
 from app.campaigns.audience import EVENT
 from app.core.addresses import masked
 from app.core.db import compiled, fetch_rows
@@ -22,7 +22,7 @@ FIND = compiled(
     text(f"""
     WITH hit AS (
         (SELECT id, email COLLATE "default" AS email, name, 'holder' AS kind FROM allocation_slot
-          WHERE event_id = {EVENT} AND {AT_THE_GATE} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
+          WHERE event_id = {EVENT} AND {CLAIMED_SLOT_CONDITION} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
         UNION ALL
         (SELECT id, email, name, 'holder' FROM ticket
           WHERE event_id = {EVENT} AND status = 'sold' AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
@@ -52,7 +52,7 @@ def search(caller: Caller, event_id: str, *, q: str) -> dict[str, Any]:
         "event_id": event_id,
         "caller_id": caller.id,
         "everybodys": caller.has_tier(READS),
-        "words": matching(q, event_id),
+        "words": build_tsquery(q, event_id),
         "plain": q.lower(),
     }
     rows = fetch_rows(FIND, values, prepare=False)

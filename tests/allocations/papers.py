@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.allocations.invoicing.paper import INVOICE, Line, Paper
-from app.allocations.tickets.facts import Ticket
+from app.allocations.invoicing.invoice_document import INVOICE, DocumentLine, InvoiceDocument
+from app.allocations.tickets.ticket_data import Ticket
 
 HOSTILE = (
     '<img src="file:///etc/passwd"/>',
@@ -45,10 +45,13 @@ def ticket(**changes: Any) -> Ticket:
     return replace(TICKET, **changes)
 
 
-def paper(lines: int = 2, **changes: Any) -> Paper:
+def paper(lines: int = 2, **changes: Any) -> InvoiceDocument:
     """An invoice with a bulk discount, and as many more lines as asked for."""
-    more = [Line(what=f"Table {n}", quantity=n, unit_price_minor=5000, amount_minor=5000 * n) for n in range(2, lines)]
-    written = Paper(
+    more = [
+        DocumentLine(what=f"Table {n}", quantity=n, unit_price_minor=5000, amount_minor=5000 * n)
+        for n in range(2, lines)
+    ]
+    written = InvoiceDocument(
         kind=INVOICE,
         number="2026-000001",
         issued="Fri 20 November 2026",
@@ -61,8 +64,10 @@ def paper(lines: int = 2, **changes: Any) -> Paper:
             ("Reference", "Main sponsor · 5f0c3a9b1d2e4f6a7b8c9d0e"),
         ],
         lines=[
-            Line(what="Weekend pass", quantity=40, unit_price_minor=85000, amount_minor=3400000),
-            Line(what="Bulk discount 10 % (from 20 places)", quantity=40, unit_price_minor=-8500, amount_minor=-340000),
+            DocumentLine(what="Weekend pass", quantity=40, unit_price_minor=85000, amount_minor=3400000),
+            DocumentLine(
+                what="Bulk discount 10 % (from 20 places)", quantity=40, unit_price_minor=-8500, amount_minor=-340000
+            ),
             *more,
         ],
         vat_percent=15.0,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.allocations.invoicing import issuing
+from app.allocations.invoicing import issuance
 from app.core import clock
 from tests.allocations.blocks import block_of, festival, organiser_of
 from tests.allocations.papers import words
@@ -80,8 +80,8 @@ def test_one_moment_gives_an_invoice_its_number_and_its_date(
     owner, _ = organiser_of(client)
     made = festival(owner, timezone=zone)
     frozen = datetime.fromisoformat(moment)
-    subject = issuing.subject
-    monkeypatch.setattr(issuing, "subject", lambda *about: replace(subject(*about), moment=frozen))
+    subject = issuance.load_invoice_context
+    monkeypatch.setattr(issuance, "load_invoice_context", lambda *about: replace(subject(*about), moment=frozen))
     given, printed, issued_at = issued(owner, made)
     assert given == number and date in printed
     assert datetime.fromisoformat(issued_at) == frozen

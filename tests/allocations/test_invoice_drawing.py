@@ -9,8 +9,8 @@ from socket import create_server
 
 import pytest
 
-from app.allocations.invoicing.drawing import pdf_of
-from app.allocations.invoicing.paper import CREDIT_NOTE, read
+from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_document
+from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
 from tests.allocations.papers import HOSTILE, paper, words
 from tests.house.sources import ROOT
 from tests.races import at_once
@@ -20,31 +20,33 @@ FIRST_LAYOUT = "75f5b145ac42363556d1461f33d1482e2a9bd9a1f7eabdb19f9b5c005386e626
 
 
 def test_the_same_paper_is_the_same_bytes_on_every_machine() -> None:
-    assert sha256(pdf_of(paper(12))).hexdigest() == FIRST_LAYOUT
+    assert sha256(draw_invoice_pdf(paper(12))).hexdigest() == FIRST_LAYOUT
 
 
 def test_other_documents_before_it_and_another_process_change_nothing() -> None:
     for name in HOSTILE:
-        pdf_of(paper(buyer=[name]))
-    program = "from tests.allocations.papers import *; from app.allocations.invoicing.drawing import pdf_of; "
-    program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(pdf_of(paper(12))).hexdigest())"
+        draw_invoice_pdf(paper(buyer=[name]))
+    program = (
+        "from tests.allocations.papers import *; from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf; "
+    )
+    program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(draw_invoice_pdf(paper(12))).hexdigest())"
     other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)
-    assert run.stdout == sha256(pdf_of(paper(12))).hexdigest(), run.stderr
+    assert run.stdout == sha256(draw_invoice_pdf(paper(12))).hexdigest(), run.stderr
 
 
 def test_documents_that_are_drawn_at_once_are_the_same_too() -> None:
     names = [f"N{chr(0x100 + number)}{chr(0x410 + number)}" for number in range(16)]
-    found = at_once(16, lambda number: pdf_of(paper(buyer=[names[number]])))
-    assert found == [pdf_of(paper(buyer=[name])) for name in names]
+    found = at_once(16, lambda number: draw_invoice_pdf(paper(buyer=[names[number]])))
+    assert found == [draw_invoice_pdf(paper(buyer=[name])) for name in names]
 
 
 def test_json_keeps_every_part_of_it() -> None:
-    assert pdf_of(read(paper(5).as_json())) == pdf_of(paper(5))
+    assert draw_invoice_pdf(parse_document(paper(5).to_dict())) == draw_invoice_pdf(paper(5))
 
 
 def test_it_says_what_an_invoice_must_say() -> None:
-    text = words(pdf_of(paper(3)))
+    text = words(draw_invoice_pdf(paper(3)))
     for said in (
         "Invoice 2026-000001",
         "Fri 20 November 2026",
@@ -59,13 +61,15 @@ def test_it_says_what_an_invoice_must_say() -> None:
 
 
 def test_a_credit_note_says_so() -> None:
-    text = words(pdf_of(paper(kind=CREDIT_NOTE, number="CN-2026-000001", total_minor=-85000, vat_minor=-11087)))
+    text = words(
+        draw_invoice_pdf(paper(kind=CREDIT_NOTE, number="CN-2026-000001", total_minor=-85000, vat_minor=-11087))
+    )
     assert "Credit note CN-2026-000001" in text and "Credited" in text
 
 
 @pytest.mark.parametrize("lines", [1, 11, 12, 13, 14, 40, 2000])
 def test_every_line_is_there_whatever_their_number(lines: int) -> None:
-    data = pdf_of(paper(lines))
+    data = draw_invoice_pdf(paper(lines))
     text = words(data)
     assert all(f"Table {number}\n" in text for number in range(2, lines))
     pages = data.count(b"/Type /Page\n") or text.count("Page 1 of ")
@@ -74,7 +78,7 @@ def test_every_line_is_there_whatever_their_number(lines: int) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_whatever_somebody_is_called_is_text(name: str) -> None:
-    data = pdf_of(paper(seller=[name, name], buyer=[name] * 4, facts=[("Event", name)], notes=[name]))
+    data = draw_invoice_pdf(paper(seller=[name, name], buyer=[name] * 4, facts=[("Event", name)], notes=[name]))
     assert data.rstrip().endswith(b"%%EOF")
     if name.isascii():
         assert name.replace(" ", "") in words(data).replace("\n", "").replace(" ", "")
@@ -91,6 +95,6 @@ def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path) -> None:
             f'<img src="http://127.0.0.1:{port}/a.png"/>',
             f"<a href='file://{canary}'>",
         ):
-            assert canary.read_bytes() not in pdf_of(paper(buyer=[hook, hook], notes=[hook]))
+            assert canary.read_bytes() not in draw_invoice_pdf(paper(buyer=[hook, hook], notes=[hook]))
         with pytest.raises(BlockingIOError):
             listener.accept()

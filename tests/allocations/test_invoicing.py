@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations.invoicing import actions, numbering
+from app.allocations.invoicing import actions, issuance
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
@@ -138,7 +138,7 @@ def test_without_the_counter_s_lock_numbers_collide(client: Client, monkeypatch:
     blocks = [block_of(made, 2) for _ in range(30)]
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
-    monkeypatch.setattr(numbering, "TAKE", text(unlocked))
+    monkeypatch.setattr(issuance, "TAKE_NUMBER", text(unlocked))
     answers = at_once(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")
@@ -164,7 +164,7 @@ def test_a_refused_issue_leaves_no_gap(client: Client, monkeypatch: pytest.Monke
     owner, _ = organiser_of(client)
     made = festival(owner)
     with monkeypatch.context() as broken:
-        broken.setattr(actions, "read", lambda _: 1 / 0)
+        broken.setattr(actions, "parse_document", lambda _: 1 / 0)
         assert owner.get(path(block_of(made))).status_code == 500
     assert "-000001" in words(owner.get(path(block_of(made))).data)
 
@@ -207,7 +207,7 @@ def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
 
     def settle(_: int) -> str | None:
         with app.app_context():
-            made = actions.credit(block.id)
+            made = actions.issue_block_credit_note(block.id)
             return made.number if made else None
 
     assert Counter(each is None for each in at_once(16, settle)) == {False: 1, True: 15}

@@ -8,10 +8,11 @@ from email.message import EmailMessage
 import pytest
 from flask import Flask
 
-from app.allocations.invoicing.drawing import pdf_of
-from app.allocations.invoicing.letters import invoice_letter
-from app.allocations.tickets import letters, qr
-from app.allocations.tickets.drawing import ticket_pdf
+from app.allocations import emails
+from app.allocations.emails import build_invoice_email
+from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
+from app.allocations.tickets import qr_codes
+from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
 from app.clients.message import Message
 from app.clients.mime import compose
 from tests.allocations.papers import HOSTILE, paper, ticket
@@ -26,7 +27,7 @@ def opened(message: Message) -> EmailMessage:
 
 
 def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask) -> None:
-    mail = opened(letters.confirmation([ticket()], key="ticket:1"))
+    mail = opened(emails.build_ticket_email([ticket()], key="ticket:1"))
     assert [part.get_content_type() for part in mail.walk()] == [
         "multipart/mixed",
         "multipart/alternative",
@@ -39,39 +40,39 @@ def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask
     picture = next(part for part in mail.walk() if part.get_content_type() == "image/png")
     html = mail.get_body(("html",))
     assert html is not None and f"cid:{picture['Content-ID'][1:-1]}" in html.get_content()
-    assert picture.get_content_disposition() == "inline" and picture.get_content() == qr.png("HJ7K2Q9XRD")
+    assert picture.get_content_disposition() == "inline" and picture.get_content() == qr_codes.render_png("HJ7K2Q9XRD")
     (pdf,) = mail.iter_attachments()
-    assert pdf.get_filename() == "Ticket HJ7K2Q9XRD.pdf" and pdf.get_content() == ticket_pdf([ticket()])
+    assert pdf.get_filename() == "Ticket HJ7K2Q9XRD.pdf" and pdf.get_content() == draw_ticket_pdf([ticket()])
 
 
 def test_the_text_is_complete_by_itself(app: Flask) -> None:
-    text = letters.confirmation([ticket()], key="ticket:1").text
+    text = emails.build_ticket_email([ticket()], key="ticket:1").text
     wanted = ("code", "name", "when", "where", "kind", "host", "contact", "reference")
     assert [each for each in wanted if getattr(ticket(), each) not in text] == []
 
 
 def test_a_large_party_s_mail_shows_some_codes_and_the_pdf_has_all(app: Flask) -> None:
     party = [ticket(code=f"AAAAAAAA{number:02d}", party=9) for number in range(9)]
-    message = letters.confirmation(party, key="ticket:1")
+    message = emails.build_ticket_email(party, key="ticket:1")
     assert message.html.count("<img") == 6 and "The other 3 codes are in the PDF." in message.text
     assert len(re.findall(rb"/Type /Page\b", message.attachments[-1].content)) == 9
 
 
 def test_will_call_brings_nothing_to_print(app: Flask) -> None:
-    message = letters.confirmation([ticket(delivery="will_call")], key="ticket:1")
+    message = emails.build_ticket_email([ticket(delivery="will_call")], key="ticket:1")
     assert message.subject == "Windhoek Lights 2026: you are on the list" and message.attachments == ()
 
 
 def test_a_reminder_has_the_same_link(app: Flask) -> None:
-    first, again = (letters.invitation(ticket(), key=key, reminded=key == "2") for key in ("1", "2"))
+    first, again = (emails.build_invite_email(ticket(), key=key, is_reminder=key == "2") for key in ("1", "2"))
     links = [re.findall(r"http\S+/claim/\S+", each.text) for each in (first, again)]
     assert links[0] == links[1] and len(links[0]) == 1
     assert again.subject == "Windhoek Lights 2026: your ticket still waits"
 
 
 def test_the_invoice_in_the_mail_is_the_one_that_is_downloaded(app: Flask) -> None:
-    message = invoice_letter(paper(), to="tuli@bank.example", key="invoice:1")
-    assert message.attachments[0].content == pdf_of(paper())
+    message = build_invoice_email(paper(), to="tuli@bank.example", key="invoice:1")
+    assert message.attachments[0].content == draw_invoice_pdf(paper())
     assert message.subject == "Windhoek Lights: invoice 2026-000001" and "N$\u00a030\u202f600.00" in message.text
 
 
@@ -80,10 +81,10 @@ def test_whatever_somebody_is_called_is_text(app: Flask, name: str) -> None:
     every = ticket(name=name, event=name, host=name, organiser=name[:200], where=name, kind=name[:120])
     billed = paper(seller=[name], buyer=[name], facts=[("Event", name)])
     written = (
-        letters.confirmation([every], key="1"),
-        letters.confirmation([ticket(name=name, delivery="will_call")], key="2"),
-        letters.invitation(every, key="3"),
-        invoice_letter(billed, to="tuli@bank.example", key="4"),
+        emails.build_ticket_email([every], key="1"),
+        emails.build_ticket_email([ticket(name=name, delivery="will_call")], key="2"),
+        emails.build_invite_email(every, key="3"),
+        build_invoice_email(billed, to="tuli@bank.example", key="4"),
     )
     for message in written:
         mail = opened(message)

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import books
-from app.allocations.tickets import packs
+from app.allocations import slot_changes
+from app.allocations.tickets import ticket_packs
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of
 from tests.counting import statements
@@ -94,7 +94,7 @@ def test_without_the_block_s_lock_they_would_reach_for_the_same_places(
 ) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
-    monkeypatch.setattr(books, "_lock", lambda statement: statement)
+    monkeypatch.setattr(slot_changes, "_with_block_lock", lambda statement: statement)
     answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
     assert set(answers) - {202, 409}, "nobody met anybody"
 
@@ -115,7 +115,7 @@ def test_drawing_is_taken_up_again_where_it_died(app: Flask, client: Client, mon
     block = block_of(festival(owner), 10)
     made = data(owner.post(path(block), {"count": 10}), 202)
     with monkeypatch.context() as broken:
-        broken.setattr(packs.storage, "put", lambda *_, **__: 1 / 0)
+        broken.setattr(ticket_packs.storage, "put", lambda *_, **__: 1 / 0)
         deliver()
     assert data(owner.get(f"{path(block)}/{made['id']}"))["status"] != "done"
     with transaction() as session:

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
-from app.allocations import gate
+from app.allocations import will_call
 from app.core.db import db
 from benchmarks.seed_allocations import seed_block, seed_event
 from tests.factories.accounts import account
@@ -33,9 +33,9 @@ def test_the_gate_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> N
         ("fan77.", "ix_allocation_slot_search"),
         ("a", "ix_allocation_slot_"),
     ):
-        asked = f" AND {gate.FILTERS['q']}" if q else ""
-        given = {**values, "q": gate.matching(q, made["event"])} if q else values
-        query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {gate._page(asked, 21, False)}"
+        asked = f" AND {will_call.FILTER_CONDITIONS['q']}" if q else ""
+        given = {**values, "q": will_call.build_tsquery(q, made["event"])} if q else values
+        query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {will_call._will_call_page_sql(asked, 21, False)}"
         found = "\n".join(row[0] for row in connection.execute(query, given).fetchall())
         assert index in found and "Seq Scan on allocation_slot" not in found, f"{q}:\n{found}"
 

@@ -5,14 +5,14 @@ Each race has its negative control. ALLOCATION_ROUNDS sets how often it is run.
 
 import os
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import books
+from app.allocations import slot_changes
+from app.allocations.actions import admission, invites, releases
 from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
@@ -21,8 +21,6 @@ from tests.http import Client, data
 from tests.races import at_once
 from tests.unguarded import without
 
-# The verbs' modules, which their package hides behind the verbs themselves.
-admit, invite, revoke = (import_module(f"app.allocations.actions.{verb}") for verb in ("admit", "invite", "revoke"))
 ROUNDS = int(os.environ.get("ALLOCATION_ROUNDS", "25"))
 Answers = list[Any]
 
@@ -60,8 +58,8 @@ def test_without_lock_and_condition_a_ticket_is_both(
     made = block(client, total=100, quantity=100)
     slots = made.claimed(100)
     without_the_lock(monkeypatch)
-    careless = revoke.TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
-    monkeypatch.setattr(revoke, "TO_BLOCK", text(careless))
+    careless = releases.REVOKE_TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
+    monkeypatch.setattr(releases, "REVOKE_TO_BLOCK", text(careless))
     with without("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
         assert any(any(each not in ([200, 409], [409, 200]) for each in found) or not law_holds() for found in tries)
@@ -90,12 +88,16 @@ def test_without_lock_the_first_guest_enters_on_the_renamed_place(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unlocked(session: Any, slot: Any) -> Answers:
-        rows = session.execute(admit._slots().where(AllocationSlot.party_id == slot["party_id"])).mappings().all()
+        rows = (
+            session.execute(admission._slots_query().where(AllocationSlot.party_id == slot["party_id"]))
+            .mappings()
+            .all()
+        )
         session.execute(text("SELECT pg_sleep(0.05)"))
         return sorted(rows, key=lambda row: bool(row["id"] != slot["id"]))
 
     made = block(client, total=20, quantity=20)
-    monkeypatch.setattr(admit, "_party", unlocked)
+    monkeypatch.setattr(admission, "_lock_party", unlocked)
     assert any(rename_or_admit_both(app, made) == [200, 200] for _ in range(10))
 
 
@@ -177,11 +179,11 @@ def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
     two = another(one, quantity=20)
 
     def as_named(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
-        first = books.locked(session, caller, event_id, ids[0])
+        first = slot_changes.lock_block(session, caller, event_id, ids[0])
         session.execute(text("SELECT pg_sleep(0.2)"))
-        return {ids[0]: first, ids[1]: books.locked(session, caller, event_id, ids[1])}
+        return {ids[0]: first, ids[1]: slot_changes.lock_block(session, caller, event_id, ids[1])}
 
-    monkeypatch.setattr(books, "locked_two", as_named)
+    monkeypatch.setattr(slot_changes, "lock_two_blocks", as_named)
     pair = ((one, two), (two, one))
 
     def move(number: int) -> int:
@@ -198,7 +200,7 @@ def test_what_dies_half_way_leaves_nothing(client: Client, monkeypatch: pytest.M
     def dies(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(invite, "enqueue_many", dies)
+    monkeypatch.setattr(invites, "enqueue_many", dies)
     body = {"recipients": [{"name": "A", "email": "a@example.com"}]}
     assert made.owner.post(f"{made.path}/invite", body).status_code == 500
     assert (made.now()["available"], made.now()["invited"]) == (10, 0)

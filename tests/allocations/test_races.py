@@ -6,14 +6,13 @@ ALLOCATION_SLOTS sets how many tickets the scanners fight for.
 
 import os
 from collections import Counter
-from importlib import import_module
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations.actions import create
+from app.allocations.actions import admission, blocks
 from app.core.db import compiled
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
@@ -22,7 +21,6 @@ from tests.http import Client, data, refusal
 from tests.races import at_once
 
 # The verb's module, which its package hides behind the verb itself.
-admit = import_module("app.allocations.actions.admit")
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
 
@@ -82,9 +80,9 @@ def test_without_the_condition_the_public_would_go_below_nought(
 ) -> None:
     """The table's own constraint would still refuse; nobody would be told why."""
     made = block(client, quantity=10, total=60)
-    careless = create.RESERVE.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
-    monkeypatch.setattr(create, "RESERVE", text(careless))
-    monkeypatch.setattr(create, "_check", lambda event, terms: None)
+    careless = blocks.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
+    monkeypatch.setattr(blocks, "INSERT_SLOTS", text(careless))
+    monkeypatch.setattr(blocks, "_check_availability", lambda event, terms: None)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = [own(app, made.owner).post(made.events, sent) for _ in range(7)]
     assert Counter(each.status_code for each in answers) == {201: 5, 500: 2}
@@ -116,8 +114,8 @@ def test_without_the_condition_one_ticket_admits_many(
 ) -> None:
     made = block(client, total=20, quantity=20)
     (slot, *_) = made.claimed(20)
-    careless = admit.ONE.replace("AND s.status = 'claimed'", "")
-    monkeypatch.setattr(admit, "ONE_BY_DRIVER", compiled(text(careless)))
+    careless = admission.ADMIT_SLOT_SQL.replace("AND s.status = 'claimed'", "")
+    monkeypatch.setattr(admission, "ADMIT_SLOT", compiled(text(careless)))
     answers = at_once(8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code)
     assert answers.count(200) > 1 and not law_holds()
 

@@ -6,30 +6,33 @@ import pytest
 import segno
 from PIL import Image
 
-from app.allocations.tickets import qr
-from app.allocations.tickets.drawing import pack_pdf, ticket_pdf
+from app.allocations.tickets import qr_codes
+from app.allocations.tickets.ticket_pdf import draw_pack_pdf, draw_ticket_pdf
 from tests.allocations.papers import HOSTILE, ticket
 
 
 def test_the_same_ticket_is_the_same_document() -> None:
-    assert ticket_pdf([ticket()]) == ticket_pdf([ticket()])
-    assert ticket_pdf([ticket()]) != ticket_pdf([ticket(code="AAAAAAAAAA")])
+    assert draw_ticket_pdf([ticket()]) == draw_ticket_pdf([ticket()])
+    assert draw_ticket_pdf([ticket()]) != draw_ticket_pdf([ticket(code="AAAAAAAAAA")])
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_ticket_takes_any_name(name: str) -> None:
     every = ticket(name=name, event=name, host=name, block=name, organiser=name, where=name, kind=name[:120], party=12)
-    assert ticket_pdf([every]).rstrip().endswith(b"%%EOF")
+    assert draw_ticket_pdf([every]).rstrip().endswith(b"%%EOF")
 
 
 def test_the_picture_in_the_mail_is_the_code_with_its_quiet_zone() -> None:
     wanted = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
-    picture = Image.open(io.BytesIO(qr.png("HJ7K2Q9XRD"))).convert("L")
-    size = len(wanted) + 2 * qr.QUIET
-    assert picture.size == (size * qr.SCALE, size * qr.SCALE) and picture.width >= 250
+    picture = Image.open(io.BytesIO(qr_codes.render_png("HJ7K2Q9XRD"))).convert("L")
+    size = len(wanted) + 2 * qr_codes.QUIET_ZONE
+    assert picture.size == (size * qr_codes.PNG_SCALE, size * qr_codes.PNG_SCALE) and picture.width >= 250
     seen = [
         [
-            picture.getpixel(((x + qr.QUIET) * qr.SCALE + 5, (y + qr.QUIET) * qr.SCALE + 5)) < 128
+            picture.getpixel(
+                ((x + qr_codes.QUIET_ZONE) * qr_codes.PNG_SCALE + 5, (y + qr_codes.QUIET_ZONE) * qr_codes.PNG_SCALE + 5)
+            )
+            < 128
             for x in range(len(wanted))
         ]
         for y in range(len(wanted))
@@ -39,12 +42,12 @@ def test_the_picture_in_the_mail_is_the_code_with_its_quiet_zone() -> None:
 
 
 def test_the_bars_on_paper_are_the_modules_of_the_code() -> None:
-    runs, size = qr._runs("HJ7K2Q9XRD")
+    runs, size = qr_codes._build_dark_bars("HJ7K2Q9XRD")
     wanted = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
     dark = {(left + step, bottom) for left, bottom, length in runs for step in range(length)}
-    assert size == len(wanted) + 2 * qr.QUIET
+    assert size == len(wanted) + 2 * qr_codes.QUIET_ZONE
     assert dark == {
-        (qr.QUIET + x, qr.QUIET + len(wanted) - 1 - y)
+        (qr_codes.QUIET_ZONE + x, qr_codes.QUIET_ZONE + len(wanted) - 1 - y)
         for y, row in enumerate(wanted)
         for x, module in enumerate(row)
         if module
@@ -52,12 +55,14 @@ def test_the_bars_on_paper_are_the_modules_of_the_code() -> None:
 
 
 def test_the_code_on_a_page_holds_nothing_but_squares() -> None:
-    found = qr.svg("HJ7K2Q9XRD")
+    found = qr_codes.render_svg("HJ7K2Q9XRD")
     assert found.startswith("<svg") and "HJ7K" not in found and "script" not in found
 
 
 def test_a_pack_has_a_sheet_for_every_eight() -> None:
     out = io.BytesIO()
-    steps = list(pack_pdf(out, (ticket(code=f"{number:010d}") for number in range(20)), title="Pack", organiser="W"))
+    steps = list(
+        draw_pack_pdf(out, (ticket(code=f"{number:010d}") for number in range(20)), title="Pack", organiser="W")
+    )
     assert steps == [8, 16, 20]
     assert out.getvalue().rstrip().endswith(b"%%EOF")

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
-from app.allocations.gate import matching
+from app.allocations.will_call import build_tsquery
 from app.campaigns import audience, people
 from app.core.db import compiled
 from benchmarks.seed_campaigns import seed_crowd
@@ -45,6 +45,6 @@ def test_pages_and_searches_read_no_more_than_they_give(
 
     asked = {"event_id": made["event"], "caller_id": made["organiser"], "everybodys": False, "plain": "x"}
     for q in ("amupolo 17", "holder1234", "fan7."):
-        found = plan(connection, people.FIND, {**asked, "words": matching(q, made["event"])})
+        found = plan(connection, people.FIND, {**asked, "words": build_tsquery(q, made["event"])})
         assert "ix_ticket_search" in found and "ix_allocation_slot_search" in found, found
         assert removed(found) < 1500, found

@@ -1,32 +1,29 @@
 """What happens to blocks and slots: one verb, one transaction."""
 
-from app.allocations.actions.admit import admit
-from app.allocations.actions.allocator import hand_out, rename, take_back, use_allocator
-from app.allocations.actions.claim import claim
-from app.allocations.actions.codes import make_codes
-from app.allocations.actions.create import create_block
-from app.allocations.actions.invite import invite
-from app.allocations.actions.links import change_allocator_link, change_open_link
-from app.allocations.actions.move import move_places
-from app.allocations.actions.release import preview_release, release_unused
-from app.allocations.actions.remind import remind
-from app.allocations.actions.revoke import revoke
+from app.allocations.actions.admission import admit_slot
+from app.allocations.actions.allocator_link import hand_out_slots, reassign_slot, reclaim_slot, run_allocator_action
+from app.allocations.actions.block_links import update_allocator_link, update_open_link
+from app.allocations.actions.blocks import create_block, move_slots
+from app.allocations.actions.claim_codes import create_claim_codes
+from app.allocations.actions.claims import claim_slot
+from app.allocations.actions.invites import invite_recipients, remind_recipients
+from app.allocations.actions.releases import preview_release, release_unused_slots, revoke_slot
 
 __all__ = [
-    "admit",
-    "change_allocator_link",
-    "change_open_link",
-    "claim",
+    "admit_slot",
+    "update_allocator_link",
+    "update_open_link",
+    "claim_slot",
     "create_block",
-    "hand_out",
-    "invite",
-    "make_codes",
-    "move_places",
+    "hand_out_slots",
+    "invite_recipients",
+    "create_claim_codes",
+    "move_slots",
     "preview_release",
-    "release_unused",
-    "remind",
-    "rename",
-    "revoke",
-    "take_back",
-    "use_allocator",
+    "release_unused_slots",
+    "remind_recipients",
+    "reassign_slot",
+    "revoke_slot",
+    "reclaim_slot",
+    "run_allocator_action",
 ]

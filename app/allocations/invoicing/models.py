@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.allocations.invoicing.paper import CREDIT_NOTE, INVOICE
+from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE
 from app.core.db import Base, id_column
 
 Timestamp = DateTime(timezone=True)

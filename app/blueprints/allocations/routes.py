@@ -5,10 +5,9 @@ from typing import Any
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.allocations import actions, errors, queries
 from app.allocations.invoicing.errors import BlockInvoiced
-from app.blueprints.allocations import answers, schemas
-from app.blueprints.allocations.code_lists import code_list
-from app.blueprints.allocations.quote_schemas import QuoteData
-from app.blueprints.allocations.slot_pages import with_slots
+from app.blueprints.allocations import response_schemas, schemas
+from app.blueprints.allocations.response_schemas import QuoteData
+from app.blueprints.allocations.responses import add_slot_page, build_code_response
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
@@ -23,22 +22,22 @@ blp = Blueprint(
     url_prefix="/api/events",
     description="Blocks of tickets: handed out, claimed, admitted",
 )
-BLOCKS = Listing("allocations", answers.AllocationRow, queries.BLOCK_SORTS, "createdAt")
-MAILING = Limit(60)
-NOTHING_TO_GIVE = [EventClosed, errors.ReleaseTimePassed]
+BLOCK_LISTING = Listing("allocations", response_schemas.AllocationRow, queries.BLOCK_SORTS, "createdAt")
+MAIL_LIMIT = Limit(60)
+BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
 
 
 @blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=QuoteData)
 def quote(event_id: str, **body: Any) -> Any:
     """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
-    return queries.quote(current_caller(), event_id, **body)
+    return queries.calculate_quote(current_caller(), event_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations",
     access=ORGANISER,
     body=schemas.BlockBody,
-    returns=answers.AllocationRow,
+    returns=response_schemas.AllocationRow,
     status=201,
     idempotent=True,
     errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed, EmailNotVerified],
@@ -49,114 +48,114 @@ def create_block(event_id: str, **body: Any) -> Any:
     They leave the public's count at once. Price and discounts are those of this moment.
     """
     block_id = actions.create_block(current_caller(), event_id, **body)
-    found = queries.block(current_caller(), event_id, block_id)
-    return found, {"ETag": f'"{found["version"]}"'}
+    block = queries.get_block(current_caller(), event_id, block_id)
+    return block, {"ETag": f'"{block["version"]}"'}
 
 
-@blp.get("/<eventId>/allocations", access=ORGANISER_READS, query=schemas.BlockFilters, returns=BLOCKS)
+@blp.get("/<eventId>/allocations", access=ORGANISER_READS, query=schemas.BlockFilters, returns=BLOCK_LISTING)
 def list_blocks(event_id: str, **filters: Any) -> Any:
     """List an event's blocks."""
-    return queries.listed(current_caller(), event_id, **filters)
+    return queries.list_blocks_query(current_caller(), event_id, **filters)
 
 
 @blp.get(
     "/<eventId>/allocations/<blockId>",
     access=ORGANISER_READS,
     query=schemas.SlotFilters,
-    returns=answers.AllocationData,
+    returns=response_schemas.AllocationData,
     versioned=True,
 )
 def read_block(event_id: str, block_id: str, **page: Any) -> Any:
     """Read a block, with a page of its slots."""
-    return with_slots(queries.block(current_caller(), event_id, block_id), queries.slots, **page)
+    return add_slot_page(queries.get_block(current_caller(), event_id, block_id), queries.list_slots_query, **page)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
     access=ORGANISER_MAILS,
     body=schemas.CodesBody,
-    returns=answers.CodesData,
+    returns=response_schemas.CodesData,
     status=201,
     idempotent=True,
-    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE],
+    errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS],
 )
 def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
     """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
-    return code_list(actions.make_codes(current_caller(), event_id, block_id, **body), 201)
+    return build_code_response(actions.create_claim_codes(current_caller(), event_id, block_id, **body), 201)
 
 
-@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_READS, returns=answers.CodesData)
+@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_READS, returns=response_schemas.CodesData)
 def list_codes(event_id: str, block_id: str) -> Any:
     """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`."""
-    return code_list(queries.codes(current_caller(), event_id, block_id), 200)
+    return build_code_response(queries.list_claim_codes(current_caller(), event_id, block_id), 200)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/invite",
     access=ORGANISER_MAILS,
     body=schemas.InviteBody,
-    returns=answers.InvitesData,
+    returns=response_schemas.InvitesData,
     status=201,
     idempotent=True,
-    limit=MAILING,
-    errors=[errors.InsufficientSlots, *NOTHING_TO_GIVE, *MAIL_ERRORS],
+    limit=MAIL_LIMIT,
+    errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
 def invite(event_id: str, block_id: str, **body: Any) -> Any:
     """Invite people: each gets a claim link by mail.
 
     All or nobody. An address that has a place in the block, or is listed twice, is reported and not doubled.
     """
-    return actions.invite(current_caller(), event_id, block_id, **body)
+    return actions.invite_recipients(current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
     access=ORGANISER_MAILS,
     body=schemas.LinkBody,
-    returns=answers.AllocationLinkData,
-    errors=NOTHING_TO_GIVE,
+    returns=response_schemas.AllocationLinkData,
+    errors=BLOCK_CLOSED_ERRORS,
 )
 def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which the holder hands out places himself. The same call gives the same link."""
-    return actions.change_allocator_link(current_caller(), event_id, block_id, **body)
+    return actions.update_allocator_link(current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/open-link",
     access=ORGANISER_MAILS,
     body=schemas.OpenLinkBody,
-    returns=answers.AllocationLinkData,
-    errors=NOTHING_TO_GIVE,
+    returns=response_schemas.AllocationLinkData,
+    errors=BLOCK_CLOSED_ERRORS,
 )
 def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
-    return actions.change_open_link(current_caller(), event_id, block_id, **body)
+    return actions.update_open_link(current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/remind",
     access=ORGANISER_MAILS,
     body=schemas.RemindBody,
-    returns=answers.RemindData,
+    returns=response_schemas.RemindData,
     idempotent=True,
-    limit=MAILING,
-    errors=[*NOTHING_TO_GIVE, *MAIL_ERRORS],
+    limit=MAIL_LIMIT,
+    errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
     """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""
-    return actions.remind(current_caller(), event_id, block_id, **body)
+    return actions.remind_recipients(current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/release-unused",
     access=ORGANISER,
     body=schemas.ReleaseBody,
-    returns=answers.ReleaseData,
+    returns=response_schemas.ReleaseData,
     idempotent=True,
 )
 def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> Any:
     """Give places that nobody has claimed back to the public. Their links and codes die."""
-    release = actions.preview_release if dry_run else actions.release_unused
+    release = actions.preview_release if dry_run else actions.release_unused_slots
     return {**release(current_caller(), event_id, block_id, **body), "dry_run": dry_run}
 
 
@@ -164,23 +163,23 @@ def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> 
     "/<eventId>/allocations/<blockId>/slots/<slotId>/revoke",
     access=ORGANISER,
     body=schemas.RevokeBody,
-    returns=answers.RevokedData,
+    returns=response_schemas.RevokedData,
     idempotent=True,
     errors=[errors.AlreadyAdmitted, errors.SlotReleased],
 )
 def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
     """End a place: its ticket dies at once, and the place returns to the block or to the public."""
-    return actions.revoke(current_caller(), event_id, block_id, slot_id, **body)
+    return actions.revoke_slot(current_caller(), event_id, block_id, slot_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/move",
     access=ORGANISER,
     body=schemas.MoveBody,
-    returns=answers.MoveData,
+    returns=response_schemas.MoveData,
     idempotent=True,
     errors=[errors.InsufficientSlots, errors.BlockMismatch, BlockInvoiced],
 )
 def move(event_id: str, block_id: str, **body: Any) -> Any:
     """Move free places to another block of the same ticket type."""
-    return actions.move_places(current_caller(), event_id, block_id, **body)
+    return actions.move_slots(current_caller(), event_id, block_id, **body)

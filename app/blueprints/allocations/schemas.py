@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, post_load, validates_schema
 
-from app.allocations.states import BLOCK_STATES, DELIVERIES, E_TICKET, KINDS, SLOT_STATES
+from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES
 from app.web.fields import (
     Choice,
     Email,
@@ -24,13 +24,13 @@ from app.web.mail_fields import MailName
 from app.web.names import Name
 from app.web.schema import Needing, Query, Schema
 
-MOST_PLACES, MOST_RECIPIENTS, MOST_PARTY = 5000, 500, 100
-MOST_MONEY = 10**12
-PERSON = {"example": "Frieda Amupolo"}
+MAX_SLOTS, MAX_RECIPIENTS, MAX_PARTY_SIZE = 5000, 500, 100
+MAX_PRICE_MINOR = 10**12
+PERSON_METADATA = {"example": "Frieda Amupolo"}
 
 
 class Holder(Schema):
-    name = Name(max=200, allow_none=True, metadata=PERSON)
+    name = Name(max=200, allow_none=True, metadata=PERSON_METADATA)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
     organisation = Name(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
@@ -40,13 +40,13 @@ class QuoteBody(Needing):
     needs = ("ticket_type_id", "quantity")
 
     ticket_type_id = Id()
-    quantity = Whole(min=1, max=MOST_PLACES, metadata={"example": 10})
+    quantity = Whole(min=1, max=MAX_SLOTS, metadata={"example": 10})
     name = Name(max=120, allow_none=True, metadata={"example": "Gold sponsor"})
-    kind = Choice(*KINDS, load_default="group")
+    kind = Choice(*BLOCK_KINDS, load_default="group")
     holder = Object(Holder, allow_none=True)
     unit_price_minor = Whole(
         min=0,
-        max=MOST_MONEY,
+        max=MAX_PRICE_MINOR,
         allow_none=True,
         metadata={"example": 85000, "description": "the present price unless given; 0 is complimentary"},
     )
@@ -63,7 +63,7 @@ class BlockBody(QuoteBody):
 
 class BlockFilters(Query):
     status = Choice(*BLOCK_STATES)
-    kind = Choice(*KINDS)
+    kind = Choice(*BLOCK_KINDS)
     ticket_type_id = Id()
 
 
@@ -78,54 +78,54 @@ class SlotFilters(SlotPage):
 
 
 class CodesBody(Schema):
-    count = Whole(min=1, max=MOST_PLACES, allow_none=True, metadata={"example": 10, "description": "all, unless given"})
+    count = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10, "description": "all, unless given"})
 
 
 class Recipient(Schema):
-    name = MailName(required=True, min=1, max=200, metadata=PERSON)
+    name = MailName(required=True, min=1, max=200, metadata=PERSON_METADATA)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
 
 
 class InviteBody(Schema):
-    recipients = Items(Object(Recipient), min=1, max=MOST_RECIPIENTS)
-    name = MailName(min=1, max=200, metadata={**PERSON, "rare": True})
+    recipients = Items(Object(Recipient), min=1, max=MAX_RECIPIENTS)
+    name = MailName(min=1, max=200, metadata={**PERSON_METADATA, "rare": True})
     email = Email(metadata={"rare": True})
     phone = Phone(allow_none=True, metadata={"rare": True})
     allow_duplicates = Flag(load_default=False, metadata={"rare": True})
     dry_run = Flag(load_default=False, metadata={"rare": True})
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def somebody(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
-        given = set(sent) if isinstance(sent, dict) else set()
-        if "recipients" in given:
-            both = sorted(given & {"name", "email", "phone"})
-            if both:
-                said = "Give recipients, or one name and email."
-                raise ValidationError({name: problem("contradiction", said).messages for name in both})
+    def check_recipients(self, data: dict[str, Any], original: Any, **_: Any) -> None:
+        field_names = set(original) if isinstance(original, dict) else set()
+        if "recipients" in field_names:
+            conflicting = sorted(field_names & {"name", "email", "phone"})
+            if conflicting:
+                message = "Give recipients, or one name and email."
+                raise ValidationError({name: problem("contradiction", message).messages for name in conflicting})
             return
-        missing = [name for name in ("name", "email") if name not in given]
+        missing = [name for name in ("name", "email") if name not in field_names]
         if len(missing) == 2:
             raise ValidationError({"recipients": problem("required", "Say whom to invite.").messages})
         if missing:
             raise ValidationError({name: problem("required", "This field is required.").messages for name in missing})
 
     @validates_schema(skip_on_field_errors=True)
-    def addresses(self, data: dict[str, Any], **_: Any) -> None:
+    def check_emails(self, data: dict[str, Any], **_: Any) -> None:
         """An invitation goes out by mail; the address is what it needs."""
-        listed = data.get("recipients") or []
-        missing = {
+        recipients = data.get("recipients") or []
+        errors = {
             index: {"email": problem("required", "This field is required.").messages}
-            for index, each in enumerate(listed)
-            if not each.get("email")
+            for index, recipient in enumerate(recipients)
+            if not recipient.get("email")
         }
-        if missing:
-            raise ValidationError({"recipients": missing})
+        if errors:
+            raise ValidationError({"recipients": errors})
 
     @post_load
-    def listed(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        one = {name: data.pop(name) for name in ("name", "email", "phone") if name in data}
-        return {**data, "recipients": data.get("recipients") or [one]}
+    def build_recipients(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        recipient = {name: data.pop(name) for name in ("name", "email", "phone") if name in data}
+        return {**data, "recipients": data.get("recipients") or [recipient]}
 
 
 class LinkBody(Schema):
@@ -133,23 +133,23 @@ class LinkBody(Schema):
     revoke = Flag(load_default=False, metadata={"rare": True, "description": "ends the link"})
 
     @validates_schema
-    def one_of_two(self, data: dict[str, Any], **_: Any) -> None:
+    def check_rotate_or_revoke(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("rotate") and data.get("revoke"):
             raise problem("contradiction", "Give rotate or revoke, not both.")
 
 
 class OpenLinkBody(LinkBody):
-    max_claims = Whole(min=1, max=MOST_PLACES, allow_none=True, metadata={"description": "places in all"})
-    max_per_claim = Whole(min=1, max=MOST_PARTY, allow_none=True, metadata={"description": "places for one (1)"})
+    max_claims = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "places in all"})
+    max_per_claim = Whole(min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"description": "places for one (1)"})
     expires_at = EndMoment(allow_none=True, metadata={"rare": True})
 
 
 class RemindBody(Schema):
-    slot_ids = Items(Id(), min=1, max=MOST_RECIPIENTS, metadata={"rare": True, "description": "all, unless given"})
+    slot_ids = Items(Id(), min=1, max=MAX_RECIPIENTS, metadata={"rare": True, "description": "all, unless given"})
 
 
 class ReleaseBody(Schema):
-    quantity = Whole(min=1, max=MOST_PLACES, allow_none=True, metadata={"description": "all, unless given"})
+    quantity = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "all, unless given"})
     dry_run = Flag(load_default=False)
 
 
@@ -161,44 +161,47 @@ class MoveBody(Needing):
     needs = ("to_block_id", "quantity")
 
     to_block_id = Id()
-    quantity = Whole(min=1, max=MOST_PLACES, metadata={"example": 5})
+    quantity = Whole(min=1, max=MAX_SLOTS, metadata={"example": 5})
 
 
 class ClaimBody(Needing):
     needs = ("name", "email")
 
-    name = MailName(min=1, max=200, metadata=PERSON)
+    name = MailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES, load_default=E_TICKET)
     quantity = Whole(
-        min=1, max=MOST_PARTY, load_default=1, metadata={"rare": True, "description": "as many as an open link gives"}
+        min=1,
+        max=MAX_PARTY_SIZE,
+        load_default=1,
+        metadata={"rare": True, "description": "as many as an open link gives"},
     )
 
 
 class AllocatorBody(Schema):
     """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
 
-    name = MailName(min=1, max=200, metadata=PERSON)
+    name = MailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES)
-    quantity = Whole(min=1, max=MOST_PARTY, load_default=1, metadata={"rare": True})
+    quantity = Whole(min=1, max=MAX_PARTY_SIZE, load_default=1, metadata={"rare": True})
     allow_duplicates = Flag(load_default=False, metadata={"rare": True})
     slot_id = Id(metadata={"rare": True})
     action = Choice("hand_out", "rename", "take_back", metadata={"rare": True})
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def complete(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
-        given = set(sent) if isinstance(sent, dict) else set()
-        action = data.get("action") or ("rename" if "slotId" in given else "hand_out")
-        needed = {"hand_out": {"name", "email"}}.get(action, {"slotId"})
-        missing = sorted(needed - given)
+    def check_required_fields(self, data: dict[str, Any], original: Any, **_: Any) -> None:
+        field_names = set(original) if isinstance(original, dict) else set()
+        action = data.get("action") or ("rename" if "slotId" in field_names else "hand_out")
+        required = {"hand_out": {"name", "email"}}.get(action, {"slotId"})
+        missing = sorted(required - field_names)
         if missing:
             raise ValidationError({name: problem("required", "This field is required.").messages for name in missing})
 
     @post_load
-    def decided(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def set_default_action(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         return {**data, "action": data.get("action") or ("rename" if data.get("slot_id") else "hand_out")}
 
 
@@ -215,9 +218,9 @@ class AdmitBody(Schema):
         allow_none=True,
         metadata={"rare": True, "description": "up to 72 hours ago, from a scanner without a network"},
     )
-    count = Whole(min=1, max=MOST_PARTY, allow_none=True, metadata={"rare": True, "description": "of the party"})
+    count = Whole(min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"rare": True, "description": "of the party"})
 
     @validates_schema
-    def readable(self, data: dict[str, Any], **_: Any) -> None:
+    def check_nonce(self, data: dict[str, Any], **_: Any) -> None:
         if not (data.get("nonce") or "").isprintable():
             raise ValidationError({"nonce": problem("invalid_characters", "Must be printable.").messages})

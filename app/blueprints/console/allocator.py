@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.allocations import actions, visits
+from app.allocations import actions, link_queries
 from app.allocations.states import DELIVERIES, E_TICKET
 from app.allocations.tickets import queries
 from app.blueprints.console.claim import dead_page
@@ -83,7 +83,7 @@ def hand_out(token: str) -> ResponseReturnValue:
     """Gives somebody a place."""
     form = HAND_OUT.typed()
     try:
-        done = actions.hand_out(token, client_network(), **form.checked())
+        done = actions.hand_out_slots(token, client_network(), **form.checked())
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -105,7 +105,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
     """Gives the place to somebody else: the old ticket dies, and a new one goes out."""
     form = RENAME.typed()
     try:
-        done = actions.rename(token, client_network(), slot_id=slot_id, **form.checked())
+        done = actions.reassign_slot(token, client_network(), slot_id=slot_id, **form.checked())
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -117,7 +117,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
 def take_back(token: str, slot_id: str) -> ResponseReturnValue:
     """Takes the place back: its ticket dies, and it is free again."""
     try:
-        done = actions.take_back(token, client_network(), slot_id=slot_id)
+        done = actions.reclaim_slot(token, client_network(), slot_id=slot_id)
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -131,16 +131,16 @@ def _told(token: str, sentence: str) -> ResponseReturnValue:
 
 
 def _page(token: str, form: Filled) -> Response:
-    found = visits.allocator(token, client_network())
+    found = link_queries.get_allocator_block(token, client_network())
     after = request.args.get("after", "")
-    listed = queries.handed_out(found["id"], after if is_id(after) else "")
+    listed = queries.load_allocator_slot_page(found["id"], after if is_id(after) else "")
     return form_page(PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_shown(found))
 
 
 def _slot_page(token: str, slot_id: str, form: Filled | None = None) -> Response:
     """Raises NotFound for a place that this holder has not given out."""
-    found = visits.allocator(token, client_network())
-    one = queries.handed_out_one(found["id"], slot_id) if is_id(slot_id) else None
+    found = link_queries.get_allocator_block(token, client_network())
+    one = queries.find_allocator_slot(found["id"], slot_id) if is_id(slot_id) else None
     if one is None:
         raise NotFound()
     form = form or RENAME.blank(name=one["name"] or "", email=one["email"] or "")

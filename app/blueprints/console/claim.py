@@ -8,10 +8,10 @@ from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from app.allocations import actions, visits
+from app.allocations import actions, link_queries
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.allocations.tickets import qr, queries
+from app.allocations.tickets import qr_codes, queries
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages, page
 from app.core.dates import moment
@@ -111,7 +111,7 @@ def explained(view: View) -> View:
 def dead_page(token: str, error: AppError) -> Response:
     """Why a link opens nothing."""
     title, hint = DEAD[error.code]
-    around = queries.around(token)
+    around = queries.find_link_contact(token)
     return page(
         "console/claim_dead.html",
         status=error.status,
@@ -128,7 +128,7 @@ def start(token: str) -> ResponseReturnValue:
     """What the link offers. Whoever has claimed with this browser sees his ticket."""
     if _own(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = visits.claim(token, client_network())
+    found = link_queries.get_claim_offer(token, client_network())
     known = {name: found.get(name) or "" for name in ("name", "email", "phone")}
     return _page(token, found, _form(found["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1"))
 
@@ -139,10 +139,10 @@ def claim(token: str) -> ResponseReturnValue:
     """Takes the place; sent twice, it leads to the ticket of the first time."""
     if _own(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = visits.claim(token, client_network())
+    found = link_queries.get_claim_offer(token, client_network())
     form = _form(found["max_per_claim"]).typed()
     try:
-        done = actions.claim(token, client_network(), **form.checked())
+        done = actions.claim_slot(token, client_network(), **form.checked())
     except NoSlotsLeft:
         raise
     except REFUSALS as error:
@@ -155,11 +155,11 @@ def claim(token: str) -> ResponseReturnValue:
 def ticket(token: str) -> ResponseReturnValue:
     """The tickets of a claim, for the browser that made it."""
     own = _own(token)
-    tickets = queries.party(own) if own else []
+    tickets = queries.load_party_tickets(own) if own else []
     if not tickets:
         _forget(token)
         return redirect(url_for("claim.start", token=token), 303)
-    codes = [(each, Markup(qr.svg(each.code))) for each in tickets]  # noqa: S704
+    codes = [(each, Markup(qr_codes.render_svg(each.code))) for each in tickets]  # noqa: S704
     first = tickets[0]
     return page(
         "console/claim_ticket.html",
@@ -175,7 +175,7 @@ def ticket(token: str) -> ResponseReturnValue:
 def ticket_pdf(token: str) -> ResponseReturnValue:
     """The same as a document."""
     own = _own(token)
-    data = queries.party_pdf(own) if own else None
+    data = queries.draw_party_pdf(own) if own else None
     if data is None:
         return redirect(url_for("claim.start", token=token), 303)
     named = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}

@@ -1,0 +1,100 @@
+"""What an invoice is about: the block, its event, who sells and who buys."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account, OrganiserProfile
+from app.allocations.models import AllocationBlock
+from app.core.dates import moment
+from app.events import queries as events
+from app.events.models import Event, TicketType
+
+CONTEXT_QUERY = (
+    select(
+        AllocationBlock,
+        Event.name,
+        Event.venue,
+        Event.city,
+        Event.starts_at,
+        Event.timezone,
+        TicketType.name,
+        Account,
+        OrganiserProfile.org_name,
+        func.now(),
+    )
+    .join(Event, Event.id == AllocationBlock.event_id)
+    .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
+    .join(Account, Account.id == Event.organiser_id)
+    .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+)
+
+
+@dataclass(frozen=True)
+class InvoiceContext:
+    """A block with everything that its papers say beside the money.
+
+    `moment` is the database's time at the start of the transaction: it decides the year of the number, the date that is
+    printed, and when the paper was issued.
+    """
+
+    block: AllocationBlock
+    organiser_id: str
+    ticket_type: str
+    seller: list[str]
+    buyer: list[str]
+    facts: list[tuple[str, str]]
+    contact: str
+    moment: datetime
+
+
+def lock_block_for_invoice(
+    session: Session, block_id: str, *, event_id: str | None = None, caller: Caller | None = None
+) -> AllocationBlock | None:
+    """A block, locked for whoever moves its money; None when there is none, or it is somebody else's.
+
+    What stands around it is read afterwards: who has waited for a lock sees rows that are joined to the locked one as
+    they were before the wait.
+    """
+    statement = select(AllocationBlock).where(AllocationBlock.id == block_id)
+    if caller is not None:
+        conditions = (AllocationBlock.event_id == event_id, events.owned(caller, events.WRITES))
+        statement = statement.join(Event, Event.id == AllocationBlock.event_id).where(*conditions)
+    return session.scalar(statement.with_for_update(of=AllocationBlock))
+
+
+def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
+    """What stands around a block that is locked."""
+    statement = CONTEXT_QUERY.where(AllocationBlock.id == block_id).execution_options(populate_existing=True)
+    return _build_invoice_context(session.execute(statement).one())
+
+
+def _build_invoice_context(row: Any) -> InvoiceContext:
+    block, event, venue, city, starts_at, timezone, ticket_type, organiser, org_name, now = row
+    location = ", ".join(part for part in (venue, city) if part)
+    facts = [
+        ("Event", event),
+        ("When", moment(starts_at, timezone)),
+        ("Where", location),
+        ("Reference", " · ".join(part for part in (block.name, block.id) if part)),
+    ]
+    holder = [block.holder_organisation, block.holder_name, block.holder_email, block.holder_phone]
+    return InvoiceContext(
+        block=block,
+        organiser_id=organiser.id,
+        ticket_type=ticket_type,
+        seller=_list_known_parts(org_name, organiser.name, organiser.email, organiser.phone),
+        buyer=_list_known_parts(*holder) or [block.name or "The holder of this block"],
+        facts=facts,
+        contact=organiser.email,
+        moment=now,
+    )
+
+
+def _list_known_parts(*parts: str | None) -> list[str]:
+    """What is known, each thing once."""
+    return list(dict.fromkeys(part for part in parts if part))

@@ -1,0 +1,235 @@
+"""What a block costs: a price per place, discounts on it, VAT inside.
+
+All amounts are whole cents of NAD. Discounts apply to the price of one place, one after the other (bulk, then promo
+code), each rounded half up; so a total is always the places times what one of them costs, and a place that is given
+back is worth exactly that. Terms are agreed when the block is made and stand at the block.
+
+Promo codes of an event, and how often each has been used.
+
+A use is a block that was made with the code. Uses are counted from the blocks, by the code without regard to case, so
+they stay what they were when the event's list of codes is edited. A block keeps its use when its places are released
+or revoked: places that are moved into it later still have its discount.
+
+What a block would cost: the present price unless another was agreed, and the discounts that apply.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Protocol
+
+from flask import current_app
+from sqlalchemy import func, select
+
+from app.allocations.errors import PromoCodeExhausted
+from app.allocations.models import AllocationBlock
+from app.core.db import database_now, db
+from app.core.errors import ValidationFailed
+from app.events.models import Event, TicketType
+from app.events.prices import current_phase
+
+
+@dataclass(frozen=True)
+class Discount:
+    """Off the price of one place: a percentage or an amount. `code` is `bulk`, or the promo code itself."""
+
+    code: str
+    label: str
+    percent_off: float | None = None
+    amount_off_minor: int | None = None
+
+    def calculate_reduction(self, price_minor: int) -> int:
+        """What is taken off a price; never more than the price."""
+        if self.percent_off is None:
+            return min(price_minor, self.amount_off_minor or 0)
+        return min(price_minor, _round_half_up(Decimal(price_minor) * Decimal(str(self.percent_off)) / 100))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands at the block."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """A line of a quote or an invoice; a discount's amounts are negative."""
+
+    description: str
+    quantity: int
+    unit_price_minor: int
+    amount_minor: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Lines, and their sums: `total = subtotal - discount`, of which `vat` is the part that is tax."""
+
+    lines: tuple[CostLine, ...]
+    subtotal_minor: int
+    discount_minor: int
+    vat_minor: int
+    total_minor: int
+    vat_percent: float
+
+
+class PricedBlock(Protocol):
+    """What has agreed terms: an `AllocationBlock`."""
+
+    unit_price_minor: Any
+    discounts: Any
+    held: Any
+
+
+def calculate_cost(description: str, quantity: int, unit_price_minor: int, discounts: Iterable[Discount]) -> Cost:
+    """What so many places cost at these terms, with VAT at the present rate."""
+    lines = [CostLine(description, quantity, unit_price_minor, quantity * unit_price_minor)]
+    net_price = unit_price_minor
+    for discount in discounts:
+        reduction = discount.calculate_reduction(net_price)
+        net_price -= reduction
+        lines.append(CostLine(discount.label, quantity, -reduction, -reduction * quantity))
+    subtotal, total = quantity * unit_price_minor, quantity * net_price
+    vat_percent: float = current_app.extensions["settings"].VAT_PERCENT
+    return Cost(tuple(lines), subtotal, subtotal - total, calculate_vat(total, vat_percent), total, vat_percent)
+
+
+def calculate_block_cost(block: PricedBlock, description: str, quantity: int | None = None) -> Cost:
+    """What a block's places cost (those it holds now, unless told how many) at the terms agreed with it."""
+    return calculate_cost(
+        description, block.held if quantity is None else quantity, block.unit_price_minor, parse_discounts(block)
+    )
+
+
+def parse_discounts(block: PricedBlock) -> tuple[Discount, ...]:
+    """The discounts that were agreed with a block."""
+    return tuple(Discount(**discount) for discount in block.discounts)
+
+
+def find_bulk_discount(bulk_discounts: Iterable[Mapping[str, Any]], quantity: int) -> Discount | None:
+    """The best of an event's bulk discounts that so many places reach."""
+    applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]
+    best_discount = max(applicable_discounts, key=lambda discount: discount["percentOff"], default=None)
+    if best_discount is None or not best_discount["percentOff"]:
+        return None
+    percent = best_discount["percentOff"]
+    return Discount(
+        "bulk", f"Bulk discount {percent:g} % (from {best_discount['minQuantity']} places)", percent_off=percent
+    )
+
+
+def calculate_vat(total_minor: int, percent: float) -> int:
+    """The VAT that an amount contains."""
+    rate = Decimal(str(percent))
+    return _round_half_up(Decimal(total_minor) * rate / (100 + rate))
+
+
+def _round_half_up(amount: Decimal) -> int:
+    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+@dataclass(frozen=True)
+class PromoCode:
+    """A code that is valid now, with its discount and its uses. `max_uses` None: no limit."""
+
+    code: str
+    discount: Discount
+    max_uses: int | None
+    used: int
+
+    @property
+    def remaining(self) -> int | None:
+        return None if self.max_uses is None else max(0, self.max_uses - self.used)
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.remaining == 0
+
+    def check_remaining(self) -> None:
+        """Raises PromoCodeExhausted. Only a caller that has locked the event can rely on it."""
+        if self.is_exhausted:
+            raise PromoCodeExhausted(code=self.code, maxUses=self.max_uses, used=self.used)
+
+
+def find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime) -> PromoCode | None:
+    """The event's code for this ticket type, or None when it has none that is valid now."""
+    for promo in event.promo_codes:
+        if promo["code"].casefold() == code.casefold() and _is_promo_code_valid(promo, ticket_type_id, now):
+            percent, amount = promo.get("percentOff"), promo.get("amountOffMinor")
+            label = f"Promo code {promo['code']}"
+            discount = Discount(promo["code"], label, percent_off=percent, amount_off_minor=amount)
+            return PromoCode(promo["code"], discount, promo.get("maxUses"), count_promo_code_uses(event.id, code))
+    return None
+
+
+def count_promo_code_uses(event_id: str, code: str) -> int:
+    """How many blocks of the event were made with the code."""
+    statement = (
+        select(AllocationBlock.promo_code, func.count())
+        .where(AllocationBlock.event_id == event_id, AllocationBlock.promo_code.is_not(None))
+        .group_by(AllocationBlock.promo_code)
+    )
+    uses = db.session.execute(statement).tuples()
+    return sum(count for spelling, count in uses if (spelling or "").casefold() == code.casefold())
+
+
+def _is_promo_code_valid(promo: Mapping[str, Any], ticket_type_id: str, now: datetime) -> bool:
+    starts_at, ends_at = (_parse_time(promo.get(name)) for name in ("startsAt", "endsAt"))
+    ticket_type_ids = promo.get("ticketTypeIds")
+    return (
+        (starts_at is None or starts_at <= now)
+        and (ends_at is None or now < ends_at)
+        and (not ticket_type_ids or ticket_type_id in ticket_type_ids)
+    )
+
+
+def _parse_time(value: str | None) -> datetime | None:
+    return datetime.fromisoformat(value) if value else None
+
+
+@dataclass(frozen=True)
+class Quote:
+    """For whom nothing is written yet: the ticket type, the price of one place, and what comes off it."""
+
+    ticket_type: TicketType
+    quantity: int
+    unit_price_minor: int
+    discounts: tuple[Discount, ...]
+    promo_code: PromoCode | None = None
+
+    @property
+    def cost(self) -> Cost:
+        return calculate_cost(self.ticket_type.name, self.quantity, self.unit_price_minor, self.discounts)
+
+
+def build_quote(
+    event: Event, *, ticket_type_id: str, quantity: int, unit_price_minor: int | None, promo_code: str | None
+) -> Quote:
+    """What so many places of the event cost now. A promo code that is used up takes nothing off.
+
+    Raises ValidationFailed for a type or promo code that the event does not have.
+    """
+    ticket_type = next((candidate for candidate in event.ticket_types if candidate.id == ticket_type_id), None)
+    problems = []
+    if ticket_type is None:
+        problems.append(_build_problem("ticketTypeId", "unknown_value", "The event has no ticket type with this id."))
+    promo = find_promo_code(event, promo_code, ticket_type_id, database_now()) if promo_code else None
+    if promo_code and promo is None:
+        problems.append(_build_problem("promoCode", "unknown_value", "This code does not count for these tickets now."))
+    if problems or ticket_type is None:
+        raise ValidationFailed(problems)
+    price_minor = _get_current_price(ticket_type) if unit_price_minor is None else unit_price_minor
+    quantity_discount = find_bulk_discount(event.bulk_discounts, quantity)
+    promo_discount = promo.discount if promo is not None and not promo.is_exhausted else None
+    discounts = tuple(
+        candidate for candidate in (quantity_discount, promo_discount) if candidate is not None and price_minor
+    )
+    return Quote(ticket_type, quantity, price_minor, discounts, promo)
+
+
+def _get_current_price(ticket_type: TicketType) -> int:
+    phase = current_phase(ticket_type.phases, sold=ticket_type.sold, now=database_now())
+    return phase.price_minor if phase else ticket_type.price_minor
+
+
+def _build_problem(path: str, code: str, message: str) -> dict[str, str]:
+    return {"path": path, "code": code, "message": message}

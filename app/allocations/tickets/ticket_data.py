@@ -1,0 +1,121 @@
+"""What a ticket says, in words that are ready to be printed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from app.accounts.models import Account, OrganiserProfile
+from app.allocations import slot_changes
+from app.allocations.models import AllocationBlock, AllocationSlot
+from app.core.dates import moment
+from app.events.models import Event, TicketType
+
+UNNAMED_HOLDER = "Bearer of this ticket"
+TICKET_COLUMNS = (
+    AllocationSlot.id,
+    AllocationSlot.code,
+    AllocationSlot.name,
+    AllocationSlot.email,
+    AllocationSlot.delivery,
+    AllocationSlot.status,
+    AllocationSlot.generation,
+    AllocationSlot.party_size,
+    AllocationBlock.name.label("block"),
+    AllocationBlock.holder_name,
+    AllocationBlock.holder_organisation,
+    AllocationBlock.release_at,
+    TicketType.name.label("kind"),
+    Event.name.label("event"),
+    Event.venue,
+    Event.city,
+    Event.starts_at,
+    Event.timezone,
+    OrganiserProfile.org_name,
+    Account.id.label("organiser_id"),
+    Account.name.label("organiser_name"),
+    Account.email.label("contact"),
+    *slot_changes.LINK_END_COLUMNS,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ticket:
+    """One place. `code` is what the gate scans, or types in; `party` how many places were claimed together.
+
+    `closed` says that a claim link would open nothing, because the event or the block has ended.
+    """
+
+    slot_id: str
+    code: str
+    name: str
+    email: str | None
+    delivery: str | None
+    status: str
+    generation: int
+    party: int
+    event: str
+    starts_at: datetime
+    when: str
+    where: str
+    kind: str
+    block: str
+    host: str
+    organiser: str
+    organiser_id: str
+    contact: str
+    until: str = ""
+    closed: bool = False
+
+    @property
+    def reference(self) -> str:
+        return self.slot_id.upper()
+
+
+def load_tickets(session: Session, slot_ids: Sequence[str]) -> list[Ticket]:
+    """The tickets of these slots, in the order of their ids; slots that are gone are left out."""
+    return load_tickets_where(session, AllocationSlot.id.in_(slot_ids))
+
+
+def load_tickets_where(session: Session, condition: ColumnElement[bool]) -> list[Ticket]:
+    """The tickets of the slots that meet a condition."""
+    rows = session.execute(
+        select(*TICKET_COLUMNS)
+        .select_from(AllocationSlot)
+        .join(AllocationBlock, AllocationBlock.id == AllocationSlot.block_id)
+        .join(TicketType, TicketType.id == AllocationSlot.ticket_type_id)
+        .join(Event, Event.id == AllocationSlot.event_id)
+        .join(Account, Account.id == Event.organiser_id)
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+        .where(condition)
+        .order_by(AllocationSlot.id)
+    )
+    return [_build_ticket(row) for row in rows]
+
+
+def _build_ticket(row: Any) -> Ticket:
+    return Ticket(
+        slot_id=row.id,
+        code=row.code or row.id,
+        name=row.name or UNNAMED_HOLDER,
+        email=row.email,
+        delivery=row.delivery,
+        status=row.status,
+        generation=row.generation,
+        party=row.party_size,
+        event=row.event,
+        starts_at=row.starts_at,
+        when=moment(row.starts_at, row.timezone),
+        where=", ".join(part for part in (row.venue, row.city) if part),
+        kind=row.kind,
+        block=row.block or "",
+        host=row.holder_organisation or row.holder_name or "",
+        organiser=row.org_name or row.organiser_name,
+        organiser_id=row.organiser_id,
+        contact=row.contact,
+        until=moment(row.release_at, row.timezone) if row.release_at else "",
+        closed=bool(row.called_off or row.event_over or row.over),
+    )
