@@ -1,7 +1,7 @@
 """Passwords: argon2id with OWASP's parameters, one hash at a time per process.
 
 One at a time keeps memory flat, and a thread that is served last leaves the processor to others: in a flood of
-sign-ins public reads keep their rate (docs/decisions/one-hash-at-a-time.md has the figures).
+sign-ins public reads keep their rate (docs/decisions/password-hashing.md has the figures).
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
 """Callbacks about charges: each makes us ask the rail, unless the payment is paid.
 
 A callback that says what the rail then does not confirm is a review, and so is one about another amount
-(docs/decisions/callbacks-are-hints.md).
+(docs/decisions/payrail-callbacks.md).
 """
 
 from dataclasses import dataclass

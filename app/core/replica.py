@@ -3,7 +3,7 @@
 A thread asks the primary how far it has written and the replica how far it has replayed, four times within the allowed
 staleness. What it knows is a moment: all that was committed before it stands on the replica. So no clock but this
 machine's counts, an idle primary is no lag, and no request asks anybody. A replica that is too far behind, away or
-promoted is simply not read from (docs/decisions/reads-from-a-replica.md).
+promoted is simply not read from (docs/decisions/replica-reads.md).
 """
 
 import os

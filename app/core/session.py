@@ -1,7 +1,7 @@
 """The session: reads run without a transaction, writes only inside `transaction()`.
 
 A single SELECT needs no BEGIN and ROLLBACK around it; leaving them out is a fifth of the rate (see
-docs/decisions/reads-without-transactions.md). The session therefore reads on autocommitting connections
+docs/decisions/autocommit-reads.md). The session therefore reads on autocommitting connections
 and refuses to write on them.
 """
 

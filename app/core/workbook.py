@@ -1,7 +1,7 @@
 """XLSX workbooks that strangers send, read in a child process with bounded memory and time.
 
 A workbook is a packed folder, and a cell far out makes a reader take memory for all that lies between. So it is read
-like a picture (see docs/decisions/pictures-in-a-child.md): what a hostile one makes of its process ends with it. The
+like a picture (see docs/decisions/image-subprocess.md): what a hostile one makes of its process ends with it. The
 first sheet that has cells counts; values are those that the workbook holds, and a formula without one is told.
 """
 

@@ -2,7 +2,7 @@
 
 The driver runs statements that were compiled before (pages.py): columns, not entities. A search looks among the
 soonest events first, and only when those do not fill the page asks the index of words, whose price grows with how
-common each word is (docs/decisions/search-without-extensions.md).
+common each word is (docs/decisions/event-search.md).
 """
 
 from dataclasses import dataclass, replace

@@ -6,7 +6,7 @@
 
 A position is what its reader could see: PostgreSQL's snapshot, and when it was taken. What is new is whatever was not
 visible in it, so a transaction that began early and committed late is told when it has committed, and never twice.
-See docs/decisions/stock-changes-by-snapshot.md.
+See docs/decisions/stock-change-feed.md.
 """
 
 import re

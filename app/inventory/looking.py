@@ -1,5 +1,5 @@
 """Pages of an event's stock: how far is looked for a page, so that it costs the same among a thousand items and among
-a million (see docs/decisions/stock-pages.md)."""
+a million (see docs/decisions/stock-lists.md)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

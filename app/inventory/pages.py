@@ -4,7 +4,7 @@
     walk     the order comes from an index, and so many items are looked at for the other filters, no more
     found    all that match are found by some filters' own indexes, and sorted
 
-Each asks for the event too: no row at all means that it is not the caller's. docs/decisions/stock-pages.md says why.
+Each asks for the event too: no row at all means that it is not the caller's. docs/decisions/stock-lists.md says why.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
 """How rows of the stock go out: by hand, because a schema would take most of the time of a page (see
-docs/decisions/stock-rows-by-hand.md); a test holds both together."""
+docs/decisions/stock-serializers.md); a test holds both together."""
 
 from collections.abc import Mapping
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""Callbacks are hints: each is kept once, and makes us ask the rail at once (docs/decisions/callbacks-are-hints.md)."""
+"""Callbacks are hints: each is kept once, and makes us ask the rail at once (docs/decisions/payrail-callbacks.md)."""
 
 from sqlalchemy import select
 

@@ -31,3 +31,8 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *files("docs", suffix=".md")]:
         for target in re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{name(page)}: {target}"
+
+
+def test_a_decision_has_a_title_and_a_date() -> None:
+    for page in files("docs/decisions", suffix=".md"):
+        assert re.match(r"# \S.+\n\n(Accepted|Superseded) \d{4}-\d\d-\d\d\b", page.read_text()), name(page)

@@ -9,7 +9,7 @@
     summing.py  all pages of a folder as one
     text.py     the format that Prometheus reads
 
-docs/decisions/metrics-in-shared-pages.md says why this is not a library.
+docs/decisions/metrics-storage.md says why this is not a library.
 """
 
 from app.core.metrics.kinds import Counter, Figure, Gauge, Histogram, Metric

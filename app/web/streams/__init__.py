@@ -3,7 +3,7 @@
     return event_stream(source, topic=event_id, asked=filters)      # a view, after it has authorised
 
 The request's thread checks everything and sends the head of the answer; then the socket is handed to one thread of
-the process, which writes to all listeners (see docs/decisions/streams-by-handover.md). Between events a stream holds
+the process, which writes to all listeners (see docs/decisions/event-streams.md). Between events a stream holds
 neither a thread nor a database connection.
 
     handover.py   takes the client's socket from gunicorn
