@@ -6,14 +6,14 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.campaigns import audience
 from app.campaigns.states import CHANNELS, HOLDERS
 from app.core.addresses import masked
-from app.core.db import compiled, fetch_rows
+from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS, WRITES
 
@@ -102,7 +102,14 @@ def as_json(figures: dict[str, Any]) -> str:
 
 
 def _found(
-    statement: str, caller: Caller, event_id: str, asked: Audience, *, tier: str, prepare: bool | None, **more: Any
+    statement: TextClause,
+    caller: Caller,
+    event_id: str,
+    asked: Audience,
+    *,
+    tier: str,
+    prepare: bool | None,
+    **more: Any,
 ) -> tuple[Any, ...]:
     who = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier)}
     rows = fetch_rows(statement, {**who, **more, **asked.values}, prepare=prepare)
@@ -112,21 +119,21 @@ def _found(
 
 
 @lru_cache(maxsize=64)
-def _counting_all(type: str, channels: tuple[str, ...]) -> str:
-    return compiled(text(WHOLE.format(figures=audience.figures(type, channels, audience.everybody(type)))))
+def _counting_all(type: str, channels: tuple[str, ...]) -> TextClause:
+    return text(WHOLE.format(figures=audience.figures(type, channels, audience.everybody(type))))
 
 
 @lru_cache(maxsize=64)
-def _counting_few(type: str, channels: tuple[str, ...]) -> str:
+def _counting_few(type: str, channels: tuple[str, ...]) -> TextClause:
     # The way that pages are read: whatever else the tables hold, no more than these few are looked at.
     people = audience.next_people(type) if type == HOLDERS else audience.everybody(type)
     figures = audience.figures(type, channels, people).replace(audience.EVENT, FEW_EVENT)
-    return compiled(text(IF_FEW.format(figures=figures)))
+    return text(IF_FEW.format(figures=figures))
 
 
 @lru_cache(maxsize=64)
-def _sampling(type: str, channels: tuple[str, ...]) -> str:
-    return compiled(text(audience.sample(type, channels, SAMPLE)))
+def _sampling(type: str, channels: tuple[str, ...]) -> TextClause:
+    return text(audience.sample(type, channels, SAMPLE))
 
 
 def _told(asked: Audience, figures: Sequence[Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from app.clients import mail as mailing
 from app.clients import push as pushing
 from app.clients import sms as texting
 from app.clients.refusals import AddressRefused
-from app.core.db import compiled, fetch_row, fetch_rows, release
+from app.core.db import fetch_row, fetch_rows, release
 from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Run, Transient
 from app.core.transaction import transaction
 from app.subscriptions import refusing
@@ -31,31 +31,27 @@ ABOUT = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.tim
        o.id AS organiser_id, coalesce(p.org_name, o.name) AS organiser_name,
        CASE WHEN o.email_verified_at IS NOT NULL THEN o.email END AS organiser_email"""
 WHOSE = "JOIN account o ON o.id = e.organiser_id LEFT JOIN organiser_profile p ON p.account_id = o.id"
-DUE = compiled(
-    text(f"""
+DUE = text(f"""
     SELECT r.id, r.channel, r.person, r.address, r.name, r.places,
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_title, ''), c.title) ELSE c.title END AS title,
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_body, ''), c.body) ELSE c.body END AS body,
            c.href, c.image_url, c.banner_url, {ABOUT},
            {
-        barred(
-            "r.channel",
-            email="r.person",
-            address="r.address",
-            organiser="e.organiser_id",
-            respect="c.respect_preferences",
-        )
-    } AS barred
+    barred(
+        "r.channel",
+        email="r.person",
+        address="r.address",
+        organiser="e.organiser_id",
+        respect="c.respect_preferences",
+    )
+} AS barred
       FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id JOIN event e ON e.id = c.event_id {WHOSE}
      WHERE r.id = :id AND r.state <> 'sent'
 """)
-)
-TEST = compiled(
-    text(f"""
+TEST = text(f"""
     SELECT a.id, a.email AS person, a.name, a.phone, 1 AS places, {ABOUT}
       FROM account a, event e {WHOSE} WHERE a.id = :account_id AND e.id = :event_id
 """)
-)
 DEVICES = "SELECT id, token, platform FROM push_device WHERE account_id = %s ORDER BY seen_at DESC LIMIT 20"
 DUE_COLUMNS = ("id", "channel", "person", "address", "name", "places", *COPY)
 ABOUT_COLUMNS = (

@@ -13,13 +13,12 @@ from app.allocations.models import CLAIMED_SLOT_CONDITION
 from app.allocations.will_call import build_tsquery
 from app.campaigns.audience import EVENT
 from app.core.addresses import masked
-from app.core.db import compiled, fetch_rows
+from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS
 
 MOST, AMONG = 20, 200
-FIND = compiled(
-    text(f"""
+FIND = text(f"""
     WITH hit AS (
         (SELECT id, email COLLATE "default" AS email, name, 'holder' AS kind FROM allocation_slot
           WHERE event_id = {EVENT} AND {CLAIMED_SLOT_CONDITION} AND search @@ CAST(:words AS tsquery) LIMIT {AMONG})
@@ -42,7 +41,6 @@ FIND = compiled(
      WHERE e.id = {EVENT} AND (CAST(:everybodys AS boolean) OR e.organiser_id = :caller_id)
      ORDER BY lower(coalesce(p.name, p.email)), 1 LIMIT {MOST}
 """)
-)
 COLUMNS = ("id", "name", "email", "participates", "tickets")
 
 

@@ -11,7 +11,7 @@ import psycopg
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, MetaData, PoolProxiedConnection, String, exc, make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.orm import Session as OrmSession
+from sqlalchemy.sql.elements import ClauseElement
 
 from app.core.ids import new_id
 from app.core.session import ReadOrWriteSession
@@ -28,6 +28,7 @@ NAMES = {
 }
 ObjectId = String(24, collation="C")
 Parameters = Sequence[Any] | Mapping[str, Any]
+Statement = str | ClauseElement
 Question = Callable[[Any], Any]
 # An export is read as slowly as its reader reads; never by settings of a session, which a pooler would lend to others.
 PATIENCE = "SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'"
@@ -49,28 +50,23 @@ def id_column() -> Mapped[str]:
     return mapped_column(ObjectId, primary_key=True, default=new_id)
 
 
-def compiled(query: Any) -> str:
-    """The text that the driver takes, with its parameters by name."""
-    return str(query.compile(dialect=DIALECT))
+def fetch_row(statement: Statement, parameters: Parameters, *, prepare: bool | None = None) -> tuple[Any, ...] | None:
+    """The first row of a statement, run by the driver itself: a third of what a session's `execute` costs.
 
-
-def fetch_row(statement: str, parameters: Parameters, *, prepare: bool | None = None) -> tuple[Any, ...] | None:
-    """The first row of a hand-written SELECT, by the driver itself: for the one query that every request makes.
-
-    It borrows a connection for just this query; a session around it would cost three times as much. A connection
-    that turns out to be dead takes its pool with it, and the query is asked once more.
+    Inside `transaction()` it is part of the transaction. Otherwise it borrows an autocommitting connection for just
+    this statement. If the connection turns out to be dead, the pool is emptied and the statement runs once more.
+    Raises psycopg.Error.
     """
     row: tuple[Any, ...] | None = _asked(
-        lambda cursor: cursor.execute(short(statement), parameters, prepare=prepare).fetchone()
+        lambda cursor: cursor.execute(driver_sql(statement), parameters, prepare=prepare).fetchone()
     )
     return row
 
 
-def fetch_rows(statement: str, parameters: Parameters, *, prepare: bool | None = None) -> list[tuple[Any, ...]]:
-    """All rows of a hand-written SELECT, likewise: for public reads. With `prepare=False` it is planned for its very
-    parameters each time."""
+def fetch_rows(statement: Statement, parameters: Parameters, *, prepare: bool | None = None) -> list[tuple[Any, ...]]:
+    """All rows of a statement, in the same way. `prepare=False` plans it for its parameters each time."""
     rows: list[tuple[Any, ...]] = _asked(
-        lambda cursor: cursor.execute(short(statement), parameters, prepare=prepare).fetchall()
+        lambda cursor: cursor.execute(driver_sql(statement), parameters, prepare=prepare).fetchall()
     )
     return rows
 
@@ -86,36 +82,24 @@ def database_now() -> datetime:
     return now
 
 
-def write_alone(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+def write_alone(statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
     """The first row of a writing statement that commits by itself; `app.core.transaction.write_row` decides whether it
     may. It is never sent twice: a connection that dies with it leaves unknown whether it happened."""
     with closing(db.engine.raw_connection()) as lent:
         row: tuple[Any, ...] | None = _asked_at_once(
-            lent, lambda it: it.execute(short(statement), parameters).fetchone()
+            lent, lambda it: it.execute(driver_sql(statement), parameters).fetchone()
         )
         return row
 
 
-def rows_within(session: OrmSession, statement: str, parameters: Parameters) -> list[tuple[Any, ...]]:
-    """All rows of a hand-written statement inside the open transaction, by the driver itself: what is done in most
-    transactions costs a third there of what it costs a session. Raises psycopg.Error."""
-    rows: list[tuple[Any, ...]] = _within(session, statement, parameters).fetchall()
-    return rows
+@lru_cache(4096)
+def driver_sql(statement: Statement) -> str:
+    """The text that the driver runs: of a Core statement with its parameters by name; of SQL text without indentation.
 
-
-def row_within(session: OrmSession, statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
-    """The first of them."""
-    row: tuple[Any, ...] | None = _within(session, statement, parameters).fetchone()
-    return row
-
-
-def _within(session: OrmSession, statement: str, parameters: Parameters) -> Any:
-    return _cursor(session.connection().connection).execute(short(statement), parameters)
-
-
-@lru_cache(1024)
-def short(statement: str) -> str:
-    """The statement without its indentation: the driver remembers how to send what is under 4 KB long."""
+    The driver remembers how to send a text under 4 KB. The cache compares Core statements by identity: build one once.
+    """
+    if not isinstance(statement, str):
+        return str(statement.compile(dialect=DIALECT))
     return "\n".join(line.strip() for line in statement.splitlines())
 
 
@@ -205,7 +189,7 @@ def _left(replica: "Replica", error: Exception) -> bool:
 
 
 def _asked_of_the_primary(question: Question) -> Any:
-    if db.session.registry.has() and db.session().in_transaction():
+    if db.session.registry.has() and (db.session().info.get("writing") or db.session().in_transaction()):
         return question(_cursor(db.session().connection().connection))
     lent = db.engine.raw_connection()
     try:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from app.core.db import Parameters, db, row_within, write_alone
+from app.core.db import Parameters, Statement, db, fetch_row, write_alone
 from app.core.session import ReadOrWriteSession
 
 
@@ -60,7 +60,7 @@ def held_commit() -> Iterator[ReadOrWriteSession]:
         session.info.pop("held", None)
 
 
-def write_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
+def write_row(statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
     """The row that a single writing statement gives: it is a transaction by itself, without the price of one.
 
     In a request with an idempotency key it joins what commits there. Raises NestedTransaction.
@@ -71,7 +71,7 @@ def write_row(statement: str, parameters: Parameters) -> tuple[Any, ...] | None:
         return write_alone(statement, parameters)
     if not session.info.get("held") or session.info.get("joined"):
         raise NestedTransaction("a statement that commits by itself was run inside a transaction")
-    return row_within(session, statement, parameters)
+    return fetch_row(statement, parameters)
 
 
 def after_commit(session: ReadOrWriteSession, call: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import insert
 
 from app.core import throttle
 from app.core.context import request_id
-from app.core.db import rows_within
+from app.core.db import fetch_rows
 from app.core.metrics import Counter
 from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
@@ -50,7 +50,7 @@ def record(*, events: Sequence[dict[str, Any]], network: str, client: str | None
 def _keep(session: ReadOrWriteSession, rows: Sequence[dict[str, Any]]) -> int:
     """Writes the rows, and removes the oldest beyond what the table may hold; how many."""
     session.execute(insert(DiagnosticEvent), rows)
-    return len(rows_within(session, DROP_OLDEST, (MOST_EVENTS, DROP_AT_ONCE)))
+    return len(fetch_rows(DROP_OLDEST, (MOST_EVENTS, DROP_AT_ONCE)))
 
 
 def _row(client: str | None, event: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.visitors import ExternallyTraversible, replacement_traverse
 
-from app.core.db import compiled
 from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions
 from app.events.models import Event
 from app.events.visibility import in_lists
@@ -84,7 +83,7 @@ class Moments:
 
 
 @lru_cache(maxsize=1024)
-def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> str:
+def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> Select[Any]:
     """The SQL for so many rows with these filters, in this order, from there.
 
     The number of rows stands in the text: as a parameter it would keep PostgreSQL from making one plan for all.
@@ -92,14 +91,14 @@ def statement(names: frozenset[str], sort: str, rows: int, window: Window) -> st
     most = literal_column(str(rows), Integer)
     moments = Moments(opaque="q" not in names or window.near > 0)
     if sort == "startsAt":
-        return compiled(_by_start(names, most, window, moments))
+        return _by_start(names, most, window, moments)
     candidates = _nearest(names, window) if sort == "distance" else _soonest(names, window, moments)
     key = candidates.c.sort_key
     page = select(candidates)
     if window.after:
         last = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
         page = page.where(tuple_(key, candidates.c.id) > last)
-    return compiled(page.order_by(key, candidates.c.id).limit(most))
+    return page.order_by(key, candidates.c.id).limit(most)
 
 
 def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments) -> Select[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.clock import rfc3339
-from app.core.db import row_within, rows_within
+from app.core.db import fetch_row, fetch_rows
 from app.core.errors import ValidationFailed
 from app.events.times import instant
 from app.inventory import adjusting
@@ -77,20 +77,20 @@ def book(session: OrmSession, bucket: str, asked: Mapping[str, Any], occurred_at
 
     Raises ValidationFailed, QuantityTooLarge.
     """
-    locked = row_within(session, LOCK, asked)
+    locked = fetch_row(LOCK, asked)
     if locked is None:
         return None
     at = _moment(occurred_at, *locked)
     told = {**asked, "at": at, "occurred_at": at}
-    ((held, count_at),) = rows_within(session, BOOK_AT.format(column=BUCKETS[bucket]), told)
+    ((held, count_at),) = fetch_rows(BOOK_AT.format(column=BUCKETS[bucket]), told)
     if told["delta"] is None:
         told["delta"] = told["counted"] - held
     if abs(told["delta"]) > MOST:
         # Late movements before a count change nothing that stands beside the item, so no other rule bounds their sum.
         raise QuantityTooLarge("The book holds too much at that time.")
     if count_at is not None:
-        return row_within(session, HELD_BY_A_COUNT, {**told, "count_at": count_at})
-    return row_within(session, adjusting.statement(bucket), told)
+        return fetch_row(HELD_BY_A_COUNT, {**told, "count_at": count_at})
+    return fetch_row(adjusting.statement(bucket), told)
 
 
 def _moment(occurred_at: datetime, zone: str, now: datetime) -> datetime:

@@ -30,7 +30,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from app.core.db import compiled
+from app.core.db import driver_sql
 from app.inventory.filters import condition, entry, expiry, is_word, looked_at
 from app.inventory.models import FACETS, StockItem
 from app.inventory.shown import wired
@@ -125,7 +125,7 @@ def found(shape: Shape, by: frozenset[str]) -> str:
 def total(names: frozenset[str], rare: frozenset[str]) -> str:
     """How many rows match in all; of the words those that are rare are looked for in their index."""
     words = [entry(_value(name), EVENT) for name in sorted(rare)]
-    return compiled(select(func.count()).where(_of_event(), *words, *_conditions(names - rare, TABLE.c)))
+    return driver_sql(select(func.count()).where(_of_event(), *words, *_conditions(names - rare, TABLE.c)))
 
 
 def _fenced(shape: Shape, by: frozenset[str]) -> Select[Any]:
@@ -189,4 +189,4 @@ def _number(value: int) -> Any:
 
 def _owned(shape: Shape, page: Select[Any]) -> str:
     way = " DESC" if shape.sort.startswith("-") else ""
-    return f"{OWN.format(page=compiled(page))} ORDER BY p.fits DESC, p.sort_key{way}, p.id{way}"
+    return f"{OWN.format(page=driver_sql(page))} ORDER BY p.fits DESC, p.sort_key{way}, p.id{way}"

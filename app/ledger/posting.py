@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import row_within
+from app.core.db import fetch_row
 from app.ledger.errors import InsufficientFunds
 from app.ledger.models import BALANCE, HELD, Purse
 
@@ -64,8 +64,7 @@ def post(
     """
     if sum(legs.values()) or not all(legs.values()):
         raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
-    row = row_within(
-        session,
+    row = fetch_row(
         _POST,
         {
             "kind": kind,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account, MerchantProfile
-from app.core.db import row_within
+from app.core.db import fetch_row
 from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.merchants.models import Merchant
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
@@ -39,7 +39,7 @@ class Purpose:
 
 def claimed_briefly(session: OrmSession, account_id: str) -> Purpose:
     """The same, without an object and, where there is a row already, without writing it: for what is done often."""
-    row = row_within(session, LOCKED, [account_id])
+    row = fetch_row(LOCKED, [account_id])
     if row is not None:
         return Purpose(*row)
     made = claimed(session, account_id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import fetch_row, fetch_rows, rows_within
+from app.core.db import fetch_row, fetch_rows
 
 BATCH = 1000
 OVER = "SELECT id FROM event WHERE ends_at < now() - make_interval(days => %(days)s)"
@@ -38,7 +38,7 @@ class Target:
         where = f"{self.belongs.format(events='SELECT %(event_id)s')} AND ({self.personal})"
         batch = f"SELECT x.id FROM {self.table} x WHERE {where} ORDER BY x.id LIMIT {BATCH} FOR UPDATE OF x SKIP LOCKED"
         statement = f"UPDATE {self.table} x SET {self.erase} WHERE x.id IN ({batch}) RETURNING 1"
-        return len(rows_within(session, statement, {"event_id": event_id}))
+        return len(fetch_rows(statement, {"event_id": event_id}))
 
 
 TARGETS = (

@@ -13,7 +13,6 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.allocations.actions import admission, blocks
-from app.core.db import compiled
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
 from tests.factories.allocations import Block, block, claim
@@ -115,7 +114,7 @@ def test_without_the_condition_one_ticket_admits_many(
     made = block(client, total=20, quantity=20)
     (slot, *_) = made.claimed(20)
     careless = admission.ADMIT_SLOT_SQL.replace("AND s.status = 'claimed'", "")
-    monkeypatch.setattr(admission, "ADMIT_SLOT", compiled(text(careless)))
+    monkeypatch.setattr(admission, "ADMIT_SLOT", text(careless))
     answers = at_once(8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code)
     assert answers.count(200) > 1 and not law_holds()
 

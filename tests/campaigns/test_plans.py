@@ -10,7 +10,6 @@ from sqlalchemy import make_url, text
 
 from app.allocations.will_call import build_tsquery
 from app.campaigns import audience, people
-from app.core.db import compiled
 from benchmarks.seed_campaigns import seed_crowd
 from tests.events.test_plans import plan, removed
 from tests.factories.accounts import account
@@ -35,7 +34,7 @@ def made(connection: psycopg.Connection[Any]) -> dict[str, Any]:
 def test_pages_and_searches_read_no_more_than_they_give(
     connection: psycopg.Connection[Any], made: dict[str, Any]
 ) -> None:
-    statement = compiled(text(audience.judged(audience.next_people("event_ticket_holders"), ("email", "sms", "push"))))
+    statement = text(audience.judged(audience.next_people("event_ticket_holders"), ("email", "sms", "push")))
     values = {"event_id": made["event"], "after": "holder15", "most": 500, "respect": True}
     found = plan(connection, statement, values)
     for index in ("ix_ticket_holders", "ix_allocation_slot_holders"):

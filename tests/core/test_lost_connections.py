@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db, fetch_row, row_within
+from app.core.db import db, fetch_row
 from app.core.transaction import held_commit, transaction, write_row
 
 OURS = "SELECT pg_backend_pid()"
@@ -22,7 +22,7 @@ def end(pid: int) -> None:
 def in_a_transaction() -> None:
     with transaction() as session:
         end(session.scalar(text(OURS)) or 0)
-        row_within(session, OURS, {})
+        fetch_row(OURS, {})
 
 
 def beside_a_key() -> None:

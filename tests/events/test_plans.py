@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url
 
+from app.core.db import Statement, driver_sql
 from app.events import pages, public
 from app.events.filters import given
 from app.events.pages import Window
@@ -27,8 +28,9 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
         yield opened
 
 
-def plan(connection: psycopg.Connection[Any], query: str, parameters: Any) -> str:
-    rows = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, SUMMARY OFF) {query}", parameters).fetchall()
+def plan(connection: psycopg.Connection[Any], query: Statement, parameters: Any) -> str:
+    explain = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, SUMMARY OFF) {driver_sql(query)}"
+    rows = connection.execute(explain, parameters).fetchall()
     return "\n".join(row[0] for row in rows)
 
 

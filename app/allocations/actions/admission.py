@@ -18,7 +18,7 @@ from app.accounts.models import Account
 from app.allocations import slot_changes, states
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
-from app.core.db import compiled, db
+from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
 from app.events import availability
@@ -60,7 +60,7 @@ ADMIT_PARTY_SQL = slot_changes.slot_event_sql(
         {availability.admitting("touched")}""",
     RESULT_SQL,
 )
-ADMIT_SLOT, ADMIT_PARTY = compiled(text(ADMIT_SLOT_SQL)), text(ADMIT_PARTY_SQL)
+ADMIT_SLOT, ADMIT_PARTY = text(ADMIT_SLOT_SQL), text(ADMIT_PARTY_SQL)
 
 
 def admit_slot(

@@ -4,7 +4,7 @@ from sqlalchemy import text
 
 from app.campaigns.letters import address_of
 from app.campaigns.tallying import CLICK
-from app.core.db import compiled, fetch_row
+from app.core.db import fetch_row
 from app.core.errors import NotFound
 from app.core.transaction import write_row
 from app.subscriptions import clicks
@@ -12,7 +12,7 @@ from app.subscriptions import clicks
 _WHERE = """
     SELECT c.href FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id WHERE r.id = :id
 """
-LED, COUNTED = compiled(text(_WHERE)), compiled(text(CLICK + _WHERE))
+LED, COUNTED = text(_WHERE), text(CLICK + _WHERE)
 
 
 def click(token: str, *, counts: bool) -> str:

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import func, update
 
 from app.core.context import request_id
-from app.core.db import db, rows_within
+from app.core.db import db, fetch_rows
 from app.core.jobs import Job, find
 from app.core.outbox.bell import Bell, bell
 from app.core.outbox.models import Outbox
@@ -103,8 +103,7 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     if not rows:
         return []
     jobs = [job for job, _, _ in rows]
-    written = rows_within(
-        session,
+    written = fetch_rows(
         INSERT,
         {
             "kinds": [job.kind for job in jobs],

@@ -14,7 +14,7 @@ from app.accounts.caller import Caller
 from app.accounts.confirmation import confirm_owner
 from app.accounts.errors import ConfirmationRequired
 from app.clients.payrail import rail
-from app.core.db import compiled, rows_within
+from app.core.db import fetch_rows
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -50,7 +50,7 @@ _KNOWN = exists().where(
     _EARLIER.c.status == literal_column(f"'{PAID}'"),
 )
 _DUE: Any = func.coalesce(bindparam("scheduled_for"), func.now())
-_INSERT = compiled(
+_INSERT = (
     insert(_TABLE)
     .values(
         {name: bindparam(name) for name in GIVEN}
@@ -133,7 +133,7 @@ def _begun(session: OrmSession, values: dict[str, Any], confirmed: str | None) -
     payout_id, when = values["id"], values["scheduled_for"]
     hold(session, payout_id, values["account_id"], values["amount_minor"])
     begins = {"status": SCHEDULED if when else REQUESTED, "actor": MERCHANT, "rest": _rest()}
-    (row,) = rows_within(session, _INSERT, {**values, **begins})
+    (row,) = fetch_rows(_INSERT, {**values, **begins})
     made = dict(zip(queries.SHOWN, row, strict=True))
     new = made["held_until"] is not None
     if new and values["wallet_mark"] != confirmed:
