@@ -139,9 +139,9 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
 
 def table() -> Iterator[tuple[str, str, str]]:
     """Name, default and meaning of every setting, for the docs."""
-    for each in fields(Settings):
-        default = each.metadata["default"]
-        yield each.name, "" if default is None else str(default), each.metadata["help"]
+    for field in fields(Settings):
+        default = field.metadata["default"]
+        yield field.name, "" if default is None else str(default), field.metadata["help"]
 
 
 class _EnvOf(Env):

@@ -65,7 +65,7 @@ def admit(stage: Stage, slots: int = EACH_ROUND) -> Load:
     made = _event(stage, "admit")
     found = _block(stage, made, "claimed", slots)
     base = f"/api/events/{made['event']}/allocations/will-call"
-    return Load(base, "POST", _bearer(made), paths=[f"{base}/{each}/admit" for each in found["slots"]])
+    return Load(base, "POST", _bearer(made), paths=[f"{base}/{slot}/admit" for slot in found["slots"]])
 
 
 def seed_gate(stage: Stage) -> None:
@@ -86,7 +86,7 @@ def will_call(stage: Stage) -> Load:
     ]
     words += [f"fan{n}." for n in range(1, 4000, 3)] + [f"@mail{n}." for n in range(900)]
     words += [f"{first}+{last}" for first in ("eva", "jan", "zoe") for last in ("bau", "kau", "beukesa", "nango")]
-    return Load(base, headers=_bearer(made), paths=[f"{base}?q={each}" for each in words])
+    return Load(base, headers=_bearer(made), paths=[f"{base}?q={word}" for word in words])
 
 
 @benchmark("claim-storm", goal=200, measure=storm_rate)

@@ -42,8 +42,8 @@ def share_of_bare(stage: Stage, it: Benchmark) -> Outcome:
         return Round(run.rate / bare.rate, run, bare)
 
     rounds = calmest(stage, play)
-    dearer = median(each.run.cpu / each.other.cpu for each in rounds)
-    bare = median(each.other.rate for each in rounds)
+    dearer = median(round_.run.cpu / round_.other.cpu for round_ in rounds)
+    bare = median(round_.other.rate for round_ in rounds)
     return _outcome(rounds, "of bare", f"bare {bare:,.0f}/s, CPU × {dearer:.1f}")
 
 
@@ -81,14 +81,14 @@ def kept_during(flood: Prepare) -> Measure:
 def calmest(stage: Stage, play: Callable[[], Round]) -> list[Round]:
     """As many rounds as were asked for; up to half as many again are played to find some that nobody disturbed."""
     played: list[Round] = []
-    while len(played) < 1.5 * stage.rounds and sum(each.disturbance < CALM for each in played) < stage.rounds:
+    while len(played) < 1.5 * stage.rounds and sum(item.disturbance < CALM for item in played) < stage.rounds:
         stage.wait_for_quiet(CALM)
         played.append(play())
-    return sorted(played, key=lambda each: each.disturbance)[: stage.rounds]
+    return sorted(played, key=lambda item: item.disturbance)[: stage.rounds]
 
 
 def _outcome(rounds: Sequence[Round], unit: str, note: str) -> Outcome:
-    return of_rounds([each.value for each in rounds], unit, [each.run for each in rounds], note)
+    return of_rounds([round_.value for round_ in rounds], unit, [round_.run for round_ in rounds], note)
 
 
 def _hash_seconds() -> float:

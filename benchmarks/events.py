@@ -162,7 +162,7 @@ def search_1m(stage: Stage) -> Load:
 def _random_dates() -> Load:
     chance, now = random.Random(2026), datetime.now(UTC)
     dates = (now + timedelta(seconds=chance.randrange(900 * 86400)) for _ in range(5000))
-    return Load(DISCOVER, paths=[f"{DISCOVER}?from={each:%Y-%m-%dT%H:%M:%SZ}" for each in dates])
+    return Load(DISCOVER, paths=[f"{DISCOVER}?from={date_:%Y-%m-%dT%H:%M:%SZ}" for date_ in dates])
 
 
 def _uncached(path: str) -> Load:

@@ -71,7 +71,7 @@ def share_of_copy_in(stage: Stage, it: Benchmark) -> Outcome:
     values = []
     for turn in range(max(1, stage.rounds // 2)):
         with psycopg.connect(_url(stage)) as connection:
-            plain, measured = (stock_event(connection, 10 * turn + each + 1) for each in (0, 1))
+            plain, measured = (stock_event(connection, 10 * turn + number + 1) for number in (0, 1))
         values.append(_copy_seconds(stage, content, plain) / _import_seconds(content, measured))
     note = f"{_memory['import']:.0f} MB at most, {_memory['rows']:,.0f} rows/s"
     return of_rounds(values, "of COPY", note=note)
@@ -180,7 +180,7 @@ def stock_adjust(stage: Stage) -> Load:
     event = _events[THOUSAND]
     ids = db.session.scalars(text("SELECT id FROM inventory_item WHERE event_id = :event"), {"event": event}).all()
     db.session.remove()
-    paths = [f"{path(THOUSAND)}/items/{each}/adjust" for each in ids]
+    paths = [f"{path(THOUSAND)}/items/{id}/adjust" for id in ids]
     return Load(paths[0], method="POST", headers=bearer(), paths=paths, bodies=[{"delta": 0.001, "reason": "sold"}])
 
 

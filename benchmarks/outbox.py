@@ -40,7 +40,7 @@ def _sent(owner: str, number: int) -> float:
     """The seconds that one round of mails took."""
     payload = {"template": "password_changed", "account_id": owner}
     with transaction():
-        enqueue_many(KIND, [(f"bench:{number}:{each}", payload) for each in range(MAILS)])
+        enqueue_many(KIND, [(f"bench:{number}:{item}", payload) for item in range(MAILS)])
     began = time.monotonic()
     while _left():
         if time.monotonic() - began > PATIENCE:

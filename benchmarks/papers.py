@@ -78,8 +78,8 @@ def _platypus(paper: InvoiceDocument) -> bytes:
         return Paragraph(escape(words), plain)
 
     rows = [
-        [text(each.what), str(each.quantity), spoken(each.unit_price_minor or 0), spoken(each.amount_minor)]
-        for each in paper.lines
+        [text(line.what), str(line.quantity), spoken(line.unit_price_minor or 0), spoken(line.amount_minor)]
+        for line in paper.lines
     ]
     style = TableStyle(
         [
@@ -91,7 +91,7 @@ def _platypus(paper: InvoiceDocument) -> bytes:
     story = [
         Paragraph(f"{paper.title} {paper.number}", large),
         text(paper.issued),
-        Table([[[text(each) for each in paper.seller], [text(each) for each in paper.buyer]]]),
+        Table([[[text(item) for item in paper.seller], [text(item) for item in paper.buyer]]]),
         Table([[text(label), text(value)] for label, value in paper.facts]),
         Table([["What", "Quantity", "Each", "Amount"], *rows], style=style),
         text(f"VAT {spoken(paper.vat_minor)}"),

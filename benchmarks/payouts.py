@@ -82,14 +82,14 @@ def tokens(count: int) -> tuple[tuple[str, ...], str]:
             ),
             {"ids": ids},
         )
-    settle([Credit(n, f"bench-{each}", each, RICH, None, None) for n, each in enumerate(ids, 2)])
+    settle([Credit(n, f"bench-{item}", item, RICH, None, None) for n, item in enumerate(ids, 2)])
     with transaction() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        marks = [wallet_mark(each, str(BODY["payrailMsisdn"])) for each in ids]
+        marks = [wallet_mark(id, str(BODY["payrailMsisdn"])) for id in ids]
         session.execute(text(KNOWN), {"ids": ids, "marks": marks})
     with transaction() as session:
-        begun = [sessions.begin(session, session.get_one(Account, each)) for each in ids]
-    return tuple(token_data(each)["access_token"] for each in begun), ids[0]
+        begun = [sessions.begin(session, session.get_one(Account, id)) for id in ids]
+    return tuple(token_data(item)["access_token"] for item in begun), ids[0]
 
 
 def grown(entries: int) -> Callable[[Stage], None]:

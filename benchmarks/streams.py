@@ -55,8 +55,8 @@ def listening(stage: Stage) -> Iterator[list[socket.socket]]:
     try:
         yield crowd
     finally:
-        for each in crowd:
-            each.close()
+        for item in crowd:
+            item.close()
         time.sleep(1)
 
 
@@ -106,8 +106,8 @@ def delivery(stage: Stage, it: Benchmark) -> Outcome:
 
 def _told(crowd: list[socket.socket]) -> list[float]:
     began, took, waiting = time.monotonic(), [], selectors.DefaultSelector()
-    for each in crowd:
-        waiting.register(each, selectors.EVENT_READ)
+    for item in crowd:
+        waiting.register(item, selectors.EVENT_READ)
     while waiting.get_map():
         for key, _ in waiting.select(10):
             made: socket.socket = key.fileobj  # type: ignore[assignment]
@@ -128,7 +128,7 @@ def tail_with_listeners(stage: Stage, it: Benchmark) -> Outcome:
             more = connections() - before
         tails.append(alone.p99)
         values.append(runs[-1].p99)
-    tails, values = [median(tails)], [each / median(tails) for each in values]
+    tails, values = [median(tails)], [value / median(tails) for value in values]
     note = f"{median(tails):.1f} ms without; {more:+d} database connections"
     return of_rounds(values, "× p99 without", runs, note=note)
 

@@ -35,10 +35,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     A control needs its race to happen, and may try twice. A law may not.
     """
-    items.sort(key=lambda each: (each.path.parent.name not in WHOLE_SERVICES, each.path.stem not in LONGEST))
-    for each in items:
-        if each.get_closest_marker("control"):
-            each.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
+    items.sort(key=lambda item: (item.path.parent.name not in WHOLE_SERVICES, item.path.stem not in LONGEST))
+    for item in items:
+        if item.get_closest_marker("control"):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -67,4 +67,4 @@ def refusal(response: TestResponse) -> tuple[int, str]:
 def problems(response: TestResponse) -> dict[str, str]:
     """Path and code of every problem in a 422."""
     assert refusal(response) == (422, "VALIDATION_FAILED"), response.get_data(as_text=True)
-    return {each["path"]: each["code"] for each in response.get_json()["data"]["errors"]}
+    return {error["path"]: error["code"] for error in response.get_json()["data"]["errors"]}

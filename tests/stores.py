@@ -61,7 +61,7 @@ def _template(url: str) -> str:
     from tests.settings import app_for
 
     versions = sorted((ROOT / "migrations" / "versions").glob("*.py"))
-    name = "template_" + sha256(b"".join(each.read_bytes() for each in versions)).hexdigest()[:12]
+    name = "template_" + sha256(b"".join(version.read_bytes() for version in versions)).hexdigest()[:12]
     with _maintenance(url) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             return name

@@ -124,7 +124,7 @@ class Web:
     @property
     def workers(self) -> list[int]:
         found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
-        return [int(each) for each in found.stdout.split()]
+        return [int(part) for part in found.stdout.split()]
 
     def stop(self) -> float:
         """Asks it to stop; the seconds that it took."""

@@ -23,7 +23,7 @@ def without(*rules: str) -> Iterator[None]:
     migration has made of it; the rows of their tables do not, for they may break it."""
     db.session.remove()
     with db.engine.begin() as connection:
-        found = [_taken_away(connection, each) for each in rules]
+        found = [_taken_away(connection, rule) for rule in rules]
     try:
         yield
     finally:

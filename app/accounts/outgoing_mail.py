@@ -70,7 +70,7 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
     Raises SenderNotVerified, and MailLimitReached for the sender or for one recipient. Let it end the transaction: then
     nothing was counted and nothing is sent.
     """
-    mails = Counter(each for each in recipients if each != sender.email)
+    mails = Counter(recipient for recipient in recipients if recipient != sender.email)
     if not sender.verified:
         raise SenderNotVerified()
     if not mails:
@@ -83,7 +83,7 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
     if beyond:
         raise MailLimitReached(
             "One address can get only so many mails a day from one sender; data.recipients names those that had them.",
-            retry_after=max(each.seconds for each in beyond.values()),
+            retry_after=max(item.seconds for item in beyond.values()),
             limit=PER_RECIPIENT.allowed,
             recipients=sorted(beyond),
         )

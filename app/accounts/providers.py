@@ -33,7 +33,7 @@ def verified(provider: str, token: str, *, nonce: str | None) -> Identity:
 def _verifiers() -> dict[str, IdentityVerifier]:
     extensions = current_app.extensions
     if "identity_verifiers" not in extensions:
-        made = {each.name: IdentityVerifier(each) for each in _configured(extensions["settings"])}
+        made = {item.name: IdentityVerifier(item) for item in _configured(extensions["settings"])}
         extensions.setdefault("identity_verifiers", made)
     found: dict[str, IdentityVerifier] = extensions["identity_verifiers"]
     return found

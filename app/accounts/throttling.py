@@ -30,9 +30,9 @@ TOO_MANY = "Too many failed attempts; wait for the seconds in Retry-After, or re
 def check(email: str, network: str | None) -> bool:
     """Whether there are failures to remember. Raises Throttled when the address or the network has used them up."""
     found = throttle.standing(*_subjects(email, network))
-    spent = [each for each in found if each.spent]
+    spent = [item for item in found if item.spent]
     if spent:
-        raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in spent))
+        raise Throttled(TOO_MANY, retry_after=max(item.seconds for item in spent))
     return bool(found)
 
 
@@ -51,9 +51,9 @@ def count_failure(email: str, network: str | None, account_id: str | None) -> No
                 failures=found[0].hits,
                 minutes=int(WINDOW.total_seconds() // 60),
             )
-    beyond = [each for each in found if each.exceeded]
+    beyond = [item for item in found if item.exceeded]
     if beyond:
-        raise Throttled(TOO_MANY, retry_after=max(each.seconds for each in beyond))
+        raise Throttled(TOO_MANY, retry_after=max(item.seconds for item in beyond))
 
 
 def check_own_password(caller: Caller, password: str) -> bool:

@@ -35,12 +35,12 @@ def report(named: str) -> None:
 def review() -> None:
     """List what needs a person, the oldest first."""
     found = payment_operations.list_reviews()
-    for each in found:
+    for item in found:
         about = "no payment of ours"
-        if each.payment is not None and each.application is not None:
-            about = f"{each.application.reference}, {payment_operations.describe_state(each.payment)}"
-        click.echo(f"{each.review.created_at:%Y-%m-%d %H:%M}  {each.review.kind:<18} {each.review.reference}  {about}")
-        click.echo(f"    {', '.join(f'{name} {value}' for name, value in each.review.detail.items())}")
+        if item.payment is not None and item.application is not None:
+            about = f"{item.application.reference}, {payment_operations.describe_state(item.payment)}"
+        click.echo(f"{item.review.created_at:%Y-%m-%d %H:%M}  {item.review.kind:<18} {item.review.reference}  {about}")
+        click.echo(f"    {', '.join(f'{name} {value}' for name, value in item.review.detail.items())}")
     click.echo(f"{len(found)} open")
 
 

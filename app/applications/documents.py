@@ -90,6 +90,6 @@ def _is_picture(data: bytes) -> str | None:
 def _name(name: str, kind: str, content_type: str) -> str:
     """The name as a person gave it, without its folders, and with the ending that is true."""
     plain = re.split(r"[/\\]", name)[-1]
-    plain = "".join(each for each in plain if each.isprintable() and each not in '<>:"|?*').strip(" .")
+    plain = "".join(item for item in plain if item.isprintable() and item not in '<>:"|?*').strip(" .")
     stem = plain.rpartition(".")[0] or plain or kind
     return f"{stem[:120]}.{ENDINGS[content_type]}"

@@ -54,7 +54,7 @@ def erase_of_merchant(session: OrmSession, leaving: Leaving) -> None:
     if leaving.retired:
         money = update(Application).where(Application.id.in_(ids), _has_money()).values(account_id=None)
         detached = session.scalars(money.returning(Application.id).execution_options(synchronize_session=False)).all()
-        ids = [each for each in ids if each not in set(detached)]
+        ids = [id for id in ids if id not in set(detached)]
     erase_applications(session, ids)
 
 

@@ -127,8 +127,8 @@ def notify_operators(run: Run, *, review_id: int) -> None:
     with transaction() as session:
         run.done_in(session)
         rows = [
-            (f"review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
-            for each in list_operator_ids(session)
+            (f"review:{review_id}:{operator_id}", {"review_id": review_id, "account_id": operator_id})
+            for operator_id in list_operator_ids(session)
         ]
         enqueue_many("applications.mail_operator", rows)
 

@@ -23,7 +23,7 @@ def keep(
     before = select(*HANDED, ApplicationDocument.stored_as).where(ApplicationDocument.application_id == application_id)
     if not sent:
         return [Handed(*row[:-1]) for row in session.execute(before)], []
-    statement = insert(ApplicationDocument).values([_row(application_id, each, stored[each.kind]) for each in sent])
+    statement = insert(ApplicationDocument).values([_row(application_id, item, stored[item.kind]) for item in sent])
     changes = {name: getattr(statement.excluded, name) for name in CHANGING}
     kept = (
         statement.on_conflict_do_update(index_elements=["application_id", "kind"], set_=changes)
@@ -31,7 +31,7 @@ def keep(
         .cte("kept")
     )
     earlier = before.cte("earlier")
-    untouched = select(*(earlier.c[each.key] for each in HANDED), null()).where(
+    untouched = select(*(earlier.c[item.key] for item in HANDED), null()).where(
         earlier.c.kind.not_in(select(kept.c.kind))
     )
     fresh = select(kept, earlier.c.stored_as).outerjoin(earlier, earlier.c.kind == kept.c.kind)

@@ -66,7 +66,7 @@ def resolve(payment_id: str, outcome: str, note: str) -> str:
             f"It is {describe_state(row)}; only a payment without an outcome is resolved by hand, and"
             " money that was taken twice as refunded."
         )
-    known = [each.review.id for each in list_reviews(reference=payment_id)]
+    known = [review.review.id for review in list_reviews(reference=payment_id)]
     release()
     state = describe_state(settling.settle(payment_id, ChargeState(outcome=OUTCOMES[outcome])))
     # What this outcome itself gives somebody to look at stays open.

@@ -25,7 +25,7 @@ def application(row: Mapping[Any, Any]) -> dict[str, Any]:
         viewer = None
     else:
         viewer = str(told["viewer_id"])
-    files = {each["kind"]: each for each in told.pop("files")}
+    files = {item["kind"]: item for item in told.pop("files")}
     told["documents"] = document_rows(told["documents_required"], files, viewer=viewer)
     told["payment"] = _payment(told)
     told["requirements"] = requirements(told, files, inside=viewer is not None)

@@ -21,13 +21,13 @@ def documents_of(found: Opened, handed: Sequence[Handed]) -> dict[str, Any]:
     """The same from what was read already."""
     application = found.application
     files = {
-        each.kind: {
-            "fileName": each.file_name,
-            "contentType": each.content_type,
-            "size": each.size,
-            "uploadedAt": each.uploaded_at,
+        item.kind: {
+            "fileName": item.file_name,
+            "contentType": item.content_type,
+            "size": item.size,
+            "uploadedAt": item.uploaded_at,
         }
-        for each in handed
+        for item in handed
     }
     return {
         **_about(found),

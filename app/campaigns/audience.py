@@ -73,8 +73,8 @@ def _next_of(places: str) -> str:
 def judged(people: str, channels: Sequence[str]) -> str:
     """SQL: those people with `number`, `account_id`, and a verdict for each channel in its `column`:
     `reachable` or one of the reasons. A verdict is found once, however often it is asked: hence the OFFSET."""
-    account = any(each != "email" for each in channels)
-    told = ", ".join(f"{_verdict(each)} AS {column(each)}" for each in channels)
+    account = any(channel != "email" for channel in channels)
+    told = ", ".join(f"{_verdict(channel)} AS {column(channel)}" for channel in channels)
     number = "coalesce(known.phone, account.phone)" if account else "known.phone"
     return f"""
         SELECT known.email, known.name, known.places, known.number, known.account_id, {told}
@@ -92,7 +92,7 @@ def column(channel: str) -> str:
 def outcome(channels: Sequence[str]) -> str:
     """SQL over `judged`: `reachable` for whoever is reached on any of the channels, else the first of the reasons."""
     one_of = ", ".join(map(column, channels))
-    cases = " ".join(f"WHEN '{each}' IN ({one_of}) THEN '{each}'" for each in (REACHABLE, *REASONS))
+    cases = " ".join(f"WHEN '{reason}' IN ({one_of}) THEN '{reason}'" for reason in (REACHABLE, *REASONS))
     return f"CASE {cases} END"
 
 
@@ -125,15 +125,17 @@ def _ahead(number: str) -> str:
 def figures(audience: str, channels: Sequence[str], people: str) -> str:
     """SQL: one row about those people: `total` places or ids, `people` reached, how many each channel reaches, and how
     many are out for each reason. `total` is the sum of `people` and the reasons."""
-    reach = ", ".join(f"count(*) FILTER (WHERE {column(each)} = '{REACHABLE}') AS reach_{each}" for each in channels)
-    out = ", ".join(f"count(*) FILTER (WHERE outcome = '{each}') AS out_{each.lower()}" for each in REASONS)
+    reach = ", ".join(
+        f"count(*) FILTER (WHERE {column(channel)} = '{REACHABLE}') AS reach_{channel}" for channel in channels
+    )
+    out = ", ".join(f"count(*) FILTER (WHERE outcome = '{reason}') AS out_{reason.lower()}" for reason in REASONS)
     from_people = f"""
         SELECT count(*) AS persons, coalesce(sum(places), 0) AS placed,
                count(*) FILTER (WHERE outcome = '{REACHABLE}') AS people, {reach}, {out}
           FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({judged(people, channels)}) j) j"""
     return f"""
         SELECT p.placed + t.nowhere + t.unrelated AS total, p.people,
-               {", ".join(f"p.reach_{each}" for each in channels)}, p.out_optedout, p.out_suppressed,
+               {", ".join(f"p.reach_{channel}" for channel in channels)}, p.out_optedout, p.out_suppressed,
                p.out_duplicate + p.placed - p.persons AS out_duplicate, p.out_noaddress + t.nowhere AS out_noaddress,
                t.unrelated
           FROM ({from_people}) p, ({_without_address(audience)}) t"""

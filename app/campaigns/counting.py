@@ -49,7 +49,7 @@ class Audience:
     @property
     def ordered(self) -> tuple[str, ...]:
         """The channels in the order that statements have them in."""
-        return tuple(each for each in CHANNELS if each in self.channels)
+        return tuple(channel for channel in CHANNELS if channel in self.channels)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _sampling(type: str, channels: tuple[str, ...]) -> TextClause:
 
 def _told(asked: Audience, figures: Sequence[Any]) -> dict[str, Any]:
     """Figures in the order of `audience.figures`."""
-    total, people, *rest = (int(each) for each in figures)
+    total, people, *rest = (int(figure) for figure in figures)
     reach, out = rest[: len(asked.ordered)], rest[len(asked.ordered) :]
     excluded = dict(zip((*audience.REASONS, "notRelated"), out, strict=True))
     share = round(people * asked.share_b / 100)

@@ -49,6 +49,6 @@ def seed(caller: Caller, event_id: str) -> int:
     claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(CLAIMED_SLOT_CONDITION))
     guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
     made = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
-    for each in made:
-        broadcast(caller=caller, event_id=event_id, **each)
+    for item in made:
+        broadcast(caller=caller, event_id=event_id, **item)
     return len(made)

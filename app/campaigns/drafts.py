@@ -51,7 +51,7 @@ def faults(fields: Mapping[str, Any]) -> list[Fault]:
 def check(fields: Mapping[str, Any]) -> None:
     """Raises ValidationFailed with all of it."""
     if found := faults(fields):
-        raise ValidationFailed([each._asdict() for each in found])
+        raise ValidationFailed([item._asdict() for item in found])
 
 
 def resolved(fields: Mapping[str, Any], zone: str) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def page(run: Run, campaign: RowMapping, after: str) -> str | None:
 @lru_cache(maxsize=32)
 def statement(type: str, channels: tuple[str, ...]) -> TextClause:
     """A page. A row that is there stays: a person gets a campaign once on a channel, a telephone number once."""
-    ways = ", ".join(f"('{each}', j.{audience.column(each)}, j.{ADDRESSES[each]})" for each in channels)
+    ways = ", ".join(f"('{channel}', j.{audience.column(channel)}, j.{ADDRESSES[channel]})" for channel in channels)
     queued = enqueuing(
         "campaigns.deliver",
         "written",

@@ -38,8 +38,8 @@ def finish(run: Run, *, campaign_id: str) -> None:
 @job("campaigns.note_ends", Delivery.LOCAL)
 def note_ends(run: Run, *, ends: list[dict[str, Any]]) -> None:
     """Tells a campaign which of its messages failed, and of which nobody knows."""
-    messages = [each for each in ends if each["kind"] == "campaigns.deliver"]
-    failed = [each["payload"]["campaign_id"] for each in ends if each["kind"] == "campaigns.fan_out"]
+    messages = [end for end in ends if end["kind"] == "campaigns.deliver"]
+    failed = [end["payload"]["campaign_id"] for end in ends if end["kind"] == "campaigns.fan_out"]
     with transaction() as session:
         run.done_in(session)
         if messages:

@@ -73,7 +73,7 @@ def sms(reader: Reader, copy: Copy, *, to: str, key: str) -> Sms:
     title, body = _said(reader, copy)
     no_more = f"No more of this: {unsubscribe_links(reader.person, reader.organiser_id).url}"
     lines = [title, body, copy.link, no_more]
-    return Sms(to=to, text="\n\n".join(each for each in lines if each), key=key, sender=reader.facts.organiser_name)
+    return Sms(to=to, text="\n\n".join(line for line in lines if line), key=key, sender=reader.facts.organiser_name)
 
 
 def push(reader: Reader, copy: Copy, device: Device, *, key: str) -> Push:

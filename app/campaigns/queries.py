@@ -19,7 +19,7 @@ from app.events.queries import READS, WRITES, owned
 RECIPIENT = cast(Table, Recipient.__table__).c
 SORTS: dict[str, Any] = {"createdAt": CAMPAIGN.created_at}
 RECIPIENT_SORTS: dict[str, Any] = {"id": RECIPIENT.id}
-_FIGURES = ", ".join(f"'{each}', sum({each})" for each in ("total", *SETTLED, "clicked"))
+_FIGURES = ", ".join(f"'{item}', sum({item})" for item in ("total", *SETTLED, "clicked"))
 TALLIES: Any = literal_column(
     f"""(SELECT jsonb_object_agg(t.variant, t.figures) FROM (
             SELECT variant, jsonb_build_object({_FIGURES}) AS figures
@@ -72,7 +72,7 @@ def templates(caller: Caller, event_id: str) -> dict[str, Any]:
     """The templates, and what can be filled in. Raises NotFound."""
     facts_of(caller, event_id)
     placeholders = [{"name": name, "description": told} for name, told in PLACEHOLDERS.items()]
-    return {"templates": [_shown(each) for each in TEMPLATES.values()], "placeholders": placeholders}
+    return {"templates": [_shown(template) for template in TEMPLATES.values()], "placeholders": placeholders}
 
 
 def _shown(template: Template) -> dict[str, Any]:

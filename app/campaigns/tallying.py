@@ -11,9 +11,9 @@ from app.campaigns.states import SETTLED
 STRIPES = 16
 _FIGURES = ", ".join(SETTLED)
 _DELTAS = ", ".join(
-    f"count(*) FILTER (WHERE became = '{each}') - count(*) FILTER (WHERE was = '{each}')" for each in SETTLED
+    f"count(*) FILTER (WHERE became = '{item}') - count(*) FILTER (WHERE was = '{item}')" for item in SETTLED
 )
-_ADDED = ", ".join(f"{each} = t.{each} + excluded.{each}" for each in SETTLED)
+_ADDED = ", ".join(f"{item} = t.{item} + excluded.{item}" for item in SETTLED)
 _KEY = "(campaign_id, variant, stripe)"
 
 

@@ -22,8 +22,8 @@ class Template:
 
 
 TEMPLATES = {
-    each.id: each
-    for each in (
+    item.id: item
+    for item in (
         Template(
             "event-reminder",
             "Reminder",

@@ -80,6 +80,6 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _nearest(name: str) -> str | None:
-    plain = {each.lower(): each for each in PLACEHOLDERS}
+    plain = {placeholder.lower(): placeholder for placeholder in PLACEHOLDERS}
     near = get_close_matches(name.lower()[:40].replace("_", ""), plain, n=1, cutoff=0.6)
     return plain[near[0]] if near else None

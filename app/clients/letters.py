@@ -85,7 +85,7 @@ def _calm(value: Any, *, unlink: bool) -> Any:
         text = one_line(value)
         return break_web_addresses(text) if unlink else text
     if isinstance(value, list | tuple):
-        return [_calm(each, unlink=unlink) for each in value]
+        return [_calm(item, unlink=unlink) for item in value]
     return value
 
 

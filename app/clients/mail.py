@@ -51,10 +51,10 @@ def _keep(message: Message) -> None:
 def _illustrated(message: Message) -> str:
     """The HTML with its pictures in it: the mailbox keeps no files."""
     html = message.html
-    for each in message.attachments:
-        if each.cid is not None:
-            inline = f"data:{each.content_type};base64,{b64encode(each.content).decode()}"
-            html = html.replace(f"cid:{each.cid}", inline)
+    for attachment in message.attachments:
+        if attachment.cid is not None:
+            inline = f"data:{attachment.content_type};base64,{b64encode(attachment.content).decode()}"
+            html = html.replace(f"cid:{attachment.cid}", inline)
     return html
 
 

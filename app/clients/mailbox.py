@@ -79,7 +79,7 @@ def _files(to: str | None = None) -> list[Path]:
     if not folder.exists():
         return []
     with os.scandir(folder) as found:
-        names = [each.name for each in found if each.name.endswith(ending)]
+        names = [item.name for item in found if item.name.endswith(ending)]
     return [folder / name for name in sorted(names, reverse=True)]
 
 

@@ -79,25 +79,25 @@ def _body(mime: EmailMessage, message: "Message") -> None:
     if message.html:
         mime.add_alternative(message.html, subtype="html", cte="quoted-printable")
         _pictures(mime, message)
-    for each in message.attachments:
-        if each.cid is None:
-            main, _, sub = each.content_type.partition("/")
-            mime.add_attachment(each.content, maintype=main, subtype=sub, filename=_named(each))
+    for attachment in message.attachments:
+        if attachment.cid is None:
+            main, _, sub = attachment.content_type.partition("/")
+            mime.add_attachment(attachment.content, maintype=main, subtype=sub, filename=_named(attachment))
 
 
 def _pictures(mime: EmailMessage, message: "Message") -> None:
     """Pictures go beside the HTML that shows them, not among the files."""
     html: Any = mime.get_payload(1)
-    for each in message.attachments:
-        if each.cid is not None:
-            main, _, sub = each.content_type.partition("/")
+    for attachment in message.attachments:
+        if attachment.cid is not None:
+            main, _, sub = attachment.content_type.partition("/")
             html.add_related(
-                each.content,
+                attachment.content,
                 maintype=main,
                 subtype=sub,
-                cid=f"<{each.cid}>",
+                cid=f"<{attachment.cid}>",
                 disposition="inline",
-                filename=_named(each),
+                filename=_named(attachment),
             )
 
 

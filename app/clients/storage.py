@@ -92,7 +92,7 @@ def list_private() -> Iterator[list[StoredFile]]:
     try:
         for prefix in SWEPT:
             for found in obstore.list(_store(_url()), prefix, chunk_size=500):
-                yield [StoredFile(each["path"], each["size"], each["last_modified"]) for each in found]
+                yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in found]
     except Exception as error:
         raise StorageUnavailable() from error
 

@@ -89,7 +89,7 @@ def lines(days: Sequence[str], series: Sequence[tuple[str, Sequence[Any]]], *, t
     ends: list[float] = []
     for (name, values), (colour, thickness, dashes) in zip(series, STYLES, strict=False):
         heights = [BASE + TALL * float(value / most) for value in values]
-        points = [each for pair in zip(across, heights, strict=True) for each in pair]
+        points = [item for pair in zip(across, heights, strict=True) for item in pair]
         drawing.add(
             PolyLine(points, strokeColor=colour, strokeWidth=thickness, strokeDashArray=dashes, strokeLineJoin=1)
         )
@@ -106,7 +106,7 @@ def _spread(count: int) -> list[int]:
     """Which of so many labels are written: the first, the last and some between."""
     if count <= MOST_LABELS:
         return list(range(count))
-    return sorted({round((count - 1) * each / (MOST_LABELS - 2)) for each in range(MOST_LABELS - 1)})
+    return sorted({round((count - 1) * number / (MOST_LABELS - 2)) for number in range(MOST_LABELS - 1)})
 
 
 def _widest(values: Sequence[Bar]) -> float:

@@ -19,7 +19,7 @@ MIRRORED = dict(zip("()[]{}<>«»‹›≤≥", ")(][}{><»«›‹≥≤", stri
 
 def is_right_to_left(text: str) -> bool:
     """Whether anything in the text runs from the right; almost no text does, and this costs next to nothing."""
-    return not text.isascii() and any("\u0590" <= each <= "\u08ff" or "\ufb1d" <= each <= "\ufeff" for each in text)
+    return not text.isascii() and any("\u0590" <= item <= "\u08ff" or "\ufb1d" <= item <= "\ufeff" for item in text)
 
 
 def joined(text: str) -> str:
@@ -32,7 +32,7 @@ def joined(text: str) -> str:
         before, after = _neighbour(text, at, -1), _neighbour(text, at, 1)
         form = _joins(before, 2) * _joins(letter, 1) + 2 * (_joins(letter, 2) * _joins(after, 1))
         made.append(_forms().get(letter, {}).get(form, letter))
-    return "".join(each for each in made if each not in (BREAK, JOIN))
+    return "".join(item for item in made if item not in (BREAK, JOIN))
 
 
 def visual(line: str) -> str:
@@ -40,7 +40,7 @@ def visual(line: str) -> str:
     if not is_right_to_left(line):
         return line
     clusters = _clusters(line)
-    levels = _levels([unicodedata.bidirectional(each[0]) for each in clusters])
+    levels = _levels([unicodedata.bidirectional(cluster[0]) for cluster in clusters])
     order = list(range(len(clusters)))
     for level in range(max(levels), 0, -1):
         order = _reversed_from(order, levels, level)
@@ -54,7 +54,7 @@ def _forms() -> dict[str, dict[int, str]]:
     for code in [*range(0xFE80, 0xFEFD), *range(0xFB50, 0xFBB2), *range(0xFBD3, 0xFC00)]:
         kind, *letters = unicodedata.decomposition(chr(code)).split() or [""]
         if kind in FORMS:
-            found.setdefault("".join(chr(int(each, 16)) for each in letters), {})[FORMS[kind]] = chr(code)
+            found.setdefault("".join(chr(int(letter, 16)) for letter in letters), {})[FORMS[kind]] = chr(code)
     return found | {forms[0]: forms for pair, forms in found.items() if len(pair) == 2}
 
 
@@ -81,11 +81,11 @@ def _neighbour(text: str, at: int, step: int) -> str:
 def _clusters(line: str) -> list[str]:
     """Letters with the signs above and below them, which stay behind their letter."""
     found: list[str] = []
-    for each in line:
-        if found and unicodedata.bidirectional(each) == "NSM":
-            found[-1] += each
+    for item in line:
+        if found and unicodedata.bidirectional(item) == "NSM":
+            found[-1] += item
         else:
-            found.append(each)
+            found.append(item)
     return found
 
 

@@ -66,7 +66,7 @@ def text(cell: str, *, longest: int) -> str:
     """A text without control characters."""
     if len(cell) > longest:
         raise BadCell("too_long", f"Must have at most {longest} characters.")
-    if any(ord(each) < 32 or 127 <= ord(each) < 160 for each in cell):
+    if any(ord(item) < 32 or 127 <= ord(item) < 160 for item in cell):
         raise BadCell("invalid_characters", "Control characters are not allowed.")
     return cell
 

@@ -15,8 +15,8 @@ _done: WeakSet[click.Command] = WeakSet()
 
 def explain_database_errors(command: click.Command) -> None:
     """Has a command, and those below it, say in a sentence why the database failed. Twice is once."""
-    for each in command.commands.values() if isinstance(command, click.Group) else ():
-        explain_database_errors(each)
+    for item in command.commands.values() if isinstance(command, click.Group) else ():
+        explain_database_errors(item)
     if command.callback is not None and command not in _done:
         _done.add(command)
         command.callback = _explained(command.callback)

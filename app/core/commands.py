@@ -45,7 +45,7 @@ def list_rows(state: str | None, kind: str | None, limit: int) -> None:
             f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}"
         )
     counts = queries.by_state()
-    click.echo(", ".join(f"{counts[each]} {each}" for each in STATES if each in counts) or "no rows")
+    click.echo(", ".join(f"{counts[state]} {state}" for state in STATES if state in counts) or "no rows")
 
 
 @outbox.command("retry")

@@ -41,7 +41,7 @@ class AppError(Exception):
         super().__init_subclass__()
         if "code" not in vars(cls):
             return
-        taken = {each.number for each in AppError.catalogue.values()} | set(AppError.catalogue)
+        taken = {item.number for item in AppError.catalogue.values()} | set(AppError.catalogue)
         if cls.number in taken or cls.code in taken or cls.number // 100 != cls.status:
             raise TypeError(f"{cls.__name__}: {cls.code} / {cls.number} is taken or does not fit {cls.status}")
         AppError.catalogue[cls.code] = cls

@@ -15,7 +15,7 @@ _BEGINS = rf"""["' ]*[{FORMULA}]"""
 _BLANK = r"""["' ]*[\t\r]"""
 _ESCAPE = re.compile(rf"(^|[{SEPARATORS}])(?={_BEGINS})|^(?={_BLANK})")
 _UNESCAPE = re.compile(rf"(^|[{SEPARATORS}])'(?={_BEGINS})|^'(?={_BLANK})")
-_FIRST = ", ".join(str(ord(each)) for each in f"{FORMULA}\t\r\"' ")
+_FIRST = ", ".join(str(ord(item)) for item in f"{FORMULA}\t\r\"' ")
 
 
 def escape(text: str) -> str:
@@ -31,7 +31,7 @@ def unescape(text: str) -> str:
 def escape_sql(column: str) -> str:
     """`escape` as an SQL expression. Nearly all texts are passed by their first character and without a separator."""
     pattern, replacement = _ESCAPE.pattern.replace("'", "''"), r"\1''"
-    separated = " OR ".join(f"strpos({column}, chr({ord(each)})) > 0" for each in ";|\t\n\r")
+    separated = " OR ".join(f"strpos({column}, chr({ord(item)})) > 0" for item in ";|\t\n\r")
     return (
         f"CASE WHEN ascii({column}) IN ({_FIRST}) OR {separated} "
         f"THEN regexp_replace({column}, '{pattern}', '{replacement}', 'g') ELSE {column} END"

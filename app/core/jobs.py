@@ -189,12 +189,12 @@ def registered() -> list[Job]:
 
 def personal_kinds() -> list[str]:
     """The kinds whose payload is emptied when a row ends."""
-    return [each.kind for each in registered() if each.personal]
+    return [item.kind for item in registered() if item.personal]
 
 
 def recurring() -> list[Job]:
     """The jobs that have `every`."""
-    return [each for each in registered() if each.every]
+    return [item for item in registered() if item.every]
 
 
 def discover(package: str = "app") -> None:

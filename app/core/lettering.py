@@ -22,7 +22,7 @@ from app.core import bidi
 
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
-NIGHT, MUTED, LINE, DUNE, SAND = (HexColor(each) for each in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B", "#F6EFE6"))
+NIGHT, MUTED, LINE, DUNE, SAND = (HexColor(name) for name in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B", "#F6EFE6"))
 SUBSTITUTE, MORE = "\u25a1", "…"
 KEPT = "\n\u00a0\u202f\u200c\u200d"
 SHORTEST_SCALE = 0.6
@@ -111,9 +111,9 @@ def printable(text: str) -> str:
     """The text in letters that the font has, joined where they join; a box in place of each sign it does not have."""
     if text.isascii() and text.isprintable():
         return text
-    shaped = bidi.joined("".join(each for each in _assembled(text) if each in KEPT or each.isprintable()))
+    shaped = bidi.joined("".join(item for item in _assembled(text) if item in KEPT or item.isprintable()))
     has = _letters()
-    return "".join(each if each == "\n" or ord(each) in has else SUBSTITUTE for each in shaped if each not in KEPT[3:])
+    return "".join(item if item == "\n" or ord(item) in has else SUBSTITUTE for item in shaped if item not in KEPT[3:])
 
 
 def width(text: str, font: str, size: float) -> float:
@@ -146,13 +146,13 @@ def _assembled(text: str) -> str:
     """The text without what only colours or joins pictures: one picture, one box."""
     kept: list[str] = []
     glued = False
-    for each in unicodedata.normalize("NFC", text):
-        code = ord(each)
+    for item in unicodedata.normalize("NFC", text):
+        code = ord(item)
         if 0xFE00 <= code <= 0xFE0F or 0x1F3FB <= code <= 0x1F3FF or 0xE0000 <= code <= 0xE01EF:
             continue
         if not (glued and code > 0x2190):
-            kept.append(each)
-        glued = each == "\u200d"
+            kept.append(item)
+        glued = item == "\u200d"
     return "".join(kept)
 
 

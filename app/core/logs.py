@@ -59,7 +59,7 @@ def configure(level: str) -> None:
         )
     )
     root = logging.getLogger()
-    root.handlers = [each for each in root.handlers if not getattr(each, "ours", False)] + [handler]
+    root.handlers = [handler for handler in root.handlers if not getattr(handler, "ours", False)] + [handler]
     root.setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "rq.worker", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -58,7 +58,7 @@ def known() -> set[str]:
 
 def _found() -> list[list[str]]:
     """Each migration with the one before it."""
-    return [REVISION.findall(each.read_text()) for each in (FOLDER / "versions").glob("*.py")]
+    return [REVISION.findall(path.read_text()) for path in (FOLDER / "versions").glob("*.py")]
 
 
 def pending() -> bool:

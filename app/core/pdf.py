@@ -202,11 +202,11 @@ def paragraph(text: str, *, bold: bool = False, size: float = 10, colour: Any = 
 
 
 def _party(heading: str, texts: Sequence[str]) -> list[Words]:
-    name, *rest = [each for each in texts if each] or [""]
+    name, *rest = [text for text in texts if text] or [""]
     return [
         paragraph(heading, size=8.5, colour=MUTED),
         paragraph(name, bold=True, size=11),
-        *(paragraph(each, size=9.5) for each in rest),
+        *(paragraph(item, size=9.5) for item in rest),
     ]
 
 

@@ -109,7 +109,7 @@ class PageOfRows(Flowable):  # type: ignore[misc]
         self.columns, self.lines = columns, lines
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        self.width, self.height = width, HEAD + sum(each.height for each in self.lines)
+        self.width, self.height = width, HEAD + sum(line.height for line in self.lines)
         return self.width, self.height
 
     def draw(self) -> None:
@@ -118,8 +118,8 @@ class PageOfRows(Flowable):  # type: ignore[misc]
 
 
 def _widths(columns: Sequence[Column], width: float) -> list[float]:
-    every = sum(each.share for each in columns)
-    return [width * each.share / every for each in columns]
+    every = sum(column.share for column in columns)
+    return [width * column.share / every for column in columns]
 
 
 def _line(columns: Sequence[Column], row: Row, width: float) -> Line:
@@ -136,7 +136,7 @@ def _line(columns: Sequence[Column], row: Row, width: float) -> Line:
 def _drawn(canvas: Any, columns: Sequence[Column], rows: list[Line], across: float, height: float) -> None:
     """The headings and the rows, and the rules below them."""
     widths = _widths(columns, across)
-    head = [[each.heading] for each in columns]
+    head = [[column.heading] for column in columns]
     rules = [(height - HEAD, NIGHT, 0.8)]
     with Pen(canvas) as pen:
         _cells(pen, columns, widths, head, height - HEAD + 6, size=7.5, colour=MUTED)

@@ -39,7 +39,7 @@ def _of_sentinels(url: str, options: dict[str, Any]) -> Redis:
     }
     serving = {**options, **_given(username=unquote(user), password=unquote(password)), "db": int(db or 0), **tls}
     sentinels: Any = Sentinel
-    found: Redis = sentinels([_host(each) for each in hosts.split(",")], sentinel_kwargs=asking).master_for(
+    found: Redis = sentinels([_host(part) for part in hosts.split(",")], sentinel_kwargs=asking).master_for(
         unquote(service), **serving
     )
     return found

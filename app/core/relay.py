@@ -99,7 +99,7 @@ class Relay:
         return time.monotonic() - self.heard_at > self.pace.drain_after
 
     def _drain(self) -> None:
-        self.draining = [each for each in self.draining if not each.done()]
+        self.draining = [item for item in self.draining if not item.done()]
         while len(self.draining) < DRAINERS:
             self.draining.append(self.drainers.submit(self._work))
 

@@ -62,7 +62,7 @@ class Rejected(Exception):
         self.errors = errors
 
     def __str__(self) -> str:
-        lines = [f"row {each.row}, {each.column}: {each.message} ({each.value!r})" for each in self.errors[:SHOWN]]
+        lines = [f"row {error.row}, {error.column}: {error.message} ({error.value!r})" for error in self.errors[:SHOWN]]
         more = [f"and {len(self.errors) - SHOWN} more"] if len(self.errors) > SHOWN else []
         return "\n".join([*lines, *more, f"{len(self.errors)} errors; nothing was written."])
 
@@ -104,13 +104,13 @@ class Table:
 
 def column_key(column: str) -> str:
     """A column's name without what does not count: case, blanks and punctuation."""
-    return "".join(each for each in column.casefold() if each.isalnum() or each == "#")
+    return "".join(item for item in column.casefold() if item.isalnum() or item == "#")
 
 
 def read_sheet(data: bytes) -> Sheet:
     """The whole table in a file; its first row that is not empty is the header. Raises NotASheet."""
     table = opened(data)
-    return Sheet(table.header, table.delimiter, [_row(table.header, *each) for each in table.rows])
+    return Sheet(table.header, table.delimiter, [_row(table.header, *row) for row in table.rows])
 
 
 def opened(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:

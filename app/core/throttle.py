@@ -88,7 +88,7 @@ class Standing:
 def by_network(rule: Rule, network: str) -> list[Subject]:
     """What a client network counts for: itself and, with a larger count, the wider network around it."""
     counted = network.counted if isinstance(network, Network) else (Network(network),)
-    return [(rule.times(each.share), each) for each in counted]
+    return [(rule.times(item.share), item) for item in counted]
 
 
 def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:

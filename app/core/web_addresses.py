@@ -47,7 +47,7 @@ def _normalized(text: str) -> str:
     no letter to a pattern, but belongs to a name in most scripts of India and to one in Thai."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_DOTS))
-        text = "".join(each for each in text if unicodedata.category(each) not in _NO_LETTERS)
+        text = "".join(item for item in text if unicodedata.category(item) not in _NO_LETTERS)
     return text.lower()
 
 
@@ -60,5 +60,5 @@ def _top_level_domains() -> frozenset[str]:
     """All of them, those of other alphabets in both spellings."""
     lines = Path(__file__).with_name("top_level_domains.txt").read_text("ascii").lower().splitlines()
     names = [line for line in lines if line and not line.startswith("#")]
-    spelled = [each[4:].encode("ascii").decode("punycode") for each in names if each.startswith("xn--")]
+    spelled = [name[4:].encode("ascii").decode("punycode") for name in names if name.startswith("xn--")]
     return frozenset([*names, *map(_normalized, spelled)])

@@ -41,8 +41,8 @@ def check(package: zipfile.ZipFile) -> None:
     if "xl/workbook.xml" not in package.namelist():
         raise Refused("kind")
     left = UNPACKED
-    for each in package.infolist():
-        with package.open(each) as file:
+    for item in package.infolist():
+        with package.open(item) as file:
             while block := file.read(MEGABYTE):
                 left -= len(block)
                 if left < 0:
@@ -52,14 +52,14 @@ def check(package: zipfile.ZipFile) -> None:
 def flaws(package: zipfile.ZipFile, index: int) -> list[tuple[int, int, str]]:
     """Cells that hold an error, or a formula without its value. Sheets are packed in the order of their making."""
     names = sorted(
-        (each for each in package.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", each)), key=order
+        (item for item in package.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", item)), key=order
     )
     if index >= len(names):
         return []
     data = package.read(names[index])
-    found = [(row_of(each[2]), column_of(each[1]), "error_value") for each in FAULT.finditer(data)]
+    found = [(row_of(item[2]), column_of(item[1]), "error_value") for item in FAULT.finditer(data)]
     if b"<f" in data or b":f" in data:
-        found += [(row_of(each[2]), column_of(each[1]), "formula_without_value") for each in NO_VALUE.finditer(data)]
+        found += [(row_of(item[2]), column_of(item[1]), "formula_without_value") for item in NO_VALUE.finditer(data)]
     return found[:1000]
 
 
@@ -73,8 +73,8 @@ def row_of(digits: bytes) -> int:
 
 def column_of(letters: bytes) -> int:
     found = 0
-    for each in letters:
-        found = found * 26 + each - 64
+    for letter in letters:
+        found = found * 26 + letter - 64
     return found - 1
 
 

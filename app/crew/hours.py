@@ -31,7 +31,7 @@ class Worked:
         limit = shift.started_at + LONGEST
         forgotten = shift.ended_at is None and limit <= now
         end = shift.ended_at or min(now, limit)
-        spans = [(each.started_at, each.ended_at) for each in breaks]
+        spans = [(item.started_at, item.ended_at) for item in breaks]
         if shift.break_since is not None:
             spans.append((shift.break_since, end))
         return cls(
@@ -51,21 +51,21 @@ def figures(shifts: Sequence[Worked], zone: str) -> dict[str, Any]:
     Minutes of days add up to the minutes in all, because seconds are carried from one day to the next.
     """
     begun: dict[date, int] = defaultdict(int)
-    present = _per_day([(each.start, each.end) for each in shifts], zone)
-    paused = _per_day([span for each in shifts for span in each.breaks], zone)
-    for each in shifts:
-        begun[each.start.astimezone(ZoneInfo(zone)).date()] += 1
+    present = _per_day([(shift.start, shift.end) for shift in shifts], zone)
+    paused = _per_day([span for shift in shifts for span in shift.breaks], zone)
+    for shift in shifts:
+        begun[shift.start.astimezone(ZoneInfo(zone)).date()] += 1
     days = sorted({*begun, *present})
     working = _minutes([(present[day] - paused[day]) for day in days])
     resting = _minutes([paused[day] for day in days])
-    running = next((each for each in shifts if each.status != CHECKED_OUT), None)
+    running = next((shift for shift in shifts if shift.status != CHECKED_OUT), None)
     return {
         "shifts": len(shifts),
         "worked_minutes": sum(working),
         "break_minutes": sum(resting),
-        "first_seen_at": min((each.start for each in shifts), default=None),
-        "last_seen_at": max((each.end for each in shifts), default=None),
-        "automatic": sum(each.automatic for each in shifts),
+        "first_seen_at": min((shift.start for shift in shifts), default=None),
+        "last_seen_at": max((shift.end for shift in shifts), default=None),
+        "automatic": sum(shift.automatic for shift in shifts),
         "per_day": [
             {"date": day.isoformat(), "shifts": begun[day], "worked_minutes": work, "break_minutes": rest}
             for day, work, rest in zip(days, working, resting, strict=True)

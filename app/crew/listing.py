@@ -46,9 +46,9 @@ def listed(own: Stall, crew: Sequence[Mapping[str, Any]], known: Sequence[CrewMe
     """The crew in the order sent. One without an id is who has the same address, number or name, else new: so the
     same list twice is the same crew. Raises ValidationFailed.
     """
-    by_id = {each.id: each for each in known}
+    by_id = {item.id: item for item in known}
     before = _matched(crew, by_id)
-    taken = {each.code_hash for each in known if each.retired_at is None}
+    taken = {item.code_hash for item in known if item.retired_at is None}
     members: list[Member] = []
     problems: list[dict[str, str]] = []
     for position, sent in enumerate(crew):

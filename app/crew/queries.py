@@ -43,7 +43,7 @@ def stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
     breaks = db.session.scalars(
         select(ShiftBreak).join(Shift, Shift.id == ShiftBreak.shift_id).where(Shift.crew_member_id == member_id)
     ).all()
-    worked = [Worked.of(shift, [each for each in breaks if each.shift_id == shift.id], own.now) for shift in shifts]
+    worked = [Worked.of(shift, [item for item in breaks if item.shift_id == shift.id], own.now) for shift in shifts]
     return {
         "id": member.id,
         "name": member.name,

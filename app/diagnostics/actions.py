@@ -38,11 +38,11 @@ def record(*, events: Sequence[dict[str, Any]], network: str, client: str | None
     size = sum(len(orjson.dumps(row)) for row in rows)
     with transaction() as session:
         counted = throttle.hit_many(session, dict.fromkeys(throttle.by_network(BYTES_A_DAY, network), size))
-        exceeded = [each for each in counted if each.exceeded]
+        exceeded = [item for item in counted if item.exceeded]
         dropped = 0 if exceeded else _keep(session, rows)
     if exceeded:
         DROPPED.add("network_limit", by=len(rows))
-        raise DiagnosticsLimit(retry_after=max(each.seconds for each in exceeded))
+        raise DiagnosticsLimit(retry_after=max(item.seconds for item in exceeded))
     if dropped:
         DROPPED.add("table_limit", by=dropped)
 

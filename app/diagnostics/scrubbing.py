@@ -23,12 +23,12 @@ def _bounded(value: Any, depth: int) -> Any:
             return "[deeper]"
         return {escaped(str(name))[:80]: _bounded(value[name], depth - 1) for name in list(value)[:ENTRIES]}
     if isinstance(value, list):
-        return [_bounded(each, depth - 1) for each in value[:ENTRIES]] if depth else "[deeper]"
+        return [_bounded(item, depth - 1) for item in value[:ENTRIES]] if depth else "[deeper]"
     return value
 
 
 def escaped(text: str) -> str:
     """Control and direction characters as `\\u….`; everything else as it is."""
     return "".join(
-        each if unicodedata.category(each) not in ("Cc", "Cf", "Cs") else f"\\u{ord(each):04x}" for each in text
+        item if unicodedata.category(item) not in ("Cc", "Cf", "Cs") else f"\\u{ord(item):04x}" for item in text
     )

@@ -32,13 +32,13 @@ def doctor(as_json: bool) -> None:
 def told(found: Iterable[Finding], *, as_json: bool) -> int:
     """Says them as they come; the exit code."""
     seen = []
-    for each in found:
-        seen.append(each)
+    for item in found:
+        seen.append(item)
         if not as_json:
-            _say(each)
-    counts = Counter(each.state for each in seen)
+            _say(item)
+    counts = Counter(item.state for item in seen)
     if as_json:
-        click.echo(json.dumps({"ok": not counts[FAIL], "findings": [asdict(each) for each in seen]}, indent=2))
+        click.echo(json.dumps({"ok": not counts[FAIL], "findings": [asdict(item) for item in seen]}, indent=2))
     else:
         click.echo(f"\n{', '.join(f'{counts[state]} {state}' for state in STATES)}")
     return 1 if counts[FAIL] else 0

@@ -44,7 +44,7 @@ def distrust(why: str) -> str:
 
 def reason(error: BaseException) -> str:
     """An error in one line, after what it is about."""
-    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
 
 

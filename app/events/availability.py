@@ -40,10 +40,10 @@ FLOWS: tuple[Flow, ...] = (
 
 PLACES = ("available", "invited", "claimed", "admitted")
 BOOKED = (*PLACES, "revoked", "released")
-COMMITTED_OF_T = " + ".join(f"t.{each}" for each in (*PLACES, "sold"))
+COMMITTED_OF_T = " + ".join(f"t.{place}" for place in (*PLACES, "sold"))
 INFLOWS: dict[Flow, str] = {
     "sold": "0",
-    "allocated": f"greatest(0, {' + '.join(f'm.{each}' for each in PLACES)})",
+    "allocated": f"greatest(0, {' + '.join(f'm.{place}' for place in PLACES)})",
     "invited": "greatest(0, m.invited)",
     "claimed": "greatest(0, m.claimed)",
     "admitted": "greatest(0, m.admitted)",
@@ -52,7 +52,7 @@ INFLOWS: dict[Flow, str] = {
     "revenue_minor": "0",
 }
 STRIPES = 32
-NET = " + ".join(f"m.{each}" for each in PLACES)
+NET = " + ".join(f"m.{place}" for place in PLACES)
 """What a booking takes from the public, below zero when it gives back."""
 
 SET_TOTAL = text(f"""
@@ -65,10 +65,10 @@ BOOK_SOLD = text(f"""
 """)
 TALLY = text(f"""
     INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
-    SELECT t.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(f":{each}" for each in FLOWS)}
+    SELECT t.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(f":{flow}" for flow in FLOWS)}
       FROM ticket_type t JOIN event e ON e.id = t.event_id WHERE t.id = :id
     ON CONFLICT (ticket_type_id, day) DO UPDATE
-       SET {", ".join(f"{each} = ticket_tally.{each} + excluded.{each}" for each in FLOWS)}
+       SET {", ".join(f"{flow} = ticket_tally.{flow} + excluded.{flow}" for flow in FLOWS)}
 """)
 
 
@@ -91,16 +91,16 @@ def booking(moves: str) -> str:
     return f"""
         typed AS (
             UPDATE ticket_type t
-               SET {", ".join(f"{each} = t.{each} + m.{each}" for each in BOOKED)},
+               SET {", ".join(f"{item} = t.{item} + m.{item}" for item in BOOKED)},
                    oversold = least(t.oversold, greatest(0, {COMMITTED_OF_T} + {NET} - t.total))
               FROM {moves} m WHERE t.id = m.ticket_type_id AND t.public >= {NET}
             RETURNING t.id, t.event_id, t.public, m.{", m.".join(BOOKED)}),
         tallied AS (
             INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
-            SELECT m.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(INFLOWS[each] for each in FLOWS)}
+            SELECT m.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(INFLOWS[flow] for flow in FLOWS)}
               FROM typed m JOIN event e ON e.id = m.event_id
             ON CONFLICT (ticket_type_id, day) DO UPDATE
-               SET {", ".join(f"{each} = ticket_tally.{each} + excluded.{each}" for each in FLOWS)})"""
+               SET {", ".join(f"{flow} = ticket_tally.{flow} + excluded.{flow}" for flow in FLOWS)})"""
 
 
 def admitting(touched: str) -> str:

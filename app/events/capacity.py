@@ -50,7 +50,7 @@ class CapacityUse:
 def capacity_use(event: Event) -> CapacityUse:
     """The use of an event whose ticket types are loaded."""
     types: Iterable[TicketType] = event.ticket_types
-    return CapacityUse(event.capacity, sum(each.sold for each in types), sum(each.allocated for each in types))
+    return CapacityUse(event.capacity, sum(type_.sold for type_ in types), sum(type_.allocated for type_ in types))
 
 
 @dataclass(frozen=True)

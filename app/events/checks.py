@@ -18,16 +18,22 @@ def check(event: Event, sent: Mapping[str, Any], said: Mapping[str, str], now: d
     problems += _periods("lineup", event.lineup)
     problems += _periods("promoCodes", event.promo_codes)
     problems += _periods("promotion", [event.promotion or {}])
-    problems += _once("promoCodes", "code", [each["code"] for each in event.promo_codes])
-    problems += _once("bulkDiscounts", "minQuantity", [each["minQuantity"] for each in event.bulk_discounts])
-    problems += _once("paymentMethodDiscounts", "slug", [each["slug"] for each in event.payment_method_discounts])
+    problems += _once("promoCodes", "code", [promo_code["code"] for promo_code in event.promo_codes])
+    problems += _once(
+        "bulkDiscounts", "minQuantity", [bulk_discount["minQuantity"] for bulk_discount in event.bulk_discounts]
+    )
+    problems += _once(
+        "paymentMethodDiscounts",
+        "slug",
+        [payment_method_discount["slug"] for payment_method_discount in event.payment_method_discounts],
+    )
     if problems:
         raise ValidationFailed(problems)
 
 
 def check_promo_targets(event: Event) -> None:
     """Raises ValidationFailed when a promo code is for a ticket type that the event does not have."""
-    known = {each.id for each in event.ticket_types}
+    known = {ticket_type.id for ticket_type in event.ticket_types}
     problems = [
         _problem(f"promoCodes[{index}].ticketTypeIds", "unknown_value", "Names a ticket type that is not there.")
         for index, code in enumerate(event.promo_codes)
@@ -57,22 +63,22 @@ def _publishing(event: Event, moment: datetime, now: datetime) -> Iterator[Probl
 
 
 def _ticket_types(types: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
-    yield from _once("ticketTypes", "name", [key_of(each["name"]) for each in types])
-    yield from _once("ticketTypes", "id", [each.get("id") or object() for each in types])
-    for index, each in enumerate(types):
+    yield from _once("ticketTypes", "name", [key_of(type_["name"]) for type_ in types])
+    yield from _once("ticketTypes", "id", [type_.get("id") or object() for type_ in types])
+    for index, item in enumerate(types):
         path = f"ticketTypes[{index}]"
-        low, high = each.get("min_per_order"), each.get("max_per_order")
+        low, high = item.get("min_per_order"), item.get("max_per_order")
         if low is not None and high is not None and high < low:
             yield _problem(f"{path}.maxPerOrder", "contradiction", "Must be at least minPerOrder.")
-        for position, phase in enumerate(each.get("phases") or []):
+        for position, phase in enumerate(item.get("phases") or []):
             start, end = phase.get("starts_at"), phase.get("ends_at")
             if start is not None and end is not None and end <= start:
                 yield _problem(f"{path}.phases[{position}].endsAt", "contradiction", "The end must be after the start.")
 
 
 def _periods(name: str, entries: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
-    for index, each in enumerate(entries):
-        start, end = each.get("startsAt"), each.get("endsAt")
+    for index, item in enumerate(entries):
+        start, end = item.get("startsAt"), item.get("endsAt")
         if start and end and end <= start:
             path = f"{name}.endsAt" if name == "promotion" else f"{name}[{index}].endsAt"
             yield _problem(path, "contradiction", "The end must be after the start.")

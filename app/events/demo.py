@@ -125,19 +125,19 @@ JAZZ: Story = (
 def seed(organiser_id: str, story: Story = LIGHTS) -> int:
     """How many events had to be made for this organiser."""
     known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
-    missing = [each for each in story if each["name"] not in known]
-    for each in missing:
-        _make(acting_as(db.session.get_one(Account, organiser_id)), dict(each))
+    missing = [item for item in story if item["name"] not in known]
+    for item in missing:
+        _make(acting_as(db.session.get_one(Account, organiser_id)), dict(item))
     return len(missing)
 
 
 def _make(caller: Caller, told: dict[str, Any]) -> None:
     start = datetime.combine(utcnow().date() + timedelta(days=told.pop("days")), time(17))
     end = start + timedelta(days=told.pop("length") - 1, hours=6)
-    types = [dict(each) for each in told.pop("ticket_types", [])]
-    sold = {each["name"]: each.pop("sold", 0) for each in types}
+    types = [dict(item) for item in told.pop("ticket_types", [])]
+    sold = {type_["name"]: type_.pop("sold", 0) for type_ in types}
     event = create_event(caller=caller, said={}, starts_at=start, ends_at=end, ticket_types=types, **told)
-    tickets = list(_sold(sold, {each["name"]: each["price_minor"] for each in types}))
+    tickets = list(_sold(sold, {type_["name"]: type_["price_minor"] for type_ in types}))
     import_tickets(event_id=event.id, tickets=tickets, create_types=False, allow_oversell=False, dry_run=False)
 
 

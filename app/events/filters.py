@@ -20,7 +20,7 @@ MATCHES = func.to_tsquery(literal_column("'simple'"), bindparam("q", type_=Strin
 PLACE = func.point(Event.longitude, Event.latitude)
 BOX = func.box(func.point(_number("west"), _number("south")), func.point(_number("east"), _number("north")))
 NEARNESS: ColumnElement[float] = PLACE.op("<->", return_type=Double())(func.point(_number("lng"), _number("lat")))
-ONE, TWO, DIAMETER_KM = (literal_column(each, Double) for each in ("1", "2", "12742.0"))
+ONE, TWO, DIAMETER_KM = (literal_column(name, Double) for name in ("1", "2", "12742.0"))
 HALF_CHORD = func.power(func.sin(func.radians(Event.latitude - _number("lat")) / TWO), TWO) + func.cos(
     func.radians(_number("lat"))
 ) * func.cos(func.radians(Event.latitude)) * func.power(
@@ -40,7 +40,7 @@ CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
 
 def conditions(names: Collection[str]) -> list[ColumnElement[bool]]:
     """What must hold when these filters are given; `since` is the affair of whoever sorts."""
-    return [each for name in sorted(names) for each in CONDITIONS.get(name, ())]
+    return [item for name in sorted(names) for item in CONDITIONS.get(name, ())]
 
 
 def given(filters: Mapping[str, Any]) -> dict[str, Any] | None:

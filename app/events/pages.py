@@ -112,7 +112,7 @@ def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments
         merged = _first(base, Event.starts_at >= moments("since"), most, near=window.near).subquery()
     else:
         merged = _running_and_coming(base, most, moments, after if window.after else None, near=window.near)
-    shown = [each for each in merged.c if each.key != "starts_at"]
+    shown = [item for item in merged.c if item.key != "starts_at"]
     return select(*shown).order_by(merged.c.starts_at, merged.c.id).limit(most)
 
 
@@ -158,7 +158,7 @@ def _soonest(names: frozenset[str], window: Window, moments: Moments) -> Subquer
         merged = _first(base, Event.starts_at >= moments("since"), CANDIDATES).subquery()
     else:
         merged = _running_and_coming(base, CANDIDATES, moments, None)
-    return select(*(each for each in merged.c if each.key != "starts_at")).subquery()
+    return select(*(item for item in merged.c if item.key != "starts_at")).subquery()
 
 
 def _running_and_coming(base: Select[Any], most: Any, moments: Moments, after: Any, *, near: int = 0) -> Subquery:

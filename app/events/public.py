@@ -91,7 +91,7 @@ def page(id: str) -> dict[str, Any]:
         **_said(PAGE_KEYS, rows[0]),
         "currency": "NAD",
         "ticketTypes": [
-            {**_said(TYPE_KEYS, head), "phases": [_said(PHASE_KEYS, each[6:]) for each in rest if each[6] is not None]}
+            {**_said(TYPE_KEYS, head), "phases": [_said(PHASE_KEYS, item[6:]) for item in rest if item[6] is not None]}
             for head, rest in types
         ],
     }
@@ -111,7 +111,7 @@ def inventory(id: str) -> dict[str, Any]:
         "currency": "NAD",
         "salesEndAt": _time(rows[0][0]),
         "ticketTypes": [
-            _type(head, [Phase(*each[9:14]) for each in rest if each[9] is not None], use, now) for head, rest in types
+            _type(head, [Phase(*item[9:14]) for item in rest if item[9] is not None], use, now) for head, rest in types
         ],
     }
 

@@ -98,7 +98,11 @@ def shown(found: Event) -> dict[str, Any]:
     """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
     due = is_due(found)
     return {
-        **{each.key: getattr(found, each.key) for each in inspect(Event).column_attrs if each.key != "search"},
+        **{
+            column_attr.key: getattr(found, column_attr.key)
+            for column_attr in inspect(Event).column_attrs
+            if column_attr.key != "search"
+        },
         "ticket_types": found.ticket_types,
         "visibility": visibility.PUBLISHED if due else found.visibility,
         "version": found.version + due,

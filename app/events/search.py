@@ -20,7 +20,7 @@ _PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "
 def folded(text: str) -> str:
     """The words of a text in lower case without accents, one blank between them."""
     apart = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
-    return " ".join(_WORD.findall("".join(each for each in apart if not unicodedata.combining(each))))
+    return " ".join(_WORD.findall("".join(item for item in apart if not unicodedata.combining(item))))
 
 
 def key_of(name: str) -> str:
@@ -30,7 +30,7 @@ def key_of(name: str) -> str:
 
 def search_text(*, name: str, others: Iterable[str | None]) -> str:
     """What an event is found by."""
-    return folded(name) + "\n" + folded(" ".join(each for each in others if each))
+    return folded(name) + "\n" + folded(" ".join(other for other in others if other))
 
 
 def words_of(q: str) -> list[str]:
@@ -46,7 +46,7 @@ def prefix_query(words: Sequence[str]) -> str:
 def near(words: Sequence[str], rows: Iterable[tuple[str, str]], *, count: int = 5, cutoff: float = 0.6) -> list[str]:
     """Names among `rows` (name, search text) that hold words like those, the likeliest first."""
     scored = {name: _likeness(words, text.split()) for name, text in rows}
-    best = sorted((each for each in scored.items() if each[1] >= cutoff), key=lambda each: (-each[1], each[0]))
+    best = sorted((item for item in scored.items() if item[1] >= cutoff), key=lambda item: (-item[1], item[0]))
     return [name for name, _ in best[:count]]
 
 

@@ -21,11 +21,13 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
     event = queries.event(caller, id)
     admitted = _admitted(id)
     days, use = _days(event.ticket_types, admitted), capacity_use(event)
-    revenue, inside = ({each.id: 0 for each in event.ticket_types} for _ in range(2))
+    revenue, inside = ({ticket_type.id: 0 for ticket_type in event.ticket_types} for _ in range(2))
     for day in days:
         revenue[day["ticket_type_id"]] += day["revenue_minor"]
         inside[day["ticket_type_id"]] += day["admitted"]
-    types = [_type(each, use, revenue[each.id], inside[each.id]) for each in event.ticket_types]
+    types = [
+        _type(ticket_type, use, revenue[ticket_type.id], inside[ticket_type.id]) for ticket_type in event.ticket_types
+    ]
     return {
         **queries.shown(event),
         "totals": _totals(types, use),
@@ -36,7 +38,7 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
 
 def _days(types: Sequence[TicketType], admitted: Mapping[tuple[date, str], int]) -> list[dict[str, Any]]:
     flows = [getattr(TicketTally, name) for name in FLOWS]
-    places = {each.id: each.position for each in types}
+    places = {type_.id: type_.position for type_ in types}
     rows = db.session.execute(
         select(TicketTally.day, TicketTally.ticket_type_id, *flows).where(TicketTally.ticket_type_id.in_(places))
     )
@@ -76,5 +78,5 @@ def _type(row: TicketType, use: CapacityUse, revenue_minor: int, admitted: int) 
 
 def _totals(types: list[dict[str, Any]], use: CapacityUse) -> dict[str, int]:
     names = ("total", "oversold", "available", *STANDING, "revenue_minor")
-    totals = {name: sum(each[name] for each in types) for name in names}
+    totals = {name: sum(type_[name] for type_ in types) for name in names}
     return {**totals, "available": use.available(totals["available"])}

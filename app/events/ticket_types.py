@@ -19,20 +19,20 @@ PLAIN = ("name", "description", "price_minor", "min_per_order", "max_per_order")
 
 def put(session: Session, event: Event, wanted: Sequence[Mapping[str, Any]]) -> bool:
     """Whether anything changed. Raises TicketsCommitted, ValidationFailed."""
-    present = {each.id: each for each in event.ticket_types}
-    by_name = {each.name_key: each for each in event.ticket_types}
+    present = {ticket_type.id: ticket_type for ticket_type in event.ticket_types}
+    by_name = {ticket_type.name_key: ticket_type for ticket_type in event.ticket_types}
     _check_ids(wanted, present)
-    named = {each["id"] for each in wanted if each.get("id")}
+    named = {item["id"] for item in wanted if item.get("id")}
     kept: list[TicketType] = []
     changed = False
-    for position, each in enumerate(wanted):
-        found = present.get(each["id"]) if each.get("id") else by_name.get(key_of(each["name"]))
-        if found is not None and not each.get("id") and found.id in named:
+    for position, item in enumerate(wanted):
+        found = present.get(item["id"]) if item.get("id") else by_name.get(key_of(item["name"]))
+        if found is not None and not item.get("id") and found.id in named:
             found = None
-        row, different = _put_one(session, event, found, each, position)
+        row, different = _put_one(session, event, found, item, position)
         kept.append(row)
         changed = changed or different
-    for gone in [each for each in event.ticket_types if each not in kept]:
+    for gone in [ticket_type for ticket_type in event.ticket_types if ticket_type not in kept]:
         _remove(session, gone)
         changed = True
     session.flush()
@@ -41,7 +41,7 @@ def put(session: Session, event: Event, wanted: Sequence[Mapping[str, Any]]) -> 
 
 
 def _check_ids(wanted: Sequence[Mapping[str, Any]], present: Mapping[str, TicketType]) -> None:
-    unknown = [index for index, each in enumerate(wanted) if each.get("id") and each["id"] not in present]
+    unknown = [index for index, item in enumerate(wanted) if item.get("id") and item["id"] not in present]
     if unknown:
         sentence = "There is no ticket type with this id in the event; leave the id out to create one."
         raise ValidationFailed(
@@ -76,11 +76,11 @@ def _resize(session: Session, row: TicketType, quantity: int) -> None:
 
 def _put_phases(row: TicketType, sent: Sequence[Mapping[str, Any]]) -> bool:
     names = ("name", "starts_at", "ends_at", "price_minor", "quantity")
-    wanted = [tuple(each.get(name) for name in names) for each in sent]
-    if wanted == [tuple(getattr(each, name) for name in names) for each in row.phases]:
+    wanted = [tuple(item.get(name) for name in names) for item in sent]
+    if wanted == [tuple(getattr(phase, name) for name in names) for phase in row.phases]:
         return False
     row.phases = [
-        PricePhase(position=index, **dict(zip(names, each, strict=True))) for index, each in enumerate(wanted)
+        PricePhase(position=index, **dict(zip(names, item, strict=True))) for index, item in enumerate(wanted)
     ]
     return True
 

@@ -86,7 +86,7 @@ def _assign(event: Event, sent: Mapping[str, Any]) -> None:
     event.city_key = search.key_of(event.city)
     event.search_text = search.search_text(
         name=event.name,
-        others=[event.city, event.venue, *(each["name"] for each in event.lineup), *event.keywords],
+        others=[event.city, event.venue, *(item["name"] for item in event.lineup), *event.keywords],
     )
 
 

@@ -6,7 +6,7 @@ from app.inventory.book import BOOKED, CHANNEL, MOVEMENT, NEXT_MOMENT, SHOWN, TO
 from app.inventory.columns import BUCKETS, MOST
 
 OWN = "(%(all)s OR e.organiser_id = %(caller)s)"
-COLUMNS = ("done", *SHOWN, *(f"movement_{each}" for each in MOVEMENT), "notified")
+COLUMNS = ("done", *SHOWN, *(f"movement_{item}" for item in MOVEMENT), "notified")
 DELTA = "coalesce(%(delta)s::numeric, %(counted)s::numeric - was.{column})"
 GUARD = """least(i.on_hand + w.on_hand_by, i.reserved + w.reserved_by, i.damaged + w.damaged_by,
                i.available + w.on_hand_by - w.reserved_by - w.damaged_by) >= 0"""
@@ -27,7 +27,7 @@ def statement(bucket: str) -> str:
     """
     column = BUCKETS[bucket]
     delta = DELTA.format(column=column)
-    by = ", ".join(f"{delta if each == column else '0'} AS {each}_by" for each in BUCKETS.values())
+    by = ", ".join(f"{delta if bucket == column else '0'} AS {bucket}_by" for bucket in BUCKETS.values())
     names = columns_of("was", SHOWN)
     return f"""
 WITH was AS (

@@ -47,8 +47,8 @@ COLUMNS = (
     Column("damaged", "damaged", QUANTITY, required=True),
     Column("notes", "notes", TEXT, 600),
 )
-BY_NAME = {each.name: each for each in COLUMNS}
-ATTRIBUTES = tuple(each.attribute for each in COLUMNS)
+BY_NAME = {column.name: column for column in COLUMNS}
+ATTRIBUTES = tuple(column.attribute for column in COLUMNS)
 BUCKETS = {"onHand": "on_hand", "reserved": "reserved", "damaged": "damaged"}
 REASONS = ("received", "sold", "waste", "damage", "transfer", "count", "return", "correction")
 

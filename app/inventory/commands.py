@@ -21,8 +21,8 @@ def register(app: Flask) -> None:
 def verify_command(event_id: str | None) -> None:
     """Recompute every quantity from its movements. The exit code is 1 when anything differs."""
     found = list(differences(event_id))
-    for each in found:
-        click.echo(f"event {each.event_id}, item {each.sku}, {each.what}: {each.stands}, the book says {each.booked}")
+    for item in found:
+        click.echo(f"event {item.event_id}, item {item.sku}, {item.what}: {item.stands}, the book says {item.booked}")
     if found:
         click.echo(f"{len(found)} differences", err=True)
         sys.exit(1)

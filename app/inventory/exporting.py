@@ -14,15 +14,15 @@ from app.core.staleness import as_of_now
 from app.inventory.columns import COLUMNS, LINK, PLACES, TEXT
 
 MARK = b"\xef\xbb\xbf"
-HEADER = ",".join(each.name for each in COLUMNS)
+HEADER = ",".join(column.name for column in COLUMNS)
 
 _SHOWN = ", ".join(
-    escape_sql(each.attribute)
-    if each.kind in (TEXT, LINK)
-    else f"trim_scale({each.attribute})"
-    if each.kind in PLACES
-    else each.attribute
-    for each in COLUMNS
+    escape_sql(column.attribute)
+    if column.kind in (TEXT, LINK)
+    else f"trim_scale({column.attribute})"
+    if column.kind in PLACES
+    else column.attribute
+    for column in COLUMNS
 )
 STOCK = f"SELECT {_SHOWN} FROM inventory_item WHERE event_id = %(event)s ORDER BY sku_key"
 

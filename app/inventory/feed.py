@@ -79,7 +79,7 @@ def since_each(event_id: str, positions: Sequence[str]) -> dict[str, Told]:
 
 
 def _told(changes: list[StockChange] | None, now: str) -> Told:
-    if changes is None or len(changes) > MOST or any(each.kind == "many" for each in changes):
+    if changes is None or len(changes) > MOST or any(change.kind == "many" for change in changes):
         return Told([], now, resync=True)
     return Told(changes, now, resync=False)
 
@@ -91,8 +91,8 @@ def _snapshot(position: str) -> str | None:
         return None
     age = time() - int(found[1])
     low, high = int(found[3]), int(found[4])
-    running = [int(each) for each in found[5].split(",") if each]
-    sane = 0 < low <= high < 2**63 and running == sorted(set(running)) and all(low <= each < high for each in running)
+    running = [int(part) for part in found[5].split(",") if part]
+    sane = 0 < low <= high < 2**63 and running == sorted(set(running)) and all(low <= item < high for item in running)
     # PostgreSQL refuses numbers whose lower half is zero: no transaction has one.
-    sane = sane and all(each % 2**32 for each in (low, high, *running))
+    sane = sane and all(item % 2**32 for item in (low, high, *running))
     return found[2] if sane and -60 < age < KEPT.total_seconds() / 2 else None

@@ -18,7 +18,7 @@ LONGEST = 480
 MARK = 8
 INDEX = "ix_inventory_item_search"
 
-_JOINED = " || ' ' || ".join(f"coalesce({each}, '')" for each in TEXTS)
+_JOINED = " || ' ' || ".join(f"coalesce({text}, '')" for text in TEXTS)
 _FOLDED = (
     f"CASE WHEN octet_length({_JOINED}) = char_length({_JOINED})"
     f" THEN regexp_replace(lower({_JOINED}), '[^a-z0-9]+', ' ', 'g') ELSE {folded_sql(_JOINED)} END"

@@ -24,10 +24,10 @@ def digest_letter(told: Digest, *, to: str, key: str) -> Message:
         key=key,
         name="",
         event=told.event.name,
-        low=[_low(each, each.available) for each in told.low],
+        low=[_low(item, item.available) for item in told.low],
         expiring=[
-            f"{each.name} ({each.sku}): {spoken(each.on_hand, each.unit)}, {_when(each.expiry_date, told.today)}"
-            for each in told.expiring
+            f"{item.name} ({item.sku}): {spoken(item.on_hand, item.unit)}, {_when(item.expiry_date, told.today)}"
+            for item in told.expiring
         ],
         more=told.more,
         url=_address(),
@@ -53,7 +53,7 @@ def alert_letter(event_id: str, fallen: dict[str, Decimal], *, to: str, key: str
         event=event.name,
         first=rows[0].name,
         others=len(fallen) - 1,
-        low=[_low(each, fallen[each.id]) for each in rows],
+        low=[_low(row, fallen[row.id]) for row in rows],
         more=max(0, len(fallen) - len(rows)),
         url=_address(),
     )

@@ -79,14 +79,14 @@ class StockItem(Base):
         Index("ix_inventory_item_low", "event_id", "is_low", text("lower(name)"), "id"),
         *(
             Index(
-                f"ix_inventory_item_{each}",
+                f"ix_inventory_item_{facet}",
                 "event_id",
-                text(f"lower({each})"),
+                text(f"lower({facet})"),
                 text("lower(name)"),
                 "id",
-                postgresql_where=text(f"{each} IS NOT NULL"),
+                postgresql_where=text(f"{facet} IS NOT NULL"),
             )
-            for each in FACETS
+            for facet in FACETS
         ),
         Index(
             finding.INDEX,

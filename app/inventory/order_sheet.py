@@ -31,10 +31,10 @@ def drawn(order: StockOrder, lines: list[StockOrderLine], event: Any, *, by: str
         foot=f"{event.name} · questions to {contact}",
     ) as made:
         made.parties([event.name, by, contact], [order.supplier or UNNAMED], headings=("Ordered by", "Supplier"))
-        made.table(HEADINGS, [_row(each) for each in lines], widths=WIDTHS, figures=len(WIDTHS) - 3)
-        amounts = [_amount(each) for each in lines]
-        if all(each is not None for each in amounts):
-            made.total("Expected cost", money(sum(each or 0 for each in amounts)))
+        made.table(HEADINGS, [_row(line) for line in lines], widths=WIDTHS, figures=len(WIDTHS) - 3)
+        amounts = [_amount(line) for line in lines]
+        if all(amount is not None for amount in amounts):
+            made.total("Expected cost", money(sum(amount or 0 for amount in amounts)))
         made.note("Prices are those that we noted last. Please confirm them, with the delivery date.")
     return made.data
 

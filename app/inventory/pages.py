@@ -42,7 +42,7 @@ SORTS: dict[str, ColumnElement[Any]] = {
     "expiryDate": expiry(TABLE.c),
 }
 ANSWERS: dict[str, list[tuple[str, ...]]] = {
-    "name": [("name",), *((each,) for each in FACETS), ("low_stock",)],
+    "name": [("name",), *((facet,) for facet in FACETS), ("low_stock",)],
     "sku": [("sku",)],
     "expiryDate": [("expiry_date", "expiring_before")],
 }
@@ -73,7 +73,9 @@ class Shape:
     @property
     def answered(self) -> frozenset[str]:
         """The filters that the index answers from which the order comes."""
-        return next((found for each in ANSWERS[self.key] if (found := self.names.intersection(each))), frozenset())
+        return next(
+            (found for response in ANSWERS[self.key] if (found := self.names.intersection(response))), frozenset()
+        )
 
     @property
     def order(self) -> ColumnElement[Any]:
@@ -100,7 +102,7 @@ def walk(shape: Shape, near: int) -> str:
 
     No more than what the filters look at is read of each, which for words is the index alone.
     """
-    needed = [TABLE.c.id, *(each for each in TABLE.c if each.key in looked_at(shape.rest))]
+    needed = [TABLE.c.id, *(item for item in TABLE.c if item.key in looked_at(shape.rest))]
     rows = _in_order(shape, needed, near).subquery("i")
     hits = select(true().label("fits"), rows.c.id, rows.c.sort_key).where(*_conditions(shape.rest, rows.c))
     place = _in_order(shape, [TABLE.c.id], 1, skipped=near - 1).subquery("i")
@@ -136,7 +138,7 @@ def _fenced(shape: Shape, by: frozenset[str]) -> Select[Any]:
     # A word's entry names its event, and an event with most of the items must not be read for it.
     (seen if others else hidden).append(_of_event())
     return select(TABLE, shape.order.label("sort_key")).where(
-        *seen, *(case((each, true()), else_=false()) for each in hidden)
+        *seen, *(case((item, true()), else_=false()) for item in hidden)
     )
 
 
@@ -157,7 +159,7 @@ def _sorted(query: Select[Any], rows: FromClause, shape: Shape) -> Select[Any]:
 def _direction(shape: Shape, key: ColumnElement[Any], id: ColumnElement[Any]) -> list[ColumnElement[Any]]:
     # No two items of an event share a SKU, and the index of SKUs is in no other order.
     keys = [key] if shape.key == "sku" else [key, id]
-    return [each.desc() for each in keys] if shape.sort.startswith("-") else keys
+    return [key.desc() for key in keys] if shape.sort.startswith("-") else keys
 
 
 def _behind(shape: Shape, key: ColumnElement[Any], id: ColumnElement[Any]) -> ColumnElement[bool]:

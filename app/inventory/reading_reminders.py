@@ -55,4 +55,4 @@ def _shown(row: Row) -> dict[str, Any]:
     found = row.Reminder
     if found is None:
         return {**DEFAULTS, "recipients": [row.sender_email], "next_at": None, "version": 0}
-    return {each: getattr(found, each) for each in (*DEFAULTS, "recipients", "next_at", "version")}
+    return {default: getattr(found, default) for default in (*DEFAULTS, "recipients", "next_at", "version")}

@@ -62,7 +62,7 @@ def digest(event_id: str) -> Digest | None:
     ).first()
     if row is None:
         return None
-    asked = {each: getattr(row.Reminder, each) if row.Reminder else DEFAULTS[each] for each in DEFAULTS}
+    asked = {default: getattr(row.Reminder, default) if row.Reminder else DEFAULTS[default] for default in DEFAULTS}
     today = database_now().astimezone(ZoneInfo(row.timezone)).date()
     lows = list(db.session.execute(low(event_id))) if asked["include_low_stock"] else []
     until = today + timedelta(days=asked["expiring_within_days"])

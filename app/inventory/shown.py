@@ -13,7 +13,7 @@ from app.inventory.columns import COLUMNS
 
 _ITEM = (
     ("id", "id"),
-    *((each.attribute, each.name) for each in COLUMNS),
+    *((column.attribute, column.name) for column in COLUMNS),
     ("available", "available"),
     ("on_order", "onOrder"),
     ("is_low", "lowStock"),

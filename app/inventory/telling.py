@@ -32,12 +32,12 @@ def page(event_id: str, asked: Asked, after: str) -> tuple[bytes, str | None]:
 def told(event_id: str, waiting: Mapping[str, Set[Asked]]) -> tuple[str, dict[str, News | None]]:
     """What is new for those who wait at each of these positions, in three queries; None for who must begin anew."""
     found = feed.since_each(event_id, list(waiting))
-    (position, *_) = {each.position for each in found.values()}
-    changes = [change for each in found.values() for change in each.changes]
-    told_of = _Changed(event_id, changes, {asked for each in waiting.values() for asked in each})
+    (position, *_) = {item.position for item in found.values()}
+    changes = [change for item in found.values() for change in item.changes]
+    told_of = _Changed(event_id, changes, {asked for item in waiting.values() for asked in item})
     return position, {
-        before: None if each.resync else {asked: told_of.bytes(each.changes, asked) for asked in waiting[before]}
-        for before, each in found.items()
+        before: None if item.resync else {asked: told_of.bytes(item.changes, asked) for asked in waiting[before]}
+        for before, item in found.items()
     }
 
 
@@ -45,8 +45,8 @@ class _Changed:
     """Items and movements that changes are about, as JSON, and which of the questions each item answers."""
 
     def __init__(self, event_id: str, changes: Iterable[StockChange], questions: Set[Asked]) -> None:
-        items = {each.item_id for each in changes if each.item_id}
-        movements = {each.movement for each in changes if each.movement is not None}
+        items = {change.item_id for change in changes if change.item_id}
+        movements = {change.movement for change in changes if change.movement is not None}
         self.questions = {asked: f"asked_{at}" for at, asked in enumerate(questions)}
         self.items = {row["id"]: row for row in self._rows(event_id, items)} if items else {}
         self.shown = {id: orjson.Fragment(orjson.dumps(item_shown(row))) for id, row in self.items.items()}
@@ -56,12 +56,12 @@ class _Changed:
         """An event's data: changes of items that match, those items as they are now, and the ids of the others."""
         if not changes:
             return None
-        touched = list(dict.fromkeys(each.item_id for each in changes))
+        touched = list(dict.fromkeys(change.item_id for change in changes))
         column = self.questions[asked]
         matching = {id for id in touched if id in self.items and self.items[id][column]}
         return orjson.dumps(
             {
-                "changes": [self._change(each) for each in changes if each.item_id in matching],
+                "changes": [self._change(change) for change in changes if change.item_id in matching],
                 "items": [self.shown[id] for id in touched if id in matching],
                 "gone": [id for id in touched if id not in matching],
             }
@@ -80,7 +80,7 @@ class _Changed:
 
 
 def _booked(seqs: Set[int]) -> Iterable[Any]:
-    return db.session.execute(select(*(LEDGER[each] for each in MOVEMENT)).where(LEDGER.seq.in_(seqs))).mappings()
+    return db.session.execute(select(*(LEDGER[item] for item in MOVEMENT)).where(LEDGER.seq.in_(seqs))).mappings()
 
 
 def _movement(row: Mapping[str, Any]) -> orjson.Fragment:

@@ -48,7 +48,7 @@ COUNTED = """
       JOIN inventory_item i ON i.id = v.item_id
 """
 CSV = f"""
-    SELECT {", ".join(escape_sql(each) for each in ("sku", "name", "unit", "category", "storage_location"))},
+    SELECT {", ".join(escape_sql(name) for name in ("sku", "name", "unit", "category", "storage_location"))},
            counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
            trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
       FROM ({COUNTED.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
@@ -79,7 +79,7 @@ def variances(
     asked = _period(queries.event_of(caller, event_id), since, until)
     counted = text(COUNTED.format(event=":event", since=":since", until=":until")).bindparams(**asked)
     found = counted.columns(**_TYPES).subquery("counted")
-    return select(*(found.c[each] for each in _TYPES))
+    return select(*(found.c[type_] for type_ in _TYPES))
 
 
 @as_of_now

@@ -68,5 +68,5 @@ def terms(event: RowMapping, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usual_fee(event: RowMapping, stall_type: str | None) -> int | None:
-    known = {each["name"].casefold(): each.get("feeMinor") for each in event["stall_types"]}
+    known = {stall_type["name"].casefold(): stall_type.get("feeMinor") for stall_type in event["stall_types"]}
     return known.get(stall_type.casefold()) if stall_type else None

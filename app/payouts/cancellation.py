@@ -27,9 +27,16 @@ def cancel(
     """Those of the payouts that could still be cancelled, and are now; their amounts are available again."""
     steps = [
         step(
-            session, each, CANCELLED, since=CANCELLABLE, actor=actor, reason=reason, where=where, settled_at=func.now()
+            session,
+            payout_id,
+            CANCELLED,
+            since=CANCELLABLE,
+            actor=actor,
+            reason=reason,
+            where=where,
+            settled_at=func.now(),
         )
-        for each in payout_ids
+        for payout_id in payout_ids
     ]
     cancelled = [payout for payout in steps if payout is not None]
     for payout in cancelled:

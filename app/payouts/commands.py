@@ -62,10 +62,10 @@ def report(merchant: str, month: str, pdf: Path | None) -> None:
 def review() -> None:
     """List what needs a person, the oldest first."""
     found = operating.open_reviews()
-    for each in found:
-        about = _about(each.payout) if each.payout else "no payout of ours"
-        click.echo(f"{each.review.created_at:%Y-%m-%d %H:%M}  {each.review.kind:<18} {each.review.reference}  {about}")
-        click.echo(f"    {', '.join(f'{name} {value}' for name, value in each.review.detail.items())}")
+    for item in found:
+        about = _about(item.payout) if item.payout else "no payout of ours"
+        click.echo(f"{item.review.created_at:%Y-%m-%d %H:%M}  {item.review.kind:<18} {item.review.reference}  {about}")
+        click.echo(f"    {', '.join(f'{name} {value}' for name, value in item.review.detail.items())}")
     click.echo(f"{len(found)} open")
 
 

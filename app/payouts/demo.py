@@ -63,8 +63,8 @@ def seed(account: Account, story: Earned, password: str) -> bool:
 
 def _asked(account: Account, story: Earned, password: str) -> int:
     known = set(db.session.scalars(select(Payout.idempotency_key).where(Payout.account_id == account.id)))
-    keys = {f"demo-payout-{number}": each for number, each in enumerate(story.payouts, 1)}
-    missing = {key: each for key, each in keys.items() if key not in known and usable()}
+    keys = {f"demo-payout-{number}": item for number, item in enumerate(story.payouts, 1)}
+    missing = {key: item for key, item in keys.items() if key not in known and usable()}
     for key, (amount, wallet, days) in missing.items():
         when: dict[str, Any] = {"mode": "now"}
         if days:

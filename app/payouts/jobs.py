@@ -23,7 +23,7 @@ from app.payouts.submitting import Standing
 __all__ = ["farewell", "laws"]
 
 GIVE_UP_AFTER = timedelta(hours=72)
-ASK_AT = tuple(timedelta(seconds=each) for each in (10, 30, 60, 120, 300, 900))
+ASK_AT = tuple(timedelta(seconds=number) for number in (10, 30, 60, 120, 300, 900))
 ASK_EVERY = timedelta(minutes=15)
 FOLLOW_AT = (
     *(timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6)),
@@ -69,7 +69,7 @@ def _ask_later(payout_id: str, age: timedelta) -> None:
     if age >= GIVE_UP_AFTER:
         give_up(payout_id)
         return
-    delay = next((each - age for each in ASK_AT if each > age), ASK_EVERY)
+    delay = next((item - age for item in ASK_AT if item > age), ASK_EVERY)
     raise Postpone(max(delay, timedelta(seconds=1)), "the rail does not know the outcome yet")
 
 
@@ -84,7 +84,7 @@ def follow(run: Run, *, payout_id: str) -> None:
     told = submitting.asked(payout_id)
     if told.outcome is not TransferOutcome.UNKNOWN and record(payout_id, told, actor=RAIL) != PAID:
         return
-    delay = next((each - row[1] for each in FOLLOW_AT if each > row[1]), None)
+    delay = next((item - row[1] for item in FOLLOW_AT if item > row[1]), None)
     if delay is not None:
         raise Postpone(delay, "it may still bounce")
 
@@ -129,8 +129,8 @@ def notify_operators(run: Run, *, review_id: int) -> None:
         enqueue_many(
             "payouts.mail_operator",
             [
-                (f"payout-review:{review_id}:{each}", {"review_id": review_id, "account_id": each})
-                for each in list_operator_ids(session)
+                (f"payout-review:{review_id}:{operator_id}", {"review_id": review_id, "account_id": operator_id})
+                for operator_id in list_operator_ids(session)
             ],
         )
 

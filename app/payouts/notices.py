@@ -39,7 +39,7 @@ def tell_owner(payout: Payout, *, fence: Callable[[], None]) -> None:
 def _message(payout: Payout) -> Message:
     account = db.session.execute(select(Account.email, Account.name).where(Account.id == payout.account_id)).one()
     span = payout.held_until - payout.created_at if payout.held_until else None
-    leaves = max(each for each in (payout.held_until, payout.scheduled_for) if each)
+    leaves = max(item for item in (payout.held_until, payout.scheduled_for) if item)
     message = letter(
         "payout_new_destination",
         to=account.email,

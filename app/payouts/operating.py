@@ -52,7 +52,7 @@ def resolve(payout_id: str, outcome: str, note: str) -> str:
     """Ends a payout in review as somebody has found out at the rail or the bank. Raises NotResolvable."""
     if _state(payout_id) != NEEDS_REVIEW:
         raise NotResolvable(f"It is {_state(payout_id)}; only one that needs review is resolved by hand.")
-    known = [each.review.id for each in open_reviews(payout_id=payout_id)]
+    known = [review.review.id for review in open_reviews(payout_id=payout_id)]
     release()
     state = record(payout_id, TransferState(outcome=OUTCOMES[outcome], reason=note), actor=OPERATOR)
     if state in ASKED:

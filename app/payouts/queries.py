@@ -108,7 +108,7 @@ def stoppable(payout_id: str) -> dict[str, Any] | None:
     payout = db.session.get(Payout, payout_id)
     if payout is None:
         return None
-    leaves = max((each for each in (payout.held_until, payout.scheduled_for) if each), default=payout.created_at)
+    leaves = max((item for item in (payout.held_until, payout.scheduled_for) if item), default=payout.created_at)
     return {
         "amount": spoken(payout.amount_minor),
         "destination": payout.shown_as,

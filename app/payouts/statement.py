@@ -33,14 +33,14 @@ class Month:
 
     @property
     def movements(self) -> list[Movement]:
-        return [each for each in self.found.movements if each.kind in WORDS]
+        return [movement for movement in self.found.movements if movement.kind in WORDS]
 
     @property
     def title(self) -> str:
         return f"{self.first:%B %Y}"
 
     def total(self, kind: str) -> int:
-        return sum(each.amount_minor for each in self.found.movements if each.kind == kind)
+        return sum(movement.amount_minor for movement in self.found.movements if movement.kind == kind)
 
 
 def month_of(account_id: str, first: date) -> Month | None:
@@ -50,7 +50,7 @@ def month_of(account_id: str, first: date) -> Month | None:
         return None
     profile = db.session.get(MerchantProfile, account_id)
     names = [profile.business_name if profile else "", account.name, account.email]
-    told = list(dict.fromkeys(each for each in names if each))
+    told = list(dict.fromkeys(name for name in names if name))
     return Month(first, told, period(account_id, *months.span(first)))
 
 
@@ -73,13 +73,13 @@ def lines(month: Month) -> list[tuple[str, str, str, str, str]]:
     """The movements, as the statement and the report show them."""
     return [
         (
-            _short(each.posted_at),
-            each.description or WORDS[each.kind],
-            each.reference,
-            spoken(each.amount_minor),
-            spoken(each.balance_minor),
+            _short(movement.posted_at),
+            movement.description or WORDS[movement.kind],
+            movement.reference,
+            spoken(movement.amount_minor),
+            spoken(movement.balance_minor),
         )
-        for each in month.movements
+        for movement in month.movements
     ]
 
 
@@ -109,7 +109,9 @@ def _chart(month: Month) -> StepChart:
     since, until = months.span(month.first)
     length = (until - since).total_seconds()
     points = [(0.0, month.found.opening.balance_minor)]
-    points += [((each.posted_at - since).total_seconds() / length, each.balance_minor) for each in month.movements]
+    points += [
+        ((movement.posted_at - since).total_seconds() / length, movement.balance_minor) for movement in month.movements
+    ]
     points.append((1.0, month.found.closing.balance_minor))
     days = round(length / 86400)
     ticks = [((number - 0.5) / days, str(number)) for number in (1, *range(5, days - 1, 5), days)]

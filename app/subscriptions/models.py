@@ -17,7 +17,7 @@ Token = String(1024, collation="C")
 
 
 def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(repr(each) for each in values)})", name=column)
+    return CheckConstraint(f"{column} IN ({', '.join(repr(value) for value in values)})", name=column)
 
 
 class Unsubscribe(Base):

@@ -50,8 +50,8 @@ def register(app: Flask) -> None:
 
 def errors_page() -> str:
     """The table of errors, by status and number."""
-    ours = [each for each in AppError.catalogue.values() if each.__module__.startswith("app.")]
-    entries = sorted(ours, key=lambda each: each.number)
+    ours = [item for item in AppError.catalogue.values() if item.__module__.startswith("app.")]
+    entries = sorted(ours, key=lambda item: item.number)
     return ERRORS + "".join(_row(f"`{it.code}`", f"`{it.number}`", str(it.status), it.message) for it in entries)
 
 
@@ -67,7 +67,7 @@ def metrics_page() -> str:
     """The table of metrics, by name."""
     return METRICS + "".join(
         _row(f"`{it.name}`", it.kind if it.stored else "looked up", ", ".join(map("`{}`".format, it.labels)), it.help)
-        for it in sorted(Metric.catalogue.values(), key=lambda each: each.name)
+        for it in sorted(Metric.catalogue.values(), key=lambda item: item.name)
     )
 
 

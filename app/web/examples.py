@@ -31,7 +31,7 @@ def value_of(field: fields.Field[Any]) -> Any:
         return [inner] if field.many else inner
     if isinstance(field, fields.List):
         return [value_of(field.inner)]
-    choices = next((each.choices for each in field.validators if isinstance(each, validate.OneOf)), None)
+    choices = next((validator.choices for validator in field.validators if isinstance(validator, validate.OneOf)), None)
     return next(iter(choices)) if choices else _plain(field)
 
 
@@ -55,10 +55,10 @@ def _plain(field: fields.Field[Any]) -> Any:
 
 
 def _bounds(field: fields.Field[Any]) -> tuple[Any, Any]:
-    for each in field.validators:
-        if isinstance(each, validate.Length | validate.Range):
-            equal = getattr(each, "equal", None)
-            return (equal, equal) if equal is not None else (each.min, each.max)
+    for validator in field.validators:
+        if isinstance(validator, validate.Length | validate.Range):
+            equal = getattr(validator, "equal", None)
+            return (equal, equal) if equal is not None else (validator.min, validator.max)
     return None, None
 
 

@@ -101,7 +101,7 @@ def spend(limit: Limit, route: str, *, per_account: bool = False) -> None:
 
 def _spend_by_network(limit: Limit, route: str) -> Left:
     """What is left of the narrowest count."""
-    lefts = [_counter().spend(limit, route, each, share=each.share) for each in client_network().counted]
+    lefts = [_counter().spend(limit, route, item, share=item.share) for item in client_network().counted]
     return min(lefts, key=lambda left: (left.allowed, left.remaining))
 
 

@@ -237,8 +237,8 @@ def page() -> str:
 
 def _section(machine: Machine) -> str:
     name, path = machine.source
-    more = "".join(f", [{each.partition('#')[0]}]({each})" for each in machine.pages)
-    ends = ", ".join(f"`{each}`" for each in machine.ends) or "none"
+    more = "".join(f", [{item.partition('#')[0]}]({item})" for item in machine.pages)
+    ends = ", ".join(f"`{end}`" for end in machine.ends) or "none"
     return (
         f"\n## {machine.name}\n\n{machine.about}\n\n{drawing(machine)}\n\n"
         f"Ends: {ends}. Table: `{name}` in [{path}](../{path}){more}.\n"

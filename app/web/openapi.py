@@ -256,7 +256,7 @@ def _usual(operation: Operation) -> list[type[AppError]]:
 
 def _error_responses(found: Sequence[type[AppError]]) -> dict[int, Any]:
     responses: dict[int, Any] = {}
-    for error in sorted(set(found), key=lambda each: each.number):
+    for error in sorted(set(found), key=lambda item: item.number):
         response = responses.setdefault(
             error.status,
             {

@@ -104,7 +104,9 @@ def paged(view: View, listing: Listing) -> View:
 
 
 def _id_of(statement: Any) -> ColumnElement[str]:
-    found: ColumnElement[str] = next(each for each in statement.inner_columns if each.key == "id")
+    found: ColumnElement[str] = next(
+        inner_column for inner_column in statement.inner_columns if inner_column.key == "id"
+    )
     return found
 
 

@@ -23,7 +23,7 @@ def camel(name: str) -> str:
 
 
 def snake(name: str) -> str:
-    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
+    return "".join(f"_{item.lower()}" if item.isupper() else item for item in name)
 
 
 class Schema(marshmallow.Schema):
@@ -84,9 +84,9 @@ def _carries_money(kind: Any, above: frozenset[Any] = frozenset()) -> bool:
     if kind in above:
         return False
     found = kind().load_fields.values()
-    inner = [each for each in map(_inner_schema, found) if each is not None]
+    inner = [item for item in map(_inner_schema, found) if item is not None]
     return any((field.data_key or "").endswith("Minor") for field in found) or any(
-        _carries_money(each.__class__, above | {kind}) for each in inner
+        _carries_money(item.__class__, above | {kind}) for item in inner
     )
 
 
@@ -128,7 +128,7 @@ def _entry(path: str, message: Any, schema: Any, *, hinted: bool) -> dict[str, s
 
 def _hint(name: str, known: list[str]) -> str:
     plain = name.lower().replace("_", "")
-    near = [each for each in known if each.lower().replace("_", "") == plain]
+    near = [item for item in known if item.lower().replace("_", "") == plain]
     near = near or get_close_matches(name[:SHOWN], known, n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""
 

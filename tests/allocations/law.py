@@ -6,9 +6,9 @@ from app.core.db import db
 from tests.events.law import assert_law_holds
 
 STATES = ("available", "invited", "claimed", "admitted", "revoked", "released")
-COUNTED = ", ".join(f"count(s.id) FILTER (WHERE s.status = '{each}') AS {each}" for each in STATES)
-COUNTERS = {each: f"k.{each}" for each in STATES} | {"claimed": "k.claimed - a.inside", "admitted": "a.inside"}
-DIFFERENT = " OR ".join(f"{counter} <> c.{each}" for each, counter in COUNTERS.items())
+COUNTED = ", ".join(f"count(s.id) FILTER (WHERE s.status = '{state}') AS {state}" for state in STATES)
+COUNTERS = {state: f"k.{state}" for state in STATES} | {"claimed": "k.claimed - a.inside", "admitted": "a.inside"}
+DIFFERENT = " OR ".join(f"{counter} <> c.{item}" for item, counter in COUNTERS.items())
 INSIDE = "LATERAL (SELECT coalesce(sum(count), 0) AS inside FROM ticket_admission"
 BLOCKS = text(f"""
     SELECT k.id FROM allocation_block k

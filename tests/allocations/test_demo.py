@@ -15,7 +15,12 @@ def test_blocks_are_made_once(client: Client) -> None:
     own = signed_in(client, organiser)
     found = {}
     for event in data(own.get("/api/events?mine=true"))["events"]:
-        for each in data(own.get(f"/api/events/{event['id']}/allocations"))["allocations"]:
-            found[each["kind"]] = (each["available"], each["invited"], each["claimed"], each["admitted"])
+        for allocation in data(own.get(f"/api/events/{event['id']}/allocations"))["allocations"]:
+            found[allocation["kind"]] = (
+                allocation["available"],
+                allocation["invited"],
+                allocation["claimed"],
+                allocation["admitted"],
+            )
     assert found == {"sponsor": (11, 4, 5, 0), "press": (9, 0, 2, 4)}
     assert_books_agree()

@@ -42,7 +42,7 @@ def test_the_first_download_issues_the_invoice_and_every_other_one_is_the_same(c
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     answers = [owner.get(path(block)) for _ in range(3)]
-    assert {each.status_code for each in answers} == {200}
+    assert {response.status_code for response in answers} == {200}
     assert answers[0].content_type == "application/pdf" and answers[0].headers["Cache-Control"] == "private, no-store"
     assert answers[0].data == answers[1].data == answers[2].data
     number = re.search(r"Invoice (\d{4}-\d{6})", words(answers[0].data))
@@ -125,10 +125,10 @@ def test_thirty_invoices_at_once_are_numbered_one_to_thirty(client: Client) -> N
     made = festival(owner)
     blocks = [block_of(made, 2) for _ in range(30)]
     answers = at_once(30, lambda number: owner.get(path(blocks[number])))
-    assert Counter(each.status_code for each in answers) == {200: 30}
+    assert Counter(response.status_code for response in answers) == {200: 30}
     with transaction() as session:
         found = list(session.scalars(text("SELECT number FROM invoice ORDER BY sequence")))
-    assert [int(each[-6:]) for each in found] == list(range(1, 31)) and who.id
+    assert [int(item[-6:]) for item in found] == list(range(1, 31)) and who.id
 
 
 @pytest.mark.control
@@ -148,7 +148,7 @@ def test_the_same_invoice_asked_for_by_many_at_once_is_issued_once(client: Clien
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     answers = at_once(16, lambda _: owner.get(path(block)))
-    assert len({each.data for each in answers}) == 1 and count("SELECT count(*) FROM invoice") == 1
+    assert len({response.data for response in answers}) == 1 and count("SELECT count(*) FROM invoice") == 1
     assert count("SELECT last FROM invoice_counter") == 1
 
 
@@ -183,7 +183,7 @@ def test_places_that_are_given_back_are_credited_once(client: Client) -> None:
     paper = owner.get(f"{path(block)}?number={note['number']}")
     assert "Credit note" in words(paper.data) and f"For invoice\n{found['number']}" in words(paper.data)
     assert owner.get(path(block)).data == before
-    assert [each["subject"].rpartition(" ")[2] for each in mails_to("tuli@bank.example")] == [note["number"]]
+    assert [item["subject"].rpartition(" ")[2] for item in mails_to("tuli@bank.example")] == [note["number"]]
 
 
 def test_what_is_credited_adds_up_to_the_invoice_to_the_cent(client: Client) -> None:
@@ -196,7 +196,7 @@ def test_what_is_credited_adds_up_to_the_invoice_to_the_cent(client: Client) -> 
     found = data(owner.get(path(block, "invoice")))
     assert found["creditedMinor"] == found["totalMinor"] == 7 * 33333
     assert count("SELECT sum((paper->>'vat_minor')::int) FROM invoice") == 0
-    assert [int(each["number"][-6:]) for each in found["creditNotes"]] == [1, 2, 3]
+    assert [int(credit_note["number"][-6:]) for credit_note in found["creditNotes"]] == [1, 2, 3]
 
 
 def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
@@ -210,7 +210,7 @@ def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
             made = actions.issue_block_credit_note(block.id)
             return made.number if made else None
 
-    assert Counter(each is None for each in at_once(16, settle)) == {False: 1, True: 15}
+    assert Counter(item is None for item in at_once(16, settle)) == {False: 1, True: 15}
 
 
 def test_a_block_that_shrank_before_its_invoice_is_charged_for_what_it_holds(client: Client) -> None:

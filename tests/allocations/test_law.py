@@ -55,7 +55,7 @@ class Verbs(RuleBasedStateMachine):
 
     def slot(self, chosen: int, *states: str) -> tuple[Block, str] | None:
         for made in (self.one(chosen), self.one(chosen + 1)):
-            found = [each["id"] for each in made.now()["slots"] if each["status"] in states]
+            found = [slot["id"] for slot in made.now()["slots"] if slot["status"] in states]
             if found:
                 return made, found[chosen % len(found)]
         return None
@@ -67,14 +67,14 @@ class Verbs(RuleBasedStateMachine):
     @rule(chosen=which, count=few)
     def make_codes(self, chosen: int, count: int) -> None:
         self.tokens += [
-            each["code"] for each in self.said(self.one(chosen).post("codes", count=count)).get("codes", [])
+            item["code"] for item in self.said(self.one(chosen).post("codes", count=count)).get("codes", [])
         ]
 
     @rule(chosen=which, count=few)
     def invite(self, chosen: int, count: int) -> None:
         people = [{"name": f"P{number}", "email": f"p{chosen % 40 + number}@example.com"} for number in range(count)]
         found = self.said(self.one(chosen).post("invite", recipients=people))
-        self.tokens += [token_in(each) for each in found.get("invited", [])]
+        self.tokens += [token_in(item) for item in found.get("invited", [])]
 
     @rule(chosen=which, rotate=st.booleans())
     def link(self, chosen: int, rotate: bool) -> None:

@@ -48,7 +48,7 @@ def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask
 def test_the_text_is_complete_by_itself(app: Flask) -> None:
     text = emails.build_ticket_email([ticket()], key="ticket:1").text
     wanted = ("code", "name", "when", "where", "kind", "host", "contact", "reference")
-    assert [each for each in wanted if getattr(ticket(), each) not in text] == []
+    assert [item for item in wanted if getattr(ticket(), item) not in text] == []
 
 
 def test_a_large_party_s_mail_shows_some_codes_and_the_pdf_has_all(app: Flask) -> None:
@@ -65,7 +65,7 @@ def test_will_call_brings_nothing_to_print(app: Flask) -> None:
 
 def test_a_reminder_has_the_same_link(app: Flask) -> None:
     first, again = (emails.build_invite_email(ticket(), key=key, is_reminder=key == "2") for key in ("1", "2"))
-    links = [re.findall(r"http\S+/claim/\S+", each.text) for each in (first, again)]
+    links = [re.findall(r"http\S+/claim/\S+", item.text) for item in (first, again)]
     assert links[0] == links[1] and len(links[0]) == 1
     assert again.subject == "Windhoek Lights 2026: your ticket still waits"
 

@@ -105,7 +105,7 @@ def test_somebody_else_sees_none(client: Client) -> None:
     block = block_of(festival(owner), 3)
     made = data(owner.post(path(block), {"count": 1}), 202)
     one = f"{path(block)}/{made['id']}"
-    answers = [other.get(each) for each in (path(block), one, f"{one}/tickets.pdf")]
+    answers = [other.get(item) for item in (path(block), one, f"{one}/tickets.pdf")]
     for answer in (*answers, other.post(path(block), {"count": 1})):
         assert refusal(answer) == (404, "NOT_FOUND")
 
@@ -132,4 +132,4 @@ def test_a_large_pack_costs_few_statements(client: Client) -> None:
     assert len(seen) <= 6, seen
     with statements() as seen:
         deliver()
-    assert len([each for each in seen if "allocation_slot" in each]) == 2
+    assert len([item for item in seen if "allocation_slot" in item]) == 2

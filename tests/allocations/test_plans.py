@@ -44,4 +44,4 @@ def test_admitting_writes_in_place(app: Flask) -> None:
     """A column that stands in an index, in its keys or its condition, would make each admission write them all."""
     definitions = text("SELECT indexdef FROM pg_indexes WHERE tablename = 'allocation_slot'")
     for name in ("status", "version", "admitted_at", "admitted_by", "gate,", "nonce"):
-        assert not [each for each in db.session.scalars(definitions) if name in each.partition(" USING ")[2]], name
+        assert not [row for row in db.session.scalars(definitions) if name in row.partition(" USING ")[2]], name

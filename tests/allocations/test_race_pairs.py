@@ -45,7 +45,7 @@ def revoke_or_admit(made: Block) -> Callable[[Client, int, str], int]:
 def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
     made = block(client, total=ROUNDS, quantity=ROUNDS)
     found = rounds(app, made, ROUNDS, revoke_or_admit(made), made.claimed(ROUNDS))
-    assert {tuple(each) for each in found} <= {(200, 409), (409, 200)}
+    assert {tuple(item) for item in found} <= {(200, 409), (409, 200)}
     now = made.now()
     assert (now["admitted"], now["revoked"]) == (found.count([200, 409]), found.count([409, 200]))
     assert_books_agree()
@@ -62,7 +62,7 @@ def test_without_lock_and_condition_a_ticket_is_both(
     monkeypatch.setattr(releases, "REVOKE_TO_BLOCK", text(careless))
     with without("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
-        assert any(any(each not in ([200, 409], [409, 200]) for each in found) or not law_holds() for found in tries)
+        assert any(any(item not in ([200, 409], [409, 200]) for item in found) or not law_holds() for found in tries)
 
 
 def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
@@ -122,7 +122,7 @@ def of_one(client: Client, count: int) -> list[tuple[Block, str]]:
     """Blocks of one place each, and the code that opens it."""
     first = block(client, total=count, quantity=1)
     made = [first, *(another(first, quantity=1) for _ in range(count - 1))]
-    return [(each, each.codes(1)[0]) for each in made]
+    return [(item, item.codes(1)[0]) for item in made]
 
 
 def release_or_claim(client: Client, who: int, thing: tuple[Block, str]) -> Any:
@@ -166,7 +166,7 @@ def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None
         lambda it: it.post(one.events, {"ticketTypeId": one.ticket_type_id, "quantity": 1}),
     ]
     answers = at_once(32, lambda number: calls[(number + seed) % 8](own(app, one.owner)))
-    assert {each.status_code for each in answers} <= {200, 201, 409}
+    assert {response.status_code for response in answers} <= {200, 201, 409}
     assert_books_agree()
 
 

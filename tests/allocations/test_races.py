@@ -31,9 +31,9 @@ def storm(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
 def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     answers = storm(app, made, made.open_link())
-    assert Counter(each.status_code for each in answers) == {200: 10, 409: 54}
-    assert {refusal(each) for each in answers if each.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
-    assert len({data(each)["slotId"] for each in answers if each.status_code == 200}) == 10
+    assert Counter(response.status_code for response in answers) == {200: 10, 409: 54}
+    assert {refusal(response) for response in answers if response.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
+    assert len({data(response)["slotId"] for response in answers if response.status_code == 200}) == 10
     assert_books_agree()
 
 
@@ -45,7 +45,7 @@ def test_without_the_lock_the_last_places_are_given_twice(
     token = made.open_link()
     without_the_lock(monkeypatch)
     answers = storm(app, made, token)
-    given = [data(each)["slotId"] for each in answers if each.status_code == 200]
+    given = [data(response)["slotId"] for response in answers if response.status_code == 200]
     assert len(given) != 10 or len(set(given)) < len(given) or not law_holds()
 
 
@@ -53,7 +53,7 @@ def test_one_address_gets_one_place_however_often_it_asks_at_once(app: Flask, cl
     made = block(client, quantity=10)
     token = made.open_link()
     answers = at_once(16, lambda _: claim(own(app, made.owner), token, email="same@example.com"))
-    assert Counter(each.status_code for each in answers) == {200: 1, 409: 15}
+    assert Counter(response.status_code for response in answers) == {200: 1, 409: 15}
     assert_books_agree()
 
 
@@ -61,7 +61,7 @@ def test_one_code_opens_one_place_for_one_of_many(app: Flask, client: Client) ->
     made = block(client, quantity=10)
     (code,) = made.codes(1)
     answers = at_once(32, lambda _: claim(own(app, made.owner), code))
-    assert Counter(each.status_code for each in answers) == {200: 1, 410: 31}
+    assert Counter(response.status_code for response in answers) == {200: 1, 410: 31}
     assert_books_agree()
 
 
@@ -69,7 +69,7 @@ def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask,
     made = block(client, quantity=10, total=60)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = at_once(16, lambda _: own(app, made.owner).post(made.events, sent))
-    assert Counter(each.status_code for each in answers) == {201: 5, 409: 11}
+    assert Counter(response.status_code for response in answers) == {201: 5, 409: 11}
     assert_books_agree()
 
 
@@ -84,7 +84,7 @@ def test_without_the_condition_the_public_would_go_below_nought(
     monkeypatch.setattr(blocks, "_check_availability", lambda event, terms: None)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = [own(app, made.owner).post(made.events, sent) for _ in range(7)]
-    assert Counter(each.status_code for each in answers) == {201: 5, 500: 2}
+    assert Counter(response.status_code for response in answers) == {201: 5, 500: 2}
 
 
 def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Client) -> None:
@@ -99,9 +99,9 @@ def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Clien
     def scan(number: int) -> list[int]:
         gate = own(app, made.owner)
         mine = slots[number % SLOTS :] + slots[: number % SLOTS]
-        return [once(gate, each, f"s{number}") for each in mine]
+        return [once(gate, item, f"s{number}") for item in mine]
 
-    found = Counter(status for each in at_once(64, scan) for status in each)
+    found = Counter(status for item in at_once(64, scan) for status in item)
     assert found == {200: SLOTS, 409: 63 * SLOTS}
     assert made.now()["admitted"] == SLOTS
     assert_books_agree()
@@ -124,7 +124,7 @@ def test_ten_answers_to_one_nonce_are_the_same(app: Flask, client: Client) -> No
     (slot,) = made.claimed(1)
     path = f"{made.events}/will-call/{slot}/admit"
     answers = at_once(10, lambda _: own(app, made.owner).post(path, {"nonce": "one-scan", "gate": "North"}))
-    assert [data(each) for each in answers] == [data(answers[0])] * 10
+    assert [data(response) for response in answers] == [data(answers[0])] * 10
     others = at_once(10, lambda number: own(app, made.owner).post(path, {"nonce": f"scan-{number}"}).status_code)
     assert others == [409] * 10
     assert_books_agree()
@@ -135,6 +135,6 @@ def test_a_party_at_several_gates_is_admitted_once_each(app: Flask, client: Clie
     party = data(claim(client, made.open_link(maxPerClaim=10), quantity=10))
     path = f"{made.events}/will-call/{party['slotId']}/admit"
     answers = at_once(16, lambda number: own(app, made.owner).post(path, {"nonce": f"n{number}", "count": 3}))
-    assert Counter(each.status_code for each in answers) == {200: 3, 409: 13}
+    assert Counter(response.status_code for response in answers) == {200: 3, 409: 13}
     assert made.now()["admitted"] == 9
     assert_books_agree()

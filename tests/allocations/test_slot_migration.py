@@ -22,7 +22,7 @@ def test_places_that_were_renamed_before_leave_their_party(client: Client) -> No
     made = block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 3, "delivery": "will_call"}
-    first, second, third = (each["slotId"] for each in data(client.post(path, party))["slots"])
+    first, second, third = (slot["slotId"] for slot in data(client.post(path, party))["slots"])
     with transaction() as session:
         session.execute(text("UPDATE allocation_slot SET generation = 2, name = 'Maria' WHERE id = :id"), {"id": first})
         session.execute(text(statement()))

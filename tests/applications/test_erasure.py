@@ -77,7 +77,7 @@ def test_deleting_a_merchant_erases_their_applications(app: Flask, client: Clien
     for name in ("reference", "status", "eventId", "amountMinor", "decision", "decidedAt", "activatedAt"):
         assert after[name] == before[name]
     assert after["payment"] == before["payment"] and after["businessName"] == "Deleted merchant"
-    assert all("url" not in each for each in after["documents"])
+    assert all("url" not in document for document in after["documents"])
 
 
 def test_applications_of_a_verified_address_are_erased_too(app: Flask, client: Client) -> None:
@@ -111,7 +111,7 @@ def test_nothing_is_mailed_to_who_has_left(app: Flask, client: Client) -> None:
     decided(owner, made)
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
     deliver()
-    assert {each["subject"] for each in mails_to(EMAIL)[: len(mails_to(EMAIL)) - told]} == {"Your business is deleted"}
+    assert {item["subject"] for item in mails_to(EMAIL)[: len(mails_to(EMAIL)) - told]} == {"Your business is deleted"}
 
 
 def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_two_starts_are_one_charge(client: Client) -> None:
     approved(client, organiser(client), documentsRequired=[])
     path = f"{LIST}/pay/{link('pay')}"
     answers = at_once(16, lambda _: client.post(path))
-    assert len({data(each)["paymentId"] for each in answers}) == 1
+    assert len({data(response)["paymentId"] for response in answers}) == 1
     assert count("payrail_mock_charge") == count("stall_payment") == 1
 
 
@@ -82,7 +82,7 @@ def test_the_index_alone_refuses_a_second_charge(client: Client, monkeypatch: py
     token = link("pay")
     _unlock(monkeypatch)
     answers = at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
-    assert Counter(each.status_code for each in answers)[200] == 1
+    assert Counter(response.status_code for response in answers)[200] == 1
     assert count("payrail_mock_charge") == 1
 
 
@@ -137,8 +137,8 @@ def unguarded_claim(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
 
 def test_sixty_four_right_codes_capture_once(client: Client) -> None:
     answers = codes_at_once(client, pay_path(client), [CODE] * 64)
-    assert {each.status_code for each in answers} <= {200, 503}
-    assert {data(each)["status"] for each in answers if each.status_code == 200} <= {"paid", "processing"}
+    assert {response.status_code for response in answers} <= {200, 503}
+    assert {data(response)["status"] for response in answers if response.status_code == 200} <= {"paid", "processing"}
     assert count("stall_payment WHERE status = 'paid'") == 1
     assert count("outbox WHERE kind = 'applications.settle_payment'") == 1
     assert count("outbox WHERE payload->>'template' = 'application_paid'") == 1
@@ -219,7 +219,7 @@ def hand_in_at_once(client: Client, callers: int) -> tuple[set[int], int]:
     token = link("documents")
     upload(client, token, "identity", "business_registration", "tax_clearance", "food_safety")
     answers = at_once(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
-    return {each.status_code for each in answers}, count("application_link WHERE purpose = 'activation'")
+    return {response.status_code for response in answers}, count("application_link WHERE purpose = 'activation'")
 
 
 def test_documents_handed_in_sixteen_times_at_once_go_on_once(client: Client) -> None:

@@ -16,7 +16,7 @@ from tests.http import Client, data
 
 def files(app: Flask) -> set[str]:
     folder = Path(app.extensions["settings"].DATA_DIR)
-    return {str(each) for each in folder.rglob("private/applications/*/*") if each.is_file()}
+    return {str(path) for path in folder.rglob("private/applications/*/*") if path.is_file()}
 
 
 def test_a_replaced_file_goes_after_the_commit(app: Flask, client: Client) -> None:

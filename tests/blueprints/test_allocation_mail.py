@@ -121,7 +121,7 @@ def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
     assert mine["name"] == name
     path = f"{made.events}/will-call"
     assert data(made.owner.get(path, query_string={"q": name[:60]}))["slots"] is not None
-    assert [each["name"] for each in data(made.owner.get(path))["slots"]] == [name]
+    assert [slot["name"] for slot in data(made.owner.get(path))["slots"]] == [name]
     assert data(made.admit(mine["slotId"]))["name"] == name
     sheet = made.owner.get(f"{made.path}/codes", headers={"Accept": "text/csv"}).get_data(as_text=True)
     assert name not in sheet

@@ -45,16 +45,16 @@ def codes_mailed_to(address: str) -> set[str]:
 
 
 def states(made: Block) -> dict[str, str]:
-    return {each["id"]: each["status"] for each in made.now()["slots"]}
+    return {slot["id"]: slot["status"] for slot in made.now()["slots"]}
 
 
 def test_revoked_place_of_party_admits_nobody_whatever_count_says(client: Client) -> None:
     made = block(client)
-    first, second, third = (each["slotId"] for each in party_of(made))
+    first, second, third = (item["slotId"] for item in party_of(made))
     data(made.revoke(first))
     for count in (None, 1, 2, 3):
         assert refusal(made.admit(first, count=count, nonce=f"scan-{count}")) == (409, "SLOT_REVOKED")
-    assert [states(made)[each] for each in (second, third)] == ["claimed", "claimed"]
+    assert [states(made)[item] for item in (second, third)] == ["claimed", "claimed"]
     assert data(made.admit(second, count=2))["slotIds"] == [second, third]
     assert refusal(made.admit(first, count=1)) == (409, "SLOT_REVOKED")
     assert_books_agree()
@@ -62,7 +62,7 @@ def test_revoked_place_of_party_admits_nobody_whatever_count_says(client: Client
 
 def test_revoked_place_is_named_before_repeated_nonce(client: Client) -> None:
     made = block(client)
-    first, second, _ = (each["slotId"] for each in party_of(made))
+    first, second, _ = (item["slotId"] for item in party_of(made))
     data(made.admit(second, count=1, nonce="scan-1"))
     data(made.revoke(first))
     assert refusal(made.admit(first, count=1, nonce="scan-1")) == (409, "SLOT_REVOKED")
@@ -87,7 +87,7 @@ def test_renamed_place_leaves_the_party(client: Client, which: int) -> None:
     own = data(made.admit(renamed["slotId"], count=1, nonce="scan-2"))
     assert (own["name"], own["partySize"], own["slotIds"]) == ("Maria", 1, [renamed["slotId"]])
     rest = data(made.admit(slots[0]["slotId"], count=2, nonce="scan-3"))
-    assert rest["slotIds"] == [each["slotId"] for each in slots] and rest["partyId"] != own["partyId"]
+    assert rest["slotIds"] == [slot["slotId"] for slot in slots] and rest["partyId"] != own["partyId"]
     assert refusal(made.admit(slots[1]["slotId"], count=1, nonce="scan-4")) == (409, "ALREADY_ADMITTED")
     assert_books_agree()
 
@@ -98,7 +98,7 @@ def test_mail_that_leaves_after_a_rename_holds_only_what_is_still_theirs(client:
     slots = handed_out(made)
     renamed = slots.pop(which)
     new_code = rename(made, renamed)["code"]
-    assert codes_mailed_to("frieda@example.com") == {each["code"] for each in slots}
+    assert codes_mailed_to("frieda@example.com") == {slot["code"] for slot in slots}
     assert codes_mailed_to("maria@example.com") == {new_code}
 
 
@@ -112,13 +112,13 @@ def test_party_is_mailed_although_a_place_ended_before_the_mail_left(client: Cli
         data(made.revoke(ended["slotId"]))
     else:
         take_back(made, ended)
-    assert codes_mailed_to("frieda@example.com") == {each["code"] for each in slots}
+    assert codes_mailed_to("frieda@example.com") == {slot["code"] for slot in slots}
 
 
 def test_party_that_ended_as_a_whole_is_not_mailed(client: Client) -> None:
     made = block(client)
-    for each in handed_out(made):
-        take_back(made, each)
+    for item in handed_out(made):
+        take_back(made, item)
     assert mails_to("frieda@example.com") == []
 
 

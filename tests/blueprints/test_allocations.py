@@ -38,7 +38,7 @@ def test_a_quote_says_what_it_costs_and_writes_nothing(client: Client) -> None:
     assert (found["subtotalMinor"], found["totalMinor"]) == (850000, unit * 10)
     assert found["discountMinor"] == 850000 - unit * 10
     assert found["vatMinor"] == round(unit * 10 * 15 / 115)
-    assert sum(each["amountMinor"] for each in found["lines"]) == found["totalMinor"]
+    assert sum(line["amountMinor"] for line in found["lines"]) == found["totalMinor"]
     assert (found["available"], found["fits"]) == (100, True)
     assert not data(owner.post(f"/api/events/{event['id']}/allocations/quote", {**sent, "quantity": 101}))["fits"]
     assert data(owner.get(f"/api/events/{event['id']}/allocations"))["allocations"] == []
@@ -51,13 +51,13 @@ def test_a_block_takes_its_places_from_the_public(client: Client) -> None:
     found = made.now()
     assert (found["quantity"], found["available"], found["status"]) == (30, 30, "open")
     assert found["holder"]["organisation"] == "Namib Brews"
-    assert [each["status"] for each in found["slots"]] == ["available"] * 30
+    assert [slot["status"] for slot in found["slots"]] == ["available"] * 30
     assert found["totalMinor"] == 30 * 85000 and found["vatMinor"] == round(30 * 85000 * 15 / 115)
     public = data(client.get(f"/api/events/public/{made.event['id']}/ticket-inventory"))["ticketTypes"][0]
     assert (public["available"], public["allocated"]) == (70, 30)
     again = made.owner.post(made.events, {"ticketTypeId": made.ticket_type_id, "quantity": 71})
     assert refusal(again) == (409, "INSUFFICIENT_TICKETS") and again.get_json()["data"]["available"] == 70
-    assert [each["id"] for each in data(made.owner.get(made.events))["allocations"]] == [made.id]
+    assert [allocation["id"] for allocation in data(made.owner.get(made.events))["allocations"]] == [made.id]
     assert_books_agree()
 
 
@@ -85,7 +85,7 @@ def test_codes_open_places_once(client: Client) -> None:
     assert refusal(claim(client, codes[0])) == (410, "LINK_USED")
     assert len(made.codes()) == 1 and made.codes() == []
     rows = data(made.owner.get(f"{made.path}/codes"))["codes"]
-    assert sorted(each["status"] for each in rows) == ["claimed", "invited", "invited"]
+    assert sorted(row["status"] for row in rows) == ["claimed", "invited", "invited"]
     sheet = made.owner.get(f"{made.path}/codes", headers={"Accept": "text/csv"})
     assert sheet.mimetype == "text/csv" and codes[1] in sheet.get_data(as_text=True)
     assert_books_agree()
@@ -101,17 +101,17 @@ def test_codes_come_as_a_sheet_too(client: Client) -> None:
 def test_invitations_go_to_everybody_or_nobody(client: Client) -> None:
     made = block(client, quantity=3)
     preview = made.post("invite", recipients=[{"name": "A", "email": "a@example.com"}], dryRun=True)
-    assert [each["email"] for each in data(preview, 201)["invited"]] == ["a@example.com"]
+    assert [item["email"] for item in data(preview, 201)["invited"]] == ["a@example.com"]
     assert made.now()["available"] == 3
     (first,) = made.invite("A@example.com")
-    body = {"recipients": [{"name": each, "email": f"{each}@example.com"} for each in ("a", "b", "b")]}
+    body = {"recipients": [{"name": name, "email": f"{name}@example.com"} for name in ("a", "b", "b")]}
     found = data(made.post("invite", **body), 201)
-    assert [each["email"] for each in found["invited"]] == ["b@example.com"]
-    assert {(each["email"], each["reason"]) for each in found["duplicates"]} == {
+    assert [item["email"] for item in found["invited"]] == ["b@example.com"]
+    assert {(duplicate["email"], duplicate["reason"]) for duplicate in found["duplicates"]} == {
         ("a@example.com", "ALREADY_INVITED"),
         ("b@example.com", "LISTED_TWICE"),
     }
-    many = {"recipients": [{"name": each, "email": f"{each}@example.com"} for each in "cd"]}
+    many = {"recipients": [{"name": item, "email": f"{item}@example.com"} for item in "cd"]}
     assert refusal(made.post("invite", **many)) == (409, "INSUFFICIENT_SLOTS")
     data(made.post("invite", name="A", email="a@example.com", allowDuplicates=True), 201)
     assert made.now()["invited"] == 3
@@ -156,7 +156,7 @@ def test_a_holder_hands_out_renames_and_takes_back(client: Client) -> None:
     assert renamed["name"] == "Maria" and renamed["code"] != mine["code"]
     assert refusal(client.get(f"/api/allocations/claim/{mine['code']}")) == (404, "NOT_FOUND")
     shown = data(client.get(path))
-    assert [each["name"] for each in shown["slots"]] == ["Maria"] and shown["available"] == 2
+    assert [slot["name"] for slot in shown["slots"]] == ["Maria"] and shown["available"] == 2
     for _ in range(2):
         back = data(client.post(path, {"slotId": mine["slotId"], "action": "take_back"}))
         assert back["status"] == "revoked"
@@ -174,11 +174,11 @@ def test_a_reminder_goes_out_once_a_day(client: Client) -> None:
     made.codes(1)
     data(claim(client, token_in(second)))
     found = data(made.post("remind"))
-    assert [each["slotId"] for each in found["reminded"]] == [first["slotId"]]
-    assert {each["reason"] for each in found["skipped"]} == {"ALREADY_CLAIMED", "NO_ADDRESS"}
+    assert [item["slotId"] for item in found["reminded"]] == [first["slotId"]]
+    assert {item["reason"] for item in found["skipped"]} == {"ALREADY_CLAIMED", "NO_ADDRESS"}
     again = data(made.post("remind", slotIds=[first["slotId"], "0" * 24]))
     assert again["reminded"] == []
-    assert [each["reason"] for each in again["skipped"]] == ["REMINDED_RECENTLY", "NOT_FOUND"]
+    assert [item["reason"] for item in again["skipped"]] == ["REMINDED_RECENTLY", "NOT_FOUND"]
 
 
 def test_what_nobody_claims_goes_back_to_the_public(client: Client) -> None:
@@ -199,7 +199,7 @@ def test_what_nobody_claims_goes_back_to_the_public(client: Client) -> None:
 def test_a_revoked_ticket_dies_and_its_place_comes_back(client: Client) -> None:
     made = block(client, quantity=2)
     slot, other = made.claimed(2)
-    old = next(each["code"] for each in made.now()["slots"] if each["id"] == slot)
+    old = next(item["code"] for item in made.now()["slots"] if item["id"] == slot)
     assert made.now()["status"] == "exhausted"
     for _ in range(2):
         assert data(made.revoke(slot))["status"] == "revoked"

@@ -72,8 +72,8 @@ def test_links_of_an_ended_block_answer_410_and_are_shown_as_expired(client: Cli
     for body in ({"name": "A", "email": "a@example.com"}, {"slotId": handed["slotId"], "name": "B"}):
         assert refusal(client.post(path, body)) == (410, "LINK_EXPIRED")
     now = made.now()
-    assert [now[each]["status"] for each in ("allocatorLink", "openLink")] == ["expired", "expired"]
-    ended = [data(made.post(each, revoke=True))["status"] for each in ("allocator-link", "open-link")]
+    assert [now[name]["status"] for name in ("allocatorLink", "openLink")] == ["expired", "expired"]
+    ended = [data(made.post(name, revoke=True))["status"] for name in ("allocator-link", "open-link")]
     assert ended == ["revoked", "revoked"], "a link can be ended at any time"
     assert len(data(made.owner.get(f"{made.path}/codes"))["codes"]) == 1, "a list gives nothing out"
 

@@ -127,7 +127,7 @@ def test_an_empty_body_hands_in_and_says_what_is_missing(client: Client) -> None
     upload(client, token, "identity", "tax_clearance")
     answer = client.post(f"{LIST}/docs/{token}")
     assert refusal(answer) == (409, "DOCUMENTS_MISSING")
-    missing = [each["kind"] for each in answer.get_json()["data"]["missing"]]
+    missing = [item["kind"] for item in answer.get_json()["data"]["missing"]]
     assert missing == ["business_registration", "food_safety"]
     upload(client, token, *missing)
     for _ in range(2):
@@ -142,7 +142,10 @@ def test_files_and_handing_in_at_once_keeps_the_files_when_others_are_missing(cl
     decided(owner, made)
     token = link("documents")
     assert refusal(upload(client, token, "identity", submit="true")) == (409, "DOCUMENTS_MISSING")
-    codes = [(each["code"], each.get("kind")) for each in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]]
+    codes = [
+        (requirement["code"], requirement.get("kind"))
+        for requirement in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]
+    ]
     assert codes == [*(("DOCUMENT_MISSING", kind) for kind in KINDS[1:]), ("PAYMENT_DUE", None)]
 
 
@@ -170,7 +173,7 @@ def test_a_reading_link_is_tied_to_the_document_and_to_who_decides(client: Clien
         decided(who, made)
         upload(client, link("documents"), "identity")
         urls.append(data(who.get(f"{LIST}/{made['id']}"))["documents"][0]["url"].rpartition("/")[2])
-    mine, theirs = (each.split(".") for each in urls)
+    mine, theirs = (url.split(".") for url in urls)
     swapped = ".".join([theirs[0], *mine[1:]])
     assert refusal(client.get(f"{LIST}/files/{swapped}")) == (404, "NOT_FOUND")
     with transaction() as session:

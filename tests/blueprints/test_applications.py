@@ -34,7 +34,7 @@ def test_the_whole_way_from_the_form_to_the_stall(client: Client) -> None:
     assert paid(client, link("pay"))["status"] == "paid"
     row = data(owner.get(f"{LIST}/{made['id']}"))
     assert row["status"] == "ready"
-    assert [each["code"] for each in row["requirements"]] == ["ACTIVATION_DUE"]
+    assert [requirement["code"] for requirement in row["requirements"]] == ["ACTIVATION_DUE"]
 
     token = link("activate")
     about = data(client.get(f"/api/merchant-activation/{token}"))
@@ -57,7 +57,7 @@ def test_an_application_without_any_contact_is_taken(client: Client) -> None:
     made = data(client.post(LIST, {"amountMinor": 0, "destination": "bank", "mode": "now"}), 201)
     assert set(made) >= {"id", "reference", "status"}
     admin = signed_in(client, account("admin"))
-    codes = [each["code"] for each in data(admin.get(f"{LIST}/{made['id']}"))["requirements"]]
+    codes = [requirement["code"] for requirement in data(admin.get(f"{LIST}/{made['id']}"))["requirements"]]
     assert codes == ["DECISION_PENDING", "NO_CONTACT"]
 
 
@@ -182,7 +182,7 @@ def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
         if page["pagination"]["nextCursor"] is None:
             break
         cursor = f"&cursor={page['pagination']['nextCursor']}"
-    assert seen == [each["id"] for each in made]
+    assert seen == [item["id"] for item in made]
 
 
 def test_deciding_twice_the_same_way_changes_nothing(client: Client) -> None:
@@ -211,13 +211,13 @@ def test_a_decision_on_an_old_version_is_stale(client: Client) -> None:
 def test_food_stalls_need_one_document_more(client: Client, stall: str | None, wanted: int) -> None:
     owner = organiser(client)
     row = approved(client, owner, stallType=stall)
-    assert len([each for each in row["documents"] if each["required"]]) == wanted
+    assert len([document for document in row["documents"] if document["required"]]) == wanted
 
 
 def test_the_deciders_may_choose_documents_or_waive_them(client: Client) -> None:
     owner = organiser(client)
     row = approved(client, owner, documentsRequired=["tax_clearance"])
-    assert [each["kind"] for each in row["documents"]] == ["tax_clearance"]
+    assert [document["kind"] for document in row["documents"]] == ["tax_clearance"]
     assert approved(client, owner, documentsRequired=[])["status"] == "awaiting_payment"
     assert approved(client, owner, documentsRequired=[], amountMinor=0)["status"] == "ready"
     unknown = applied(client, owner)

@@ -71,7 +71,7 @@ def test_all_problems_are_told_at_once_with_what_was_meant(crowd: Crowd) -> None
         abTestEnabled=True,
     )
     assert set(problems(answer)) == {"title", "href", "channels[0]", "templateId", "variantBTitle"}
-    said = " ".join(each["message"] for each in answer.get_json()["data"]["errors"])
+    said = " ".join(error["message"] for error in answer.get_json()["data"]["errors"])
     assert "{fistName}" in said and "{firstName}" in said and "{venue}" in said and "Did you mean blank?" in said
 
 

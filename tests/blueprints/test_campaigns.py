@@ -85,7 +85,7 @@ def test_a_draft_is_changed_scheduled_and_sent(crowd: Crowd) -> None:
     assert (found["status"], found["progress"]["sent"]) == ("sent", 1)
     (mail,) = mails_to(FRIEDA)
     assert mail["subject"] == "The gates"
-    assert [each["verb"] for each in found["history"]] == ["drafted", *["changed"] * 5]
+    assert [item["verb"] for item in found["history"]] == ["drafted", *["changed"] * 5]
     assert refusal(crowd.owner.patch(crowd.one(campaign), {"title": "No"})) == (409, "CAMPAIGN_FROZEN")
 
 
@@ -124,20 +124,22 @@ def test_the_list_tells_figures_and_pages(crowd: Crowd) -> None:
     sent = crowd.send()
     crowd.finished(sent)
     page = data(crowd.owner.get(f"{crowd.path}/campaigns?limit=3&withTotal=true"))
-    assert [each["id"] for each in page["campaigns"]] == [sent, made[2], made[1]]
+    assert [campaign["id"] for campaign in page["campaigns"]] == [sent, made[2], made[1]]
     assert page["campaigns"][0]["progress"]["sent"] == 1 and page["pagination"]["total"] == 4
     rest = data(crowd.owner.get(f"{crowd.path}/campaigns?limit=3&cursor={page['pagination']['nextCursor']}"))
-    assert [each["id"] for each in rest["campaigns"]] == [made[0]]
+    assert [campaign["id"] for campaign in rest["campaigns"]] == [made[0]]
     only = data(crowd.owner.get(f"{crowd.path}/campaigns?status=sent"))["campaigns"]
-    assert [each["id"] for each in only] == [sent]
+    assert [item["id"] for item in only] == [sent]
 
 
 def test_every_template_can_be_sent_as_it_is(crowd: Crowd) -> None:
     crowd.sold(FRIEDA, names=["Frieda Amupolo"])
     found = data(crowd.owner.get(f"{crowd.path}/templates"))
-    assert len(found["templates"]) == 6 and {"firstName", "venue"} <= {each["name"] for each in found["placeholders"]}
-    for each in found["templates"]:
-        crowd.send(templateId=each["id"], title=each["title"], body=each["body"])
+    assert len(found["templates"]) == 6 and {"firstName", "venue"} <= {
+        placeholder["name"] for placeholder in found["placeholders"]
+    }
+    for template in found["templates"]:
+        crowd.send(templateId=template["id"], title=template["title"], body=template["body"])
     texts = [mail["subject"] + mail["text"] for mail in mails_to(FRIEDA)]
     assert len(texts) == 6 and not any("{" in text for text in texts)
 
@@ -171,7 +173,7 @@ def test_people_are_found_among_those_at_the_event_alone(crowd: Crowd, client: C
     frieda = {"id": first, "name": "Frieda Amupolo", "email": "f•••@example.com", "participates": False, "tickets": 2}
     for q in ("frie", "FRIEDA am", "frieda@example", "amupolo"):
         assert search(q) == [frieda], q
-    assert [each["id"] for each in search("grossm")] == [ticket[0]]
+    assert [item["id"] for item in search("grossm")] == [ticket[0]]
     assert search("friedrich") == [] and search("'; --") == []
 
 

@@ -82,7 +82,7 @@ def test_a_draft_is_published_at_its_time(client: Client) -> None:
         "publishAt": "not_in_future"
     }
     listed = data(owner.get("/api/events?mine=true"))["events"]
-    assert [each["visibility"] for each in listed] == ["draft"]
+    assert [item["visibility"] for item in listed] == ["draft"]
     assert data(owner.get(f"/api/events/{made['id']}"))["visibility"] == "draft"
     changed = data(owner.patch(f"/api/events/{made['id']}", {"venue": "Old Power Station"}))
     assert (changed["visibility"], changed["version"]) == ("draft", 2)
@@ -103,7 +103,7 @@ def test_an_event_is_found_from_its_start_to_its_end(client: Client) -> None:
     owner = organiser(client)
     ended = published(owner, startDate=at(-timedelta(hours=1)), endDate=at(JUST_NOW))
     running = published(owner, startDate=at(-timedelta(hours=1)), endDate=at(SOON))
-    found = {each["id"] for each in data(client.get("/api/events/public/discover"))["events"]}
+    found = {item["id"] for item in data(client.get("/api/events/public/discover"))["events"]}
     assert running["id"] in found and ended["id"] not in found
 
 

@@ -36,5 +36,5 @@ def test_twenty_wrong_tries_at_living_codes_block_and_the_owner_is_told_once(cli
     assert asked(client, ASKING[what]) == 200
     code = newest_code(ADDRESS)
     assert [tried(client, code, what) for _ in range(2)] == [422, 422]
-    told = [each for each in mails_to(ADDRESS) if "blocked" in each["subject"]]
+    told = [item for item in mails_to(ADDRESS) if "blocked" in item["subject"]]
     assert len(told) == 1 and "20 wrong codes" in told[0]["text"] and "/reset-password" in told[0]["text"]

@@ -30,12 +30,12 @@ def test_each_new_member_gets_a_code_once(client: Client) -> None:
     assert data(me.get(path))["crew"] == []
     answer = me.put(path, {"crew": [{"name": "Selma", "phone": "0811234567", "role": "till"}, {"name": "Jonas"}]})
     made = data(answer)["crew"]
-    assert [len(each["shiftCode"]) for each in made] == [6, 6] and made[0]["shiftCode"] != made[1]["shiftCode"]
+    assert [len(item["shiftCode"]) for item in made] == [6, 6] and made[0]["shiftCode"] != made[1]["shiftCode"]
     assert made[0]["shiftCodeQr"].startswith("data:image/svg+xml")
     shown = me.get(path)
     assert shown.headers["ETag"] == answer.headers["ETag"]
-    assert [each["name"] for each in data(shown)["crew"]] == ["Selma", "Jonas"]
-    assert all("shiftCode" not in each for each in data(shown)["crew"])
+    assert [item["name"] for item in data(shown)["crew"]] == ["Selma", "Jonas"]
+    assert all("shiftCode" not in item for item in data(shown)["crew"])
     with transaction() as session:
         assert made[0]["shiftCode"] not in str(session.execute(text("SELECT * FROM crew_member")).all())
 
@@ -45,8 +45,8 @@ def test_the_same_list_twice_is_the_same_crew(client: Client) -> None:
     crew = [{"name": "Selma", "email": "s@example.com"}, {"name": "Jonas"}]
     first = put(me, path, *crew)
     again = put(me, path, *crew)
-    assert [each["id"] for each in again] == [each["id"] for each in first]
-    assert all("shiftCode" not in each for each in again)
+    assert [item["id"] for item in again] == [item["id"] for item in first]
+    assert all("shiftCode" not in item for item in again)
 
 
 def test_a_code_can_be_new_and_a_pin_ones_own(client: Client) -> None:
@@ -151,11 +151,11 @@ def test_breaks_and_the_end_and_everything_twice(client: Client) -> None:
 def test_without_a_member_it_is_about_everybody_at_work(client: Client) -> None:
     me, path = stall(client)
     made = put(me, path, *({"name": f"Member {number}"} for number in range(3)))
-    for each in made[:2]:
-        verify(me, path, each["shiftCode"])
+    for item in made[:2]:
+        verify(me, path, item["shiftCode"])
     assert len(data(at(me, path, "checkout", status="on_break"))["shifts"]) == 2
     ended = data(at(me, path, "checkout", status="checked_out"))["shifts"]
-    assert {each["status"] for each in ended} == {"checked_out"} and len(ended) == 2
+    assert {item["status"] for item in ended} == {"checked_out"} and len(ended) == 2
     assert data(at(me, path, "checkout", status="checked_out"))["shifts"] == []
 
 
@@ -214,7 +214,7 @@ def test_a_device_without_a_network_tells_later_what_happened(client: Client) ->
     data(at(me, path, "checkout", status="checked_out", crewMemberId=member, occurredAt=ago(hours=1)))
     stats = data(me.get(f"{path}/{member}/stats"))
     assert (stats["shifts"], stats["workedMinutes"], stats["breakMinutes"]) == (1, 180, 60)
-    assert sum(each["workedMinutes"] for each in stats["perDay"]) == 180
+    assert sum(item["workedMinutes"] for item in stats["perDay"]) == 180
     assert refusal(at(me, path, "verify", code=code, occurredAt=ago(hours=2))) == (409, "SHIFT_TIMES_CROSS")
 
 

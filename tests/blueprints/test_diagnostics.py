@@ -168,10 +168,10 @@ def test_the_table_stays_small_under_many_networks(app: Flask, client: Client, m
 
     def flood(number: int) -> set[int]:
         mine = Client(app.test_client())
-        return {sent(mine, 2000, f"198.51.{number}.{each}", 20).status_code for each in range(10)}
+        return {sent(mine, 2000, f"198.51.{number}.{item}", 20).status_code for item in range(10)}
 
     answers = at_once(6, flood)
-    assert all(each == {200} for each in answers)
+    assert all(response == {200} for response in answers)
     report(client, {"message": "last"})
     assert len(kept()) <= 50 and kept()[-1]["message"] == "last"
 

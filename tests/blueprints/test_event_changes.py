@@ -70,11 +70,13 @@ def test_ticket_types_keep_their_ids_by_id_and_by_name(client: Client) -> None:
     made = published(owner, ticketTypes=[WEEKEND, DAY])
     weekend, day = made["ticketTypes"]
     again = changed(owner, made, ticketTypes=[{**DAY, "priceMinor": 5}, {**WEEKEND, "name": "weekend PASS"}])
-    assert [each["id"] for each in again["ticketTypes"]] == [day["id"], weekend["id"]]
+    assert [ticket_type["id"] for ticket_type in again["ticketTypes"]] == [day["id"], weekend["id"]]
     swapped = changed(owner, made, ticketTypes=[{**DAY, "id": weekend["id"]}, {**WEEKEND, "id": day["id"]}])
-    assert [each["name"] for each in swapped["ticketTypes"]] == ["Day ticket", "Weekend pass"]
-    assert [each["id"] for each in swapped["ticketTypes"]] == [weekend["id"], day["id"]]
-    assert [each["id"] for each in changed(owner, made, ticketTypes=[DAY])["ticketTypes"]] == [weekend["id"]]
+    assert [ticket_type["name"] for ticket_type in swapped["ticketTypes"]] == ["Day ticket", "Weekend pass"]
+    assert [ticket_type["id"] for ticket_type in swapped["ticketTypes"]] == [weekend["id"], day["id"]]
+    assert [ticket_type["id"] for ticket_type in changed(owner, made, ticketTypes=[DAY])["ticketTypes"]] == [
+        weekend["id"]
+    ]
 
 
 def test_a_quantity_cannot_fall_below_what_is_committed(client: Client) -> None:

@@ -21,7 +21,7 @@ def owner(client: Client) -> Client:
 
 
 def names(client: Client, query: str = "") -> list[str]:
-    return [each["name"] for each in data(client.get(f"{DISCOVER}?{query}"))["events"]]
+    return [event["name"] for event in data(client.get(f"{DISCOVER}?{query}"))["events"]]
 
 
 def on(day: int, **fields: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_filters_are_taken_together(owner: Client, client: Client) -> None:
     assert names(client, "from=2027-06-02T00:00:00Z&to=2027-06-02") == ["Two"]
     assert names(client, "city=Lüderitz&category=food&q=tw") == ["Two"]
     listed = data(client.get("/api/events?city=luderitz&category=music&withTotal=true"))
-    assert [each["name"] for each in listed["events"]] == ["One"] and listed["pagination"]["total"] == 1
+    assert [event["name"] for event in listed["events"]] == ["One"] and listed["pagination"]["total"] == 1
 
 
 def test_what_runs_is_shown_and_what_is_over_is_not(owner: Client, client: Client) -> None:
@@ -96,7 +96,7 @@ def test_what_runs_is_shown_and_what_is_over_is_not(owner: Client, client: Clien
     published(owner, name="Coming", startDate=hence(days=1), endDate=hence(days=2))
     assert names(client) == ["Running", "Coming"]
     assert names(client, "limit=1") == ["Running"]
-    assert [each["name"] for each in data(client.get("/api/events"))["events"]] == ["Running", "Coming"]
+    assert [event["name"] for event in data(client.get("/api/events"))["events"]] == ["Running", "Coming"]
     assert names(client, "from=2020-01-01") == ["Over", "Running", "Coming"]
 
 
@@ -115,7 +115,7 @@ def test_a_search_finds_the_same_however_far_it_looks_first(
     seen, cursor = [], ""
     while cursor is not None:
         page = data(client.get(f"{DISCOVER}?q=jazz&limit=1{cursor}"))
-        seen += [each["name"] for each in page["events"]]
+        seen += [event["name"] for event in page["events"]]
         cursor = page["pagination"]["nextCursor"]
         cursor = cursor and f"&cursor={cursor}"
     assert seen == ["Jazz running", "Jazz 3", "Jazz 6"]
@@ -160,7 +160,7 @@ def test_pages_hold_every_event_once_while_others_are_added(owner: Client, clien
     cursor = ""
     while True:
         found = data(client.get(f"{DISCOVER}?limit=2&sort={sort}{cursor}"))
-        seen += [each["id"] for each in found["events"]]
+        seen += [event["id"] for event in found["events"]]
         published(owner, **on(1, name="Lights added", latitude=-22, longitude=17))
         if not found["pagination"]["nextCursor"]:
             break

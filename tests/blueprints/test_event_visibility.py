@@ -68,7 +68,7 @@ def pass_time(event_id: str) -> None:
 def test_one_rule_serves_every_public_route(client: Client, state: str, by_id: int, listed: bool) -> None:
     made = in_state(organiser(client), state)
     assert [client.get(route.format(**made)).status_code for route in PUBLIC_ROUTES] == [by_id] * 2
-    found = {route: [each["id"] for each in data(client.get(route))["events"]] == [made["id"]] for route in LISTS}
+    found = {route: [item["id"] for item in data(client.get(route))["events"]] == [made["id"]] for route in LISTS}
     assert found == dict.fromkeys(LISTS, listed)
 
 
@@ -163,7 +163,7 @@ def test_an_admins_tier_decides_what_he_sees_and_changes(client: Client) -> None
     assert analyst.get(path).status_code == 200
     assert refusal(analyst.patch(path, {"name": "Mine"})) == (403, "ROLE_NOT_ALLOWED")
     assert data(admin.patch(path, {"name": "Ours"}))["name"] == "Ours"
-    assert [each["id"] for each in data(analyst.get("/api/events?mine=true"))["events"]] == [made["id"]]
+    assert [item["id"] for item in data(analyst.get("/api/events?mine=true"))["events"]] == [made["id"]]
 
 
 def test_an_organiser_who_is_an_analyst_too_changes_his_own_only(client: Client) -> None:

@@ -15,7 +15,7 @@ def test_the_floor_status_counts_for_one_event_or_all_and_is_kept(client: Client
     answered(me, invited(owner, two["id"], who)["invited"][0]["inviteId"])
     assert data(me.patch(FLOOR, {"status": "open"}))["eventIds"] == sorted([one["id"], two["id"]])
     assert data(me.patch(FLOOR, {"status": "busy", "eventId": two["id"]}))["eventIds"] == [two["id"]]
-    seen = {each["id"]: each["floorStatus"] for each in data(me.get("/api/merchants/me/events"))["events"]}
+    seen = {item["id"]: item["floorStatus"] for item in data(me.get("/api/merchants/me/events"))["events"]}
     assert seen == {one["id"]: "open", two["id"]: "busy"}
     for stranger in (event(owner)["id"], "nonsense"):
         assert refusal(me.patch(FLOOR, {"status": "open", "eventId": stranger})) == (404, "NOT_FOUND")

@@ -193,7 +193,7 @@ def test_lists_filter_search_and_sort(stock: Stock) -> None:
     cafe = stock.item(name="Café crema", sku="COF-1", category="Coffee", storageLocation="Tent 3, shelf 2", onHand=1)
 
     def found(**query: object) -> list[str]:
-        return [each["id"] for each in stock.items(**query)]
+        return [item["id"] for item in stock.items(**query)]
 
     assert found() == [cafe["id"], lager["id"]] and found(sort="-sku") == [cafe["id"], lager["id"]]
     assert found(sort="expiryDate") == [lager["id"], cafe["id"]]
@@ -225,7 +225,7 @@ def test_pages_follow_one_another(stock: Stock) -> None:
         query = {"limit": 3, "withTotal": "true", **({"cursor": cursor} if cursor else {})}
         page = data(stock.owner.get(stock.path, query_string=query))
         assert page["pagination"]["total"] == 7
-        seen += [each["id"] for each in page["items"]]
+        seen += [item["id"] for item in page["items"]]
         cursor = page["pagination"]["nextCursor"]
     assert len(seen) == 7 and set(seen) == made
 

@@ -32,7 +32,7 @@ def wrong(answer: Any) -> list[tuple[int, str, str]]:
     assert refusal(answer) == (422, "IMPORT_REJECTED"), answer.get_data(as_text=True)
     found = answer.get_json()["data"]
     assert counts(found) == (0, 0, 0)
-    return [(each["row"], each["column"], each["code"]) for each in found["errors"]]
+    return [(error["row"], error["column"], error["code"]) for error in found["errors"]]
 
 
 def values(item: dict[str, Any]) -> dict[str, Any]:
@@ -54,13 +54,13 @@ def test_every_dialect_says_the_same(stock: Stock, client: Client, name: str) ->
     assert counts(data(stock.sheet(SHEETS / name))) == (60, 0, 0)
     plain = Stock(client)
     assert counts(data(plain.form(PLAIN.read_bytes()))) == (60, 0, 0)
-    assert [values(each) for each in stock.items(sort="sku")] == [values(each) for each in plain.items(sort="sku")]
+    assert [values(item) for item in stock.items(sort="sku")] == [values(item) for item in plain.items(sort="sku")]
     assert_adds_up()
 
 
 def test_texts_are_kept_as_they_are(stock: Stock) -> None:
     assert counts(data(stock.sheet(SHEETS / "quoted-newlines-and-formulas.csv"))) == (8, 0, 0)
-    found = {each["sku"]: each for each in stock.items()}
+    found = {item["sku"]: item for item in stock.items()}
     assert found["BEE-00001"]["notes"] == 'two\nlines, "quoted"'
     assert found["BEE-00002"]["notes"] == '=HYPERLINK("x")'
     assert found["SOF-00003"]["name"] == "+27 energy drink"

@@ -26,11 +26,11 @@ def test_orders_are_grouped_by_supplier_and_nothing_is_ordered_twice(stock: Stoc
 
     preview = data(stock.owner.post(f"{stock.path}/reorder/apply", {"dryRun": True}))
     assert preview["items"] == 3 and stock.read(lager)["onOrder"] == 0
-    assert {each["id"] for each in preview["orders"]} == {None}
+    assert {order["id"] for order in preview["orders"]} == {None}
     one = data(stock.owner.post(f"{stock.path}/reorder/apply", {"itemIds": [water["id"]]}))
-    assert [(each["supplier"], each["lines"][0]["quantity"]) for each in one["orders"]] == [("Wholesale", 48)]
+    assert [(order["supplier"], order["lines"][0]["quantity"]) for order in one["orders"]] == [("Wholesale", 48)]
     rest = data(stock.owner.post(f"{stock.path}/reorder/apply"))
-    assert [(each["supplier"], each["lines"][0]["quantity"], each["totalValue"]) for each in rest["orders"]] == [
+    assert [(order["supplier"], order["lines"][0]["quantity"], order["totalValue"]) for order in rest["orders"]] == [
         ("Breweries", 26, 2613),
         (None, 26, 0),
     ]

@@ -101,31 +101,33 @@ def test_the_summary_is_the_default_and_adds_up(stock: Stock) -> None:
         "damagedValueMinor": 500,
         "onOrderValueMinor": 0,
     }
-    assert [(each["category"], each["items"], each["costValueMinor"]) for each in found["categories"]] == [
+    assert [
+        (category["category"], category["items"], category["costValueMinor"]) for category in found["categories"]
+    ] == [
         ("Beer", 2, 3503),
         ("Food", 1, 0),
     ]
-    assert [each["name"] for each in found["suppliers"]] == ["Namibia Breweries", None]
+    assert [supplier["name"] for supplier in found["suppliers"]] == ["Namibia Breweries", None]
     assert len(found["days"]) == 30 and found["days"][-1]["day"] == TODAY.isoformat()
     assert found["days"][-1]["quantityOut"] == 5 and found["bookedUntil"]
-    assert sum(each["items"] for each in found["periods"]) == 1
+    assert sum(period["items"] for period in found["periods"]) == 1
 
 
 def test_the_valuation_rounds_each_item_so_that_columns_add_up(stock: Stock) -> None:
     found = report(stock, "valuation")
-    assert [(each["sku"], each["onHand"], each["costPrice"], each["costValueMinor"]) for each in found["items"]] == [
+    assert [(item["sku"], item["onHand"], item["costPrice"], item["costValueMinor"]) for item in found["items"]] == [
         ("A-2", 2.5, 10, 2500),
         ("A-1", 5, 2.005, 1003),
         ("B-1", 6, None, None),
     ]
-    assert found["totals"]["costValueMinor"] == sum(each["costValueMinor"] or 0 for each in found["items"]) == 3503
+    assert found["totals"]["costValueMinor"] == sum(item["costValueMinor"] or 0 for item in found["items"]) == 3503
     assert found["rowCount"] == 3
 
 
 def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) -> None:
     found = report(stock, "movements")
-    lager = next(each for each in found["items"] if each["sku"] == "A-1")
-    assert {each: lager[each] for each in ("received", "sold", "wasted", "counted", "other", "net", "onHand")} == {
+    lager = next(item for item in found["items"] if item["sku"] == "A-1")
+    assert {name: lager[name] for name in ("received", "sold", "wasted", "counted", "other", "net", "onHand")} == {
         "received": 0,
         "sold": 4,
         "wasted": 0,
@@ -134,7 +136,11 @@ def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) 
         "net": 5,
         "onHand": 5,
     }
-    assert {each["reason"]: each["movements"] for each in found["reasons"]} == {"correction": 3, "sold": 1, "count": 1}
+    assert {reason["reason"]: reason["movements"] for reason in found["reasons"]} == {
+        "correction": 3,
+        "sold": 1,
+        "count": 1,
+    }
     assert found["variances"] == [{"sku": "A-1", "name": "Lager", "unit": "case", "variance": -1, "valueMinor": -201}]
     assert found["days"][-1]["quantityIn"] == 18.5 and found["totals"]["movements"] == 5
     earlier = report(stock, "movements", **{"from": "2026-01-01", "to": "2026-01-31"})
@@ -143,25 +149,25 @@ def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) 
 
 def test_what_expires_stands_in_its_order(stock: Stock) -> None:
     found = report(stock, "expiry", withinDays=3)
-    assert [(each["sku"], each["expiryDate"], each["daysLeft"]) for each in found["items"]] == [
+    assert [(item["sku"], item["expiryDate"], item["daysLeft"]) for item in found["items"]] == [
         ("B-1", in_days(-2), -2),
         ("A-1", in_days(3), 3),
     ]
     assert (found["totals"]["expired"], found["totals"]["withinAWeek"]) == (1, 1)
-    assert [each["items"] for each in found["periods"]] == [1]
-    assert [each["sku"] for each in report(stock, "expiry", withinDays=2)["items"]] == ["B-1"]
+    assert [period["items"] for period in found["periods"]] == [1]
+    assert [item["sku"] for item in report(stock, "expiry", withinDays=2)["items"]] == ["B-1"]
 
 
 def test_what_to_order_is_what_a_reorder_orders(stock: Stock) -> None:
     found = report(stock, "reorder")
-    assert [(each["supplier"], each["sku"], each["quantity"]) for each in found["items"]] == [
+    assert [(item["supplier"], item["sku"], item["quantity"]) for item in found["items"]] == [
         ("Namibia Breweries", "A-2", 118),
         (None, "B-1", 3),
     ]
     assert found["totals"] == {"items": 2, "suppliers": 2, "costValueMinor": 118000, "withoutCostPrice": 1}
     ordered = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))
     assert {line["sku"]: line["quantity"] for order in ordered["orders"] for line in order["lines"]} == {
-        each["sku"]: each["quantity"] for each in found["items"]
+        item["sku"]: item["quantity"] for item in found["items"]
     }
     assert report(stock, "reorder")["items"] == []
 
@@ -199,7 +205,7 @@ def test_texts_of_people_are_texts(stock: Stock, kind: str) -> None:
     stock.item(name="W" * 140, sku="X" * 80, onHand=1, expiryDate=in_days(1), costPrice=1, supplier="S" * 120)
     assert printed(stock, kind).startswith(b"%PDF-1.")
     if kind != "summary":
-        row = next(each for each in filed(stock, kind) if "<img" in each["name"])
+        row = next(item for item in filed(stock, kind) if "<img" in item["name"])
         assert row["sku"] == "'=1+1" and row.get("supplier", "'=HYPERLINK(1)") == "'=HYPERLINK(1)"
 
 

@@ -39,7 +39,7 @@ def test_it_begins_with_the_stock_as_it_is(stock: Stock) -> None:
 def test_a_large_stock_comes_in_parts_and_only_the_last_has_an_id(stock: Stock) -> None:
     stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(401))))
     found = stream(stock)
-    assert [(len(each.data["items"]), each.data["more"], bool(each.id)) for each in found] == [
+    assert [(len(item.data["items"]), item.data["more"], bool(item.id)) for item in found] == [
         (200, True, False),
         (200, True, False),
         (1, False, True),
@@ -54,7 +54,7 @@ def test_who_comes_again_gets_what_was_missed_and_no_snapshot(stock: Stock) -> N
     other = stock.item()
     (found,) = stream(stock, position)
     assert found.name == "changes" and found.id != position
-    said = [(each["kind"], each["itemId"]) for each in found.data["changes"]]
+    said = [(change["kind"], change["itemId"]) for change in found.data["changes"]]
     assert said == [("moved", item["id"]), ("low", item["id"]), ("created", other["id"]), ("moved", other["id"])]
     assert found.data["items"] == [stock.read(item), stock.read(other)] and found.data["gone"] == []
     assert found.data["changes"][0]["movement"] == stock.book(item)[-1]
@@ -64,12 +64,12 @@ def test_who_comes_again_gets_what_was_missed_and_no_snapshot(stock: Stock) -> N
 def test_filters_are_those_of_the_list(stock: Stock) -> None:
     beer, wine = stock.item(category="Beer"), stock.item(category="Wine")
     (first,) = stream(stock, category="beer")
-    assert [each["id"] for each in first.data["items"]] == [beer["id"]]
+    assert [item["id"] for item in first.data["items"]] == [beer["id"]]
     for item in (beer, wine):
         stock.adjust(item, -1)
     (found,) = stream(stock, first.id, category="beer")
-    assert {each["itemId"] for each in found.data["changes"]} == {beer["id"]}
-    assert [each["id"] for each in found.data["items"]] == [beer["id"]] and found.data["gone"] == [wine["id"]]
+    assert {change["itemId"] for change in found.data["changes"]} == {beer["id"]}
+    assert [item["id"] for item in found.data["items"]] == [beer["id"]] and found.data["gone"] == [wine["id"]]
 
 
 def test_an_item_that_leaves_the_filter_is_gone(stock: Stock) -> None:
@@ -83,13 +83,13 @@ def test_an_item_that_leaves_the_filter_is_gone(stock: Stock) -> None:
 def test_a_position_that_is_too_old_means_looking_again(stock: Stock) -> None:
     stock.item()
     found = stream(stock, "1600000000-5:5:")
-    assert [each.name for each in found] == ["resync", "snapshot"] and found[-1].id
+    assert [item.name for item in found] == ["resync", "snapshot"] and found[-1].id
 
 
 def test_a_large_import_means_looking_again(stock: Stock) -> None:
     position = stream(stock)[-1].id
     stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(600))))
-    assert [each.name for each in stream(stock, position)] == ["resync", *["snapshot"] * 3]
+    assert [item.name for item in stream(stock, position)] == ["resync", *["snapshot"] * 3]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_large_import_means_looking_again(stock: Stock) -> None:
     ],
 )
 def test_a_position_that_is_none_of_ours_means_looking_again(stock: Stock, position: str) -> None:
-    assert [each.name for each in stream(stock, position)] == ["resync", "snapshot"]
+    assert [item.name for item in stream(stock, position)] == ["resync", "snapshot"]
 
 
 def test_a_forged_position_tells_no_more_than_changes(stock: Stock) -> None:

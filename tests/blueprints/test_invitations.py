@@ -27,7 +27,7 @@ def later(statement: str) -> None:
 
 
 def names(answer: Any) -> list[str]:
-    return [each["businessName"] for each in data(answer)["merchants"]]
+    return [merchant["businessName"] for merchant in data(answer)["merchants"]]
 
 
 def test_the_directory_shows_active_verified_merchants_and_nothing_private(client: Client) -> None:
@@ -78,9 +78,9 @@ def test_the_directory_is_paged_without_gaps(client: Client) -> None:
     page = data(owner.get(f"{path}?limit=2&withTotal=true"))
     assert page["pagination"]["total"] == 7
     while page["pagination"]["nextCursor"]:
-        seen += [each["id"] for each in page["merchants"]]
+        seen += [merchant["id"] for merchant in page["merchants"]]
         page = data(owner.get(f"{path}?limit=2&cursor={page['pagination']['nextCursor']}"))
-    assert len(set(seen + [each["id"] for each in page["merchants"]])) == 7
+    assert len(set(seen + [merchant["id"] for merchant in page["merchants"]])) == 7
 
 
 def test_an_invitation_goes_out_comes_back_and_makes_a_participant(client: Client) -> None:
@@ -89,7 +89,7 @@ def test_an_invitation_goes_out_comes_back_and_makes_a_participant(client: Clien
     me = signed_in(client, who)
     made = published(owner, stallTypes=[{"name": "Food stall", "feeMinor": 150000}])
     sent = invited(owner, made["id"], who, stallType="food stall", message="Come to gate B.")
-    assert [(each["merchantId"], each["status"]) for each in sent["invited"]] == [(who.id, "pending")]
+    assert [(item["merchantId"], item["status"]) for item in sent["invited"]] == [(who.id, "pending")]
     (mail,) = mails_to(who.email)
     assert "you are invited" in mail["subject"] and "N$\u00a01\u202f500.00" in mail["text"]
     (row,) = data(me.get(f"{INVITES}?status=pending"))["invites"]
@@ -111,7 +111,7 @@ def test_the_same_answer_twice_is_the_same_and_the_other_one_comes_too_late(clie
     owner, me = signed_in(client, owner_account), signed_in(client, who)
     invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
     assert answered(me, invite) == answered(me, invite)
-    assert len([each for each in mails_to(owner_account.email) if "takes part" in each["subject"]]) == 1
+    assert len([item for item in mails_to(owner_account.email) if "takes part" in item["subject"]]) == 1
     refused = me.patch(f"{INVITES}/{invite}", {"status": "declined"})
     assert refusal(refused) == (409, "INVITE_DECIDED")
     stale = me.patch(f"{INVITES}/{invite}", {"status": "accepted"}, headers={"If-Match": '"1"'})
@@ -155,12 +155,12 @@ def test_who_is_invited_already_is_reported_and_not_doubled(client: Client) -> N
     hidden = merchant_account(verified=False)
     first = invited(owner, made["id"], one)["invited"][0]
     answer = invited(owner, made["id"], one, two, two, hidden)
-    assert [each["merchantId"] for each in answer["invited"]] == [two.id]
+    assert [item["merchantId"] for item in answer["invited"]] == [two.id]
     assert answer["alreadyInvited"] == [first]
     assert answer["unavailable"] == [hidden.id]
     body = {"merchantIds": [one.id, "nobody"], "withdraw": True}
     withdrawn = data(owner.post(f"/api/events/{made['id']}/directory-invites", body), 201)
-    assert [each["merchantId"] for each in withdrawn["withdrawn"]] == [one.id]
+    assert [item["merchantId"] for item in withdrawn["withdrawn"]] == [one.id]
     assert refusal(signed_in(client, one).patch(f"{INVITES}/{first['inviteId']}", {"status": "accepted"})) == (
         410,
         "INVITE_WITHDRAWN",
@@ -174,8 +174,8 @@ def test_accepting_by_itself_takes_part_at_once_unless_there_is_a_fee(client: Cl
     free, dear = event(owner), event(owner)
     assert invited(owner, free["id"], who)["invited"][0]["status"] == "accepted"
     assert invited(owner, dear["id"], who, feeMinor=1)["invited"][0]["status"] == "pending"
-    assert [each["id"] for each in data(me.get("/api/merchants/me/events"))["events"]] == [free["id"]]
-    assert {each["subject"].partition(": ")[2] for each in mails_to(who.email)} == {"you take part", "you are invited"}
+    assert [item["id"] for item in data(me.get("/api/merchants/me/events"))["events"]] == [free["id"]]
+    assert {item["subject"].partition(": ")[2] for item in mails_to(who.email)} == {"you take part", "you are invited"}
 
 
 def test_a_paused_merchant_cannot_accept_but_decline(client: Client) -> None:
@@ -277,7 +277,7 @@ def test_no_operation_asks_more_than_six_times(client: Client) -> None:
     link = data(owner.post(f"{path}/merchant-invite", {"email": "a@example.com"}), 201)
     asked: list[Any] = [
         lambda: owner.get(f"{path}/merchant-directory?q=kapana&city=windhoek&withTotal=true"),
-        lambda: owner.post(f"{path}/directory-invites", {"merchantIds": [each.id for each in who]}),
+        lambda: owner.post(f"{path}/directory-invites", {"merchantIds": [item.id for item in who]}),
         lambda: owner.post(f"{path}/merchant-invite", {"email": "b@example.com"}),
         lambda: client.get(f"/api/events/merchant-invite/{link['slug']}"),
         lambda: me.get(f"{INVITES}?status=pending"),

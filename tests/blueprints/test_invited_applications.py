@@ -36,7 +36,7 @@ def test_who_is_activated_takes_part_in_the_event(client: Client) -> None:
     )
     merchant = client.as_(data(answer)["accessToken"])
     events = data(merchant.get("/api/merchants/me/events"))["events"]
-    assert [each["id"] for each in events] == [made["eventId"]]
+    assert [item["id"] for item in events] == [made["eventId"]]
 
 
 @pytest.mark.parametrize("terms", [{"maxUses": 1}, {"maxUses": 3}])

@@ -94,7 +94,7 @@ def test_new_payout_details_are_told_to_their_owner(client: Client) -> None:
     me = signed_in(client, who)
     changed(me, payoutDetails=BANK)
     changed(me, payoutDetails=BANK, name="Somebody Else")
-    assert [each["subject"] for each in mails_to(who.email)] == ["Your payout details were changed"]
+    assert [item["subject"] for item in mails_to(who.email)] == ["Your payout details were changed"]
 
 
 def test_names_are_bounded_and_optional_ones_can_be_emptied(client: Client) -> None:
@@ -124,7 +124,7 @@ def test_a_new_password_ends_all_other_sessions_and_is_told(client: Client) -> N
     data(me.get(ME))
     assert refusal(elsewhere.get(ME)) == (401, "SESSION_ENDED")
     sign_in(client, who.email, NEW)
-    assert [each["subject"] for each in mails_to(who.email)] == ["Your password was changed"]
+    assert [item["subject"] for item in mails_to(who.email)] == ["Your password was changed"]
 
 
 def test_wrong_current_passwords_count_like_failed_sign_ins(client: Client) -> None:
@@ -168,7 +168,7 @@ def test_deleting_erases_the_person_and_frees_the_address(client: Client) -> Non
         None,
     )
     assert db.session.get(MerchantProfile, who.id) is None
-    assert [each["subject"] for each in mails_to(email)][0] == "Your business is deleted"
+    assert [item["subject"] for item in mails_to(email)][0] == "Your business is deleted"
     again = {"email": email, "password": PASSWORD, "name": "Frieda", "businessName": "Kapana Corner"}
     data(client.post("/api/auth/register/merchant", again), 201)
     new = client.as_(sign_in(client, email)["accessToken"])

@@ -14,7 +14,7 @@ from tests.factories.applications import applied
 from tests.factories.events import organiser, published
 from tests.http import Client, data, problems
 
-TAGS = "".join(chr(0xE0000 + ord(each)) for each in "free entry")
+TAGS = "".join(chr(0xE0000 + ord(item)) for item in "free entry")
 DIRTY, CLEAN = f"\ufeffFri\u200beda\u202e Amu\u2066pol\u00ado{TAGS}", "Frieda Amupolo"
 PERSIAN = "مهدی\u200cزاده"
 
@@ -44,7 +44,7 @@ def test_guests_and_holders(client: Client) -> None:
     assert invited["invited"][0]["name"] == CLEAN
     shown = made.now()
     assert (shown["holder"]["name"], shown["holder"]["organisation"]) == (CLEAN, CLEAN)
-    assert {each["name"] for each in shown["slots"] if each["status"] != "available"} == {CLEAN}
+    assert {slot["name"] for slot in shown["slots"] if slot["status"] != "available"} == {CLEAN}
 
 
 def test_stalls(client: Client, owner: Client) -> None:

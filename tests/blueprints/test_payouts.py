@@ -39,8 +39,8 @@ def test_a_request_holds_the_amount_at_once_and_is_paid(client: Client) -> None:
     work()
     found = read(me, made)
     assert (found["status"], found["conclusive"]) == ("paid", True)
-    assert [each["status"] for each in found["history"]] == ["requested", "processing", "paid"]
-    assert [each["actor"] for each in found["history"]] == ["merchant", "service", "rail"]
+    assert [item["status"] for item in found["history"]] == ["requested", "processing", "paid"]
+    assert [item["actor"] for item in found["history"]] == ["merchant", "service", "rail"]
     assert money(me) == (3000, 0)
     assert mails_to(who.email)[0]["subject"] == "N$\u00a020.00 is paid out"
     lawful()
@@ -129,7 +129,7 @@ def test_a_scheduled_payout_holds_now_and_leaves_later(client: Client) -> None:
     work()
     assert read(me, made)["status"] == "scheduled"
     later(timedelta(days=2, seconds=1))
-    assert [each["status"] for each in read(me, made)["history"]] == ["scheduled", "requested", "processing", "paid"]
+    assert [item["status"] for item in read(me, made)["history"]] == ["scheduled", "requested", "processing", "paid"]
     lawful()
 
 
@@ -219,9 +219,9 @@ def test_a_declined_and_a_bounced_payout_give_the_money_back_and_say_so(client: 
     scalar("UPDATE payrail_mock_transfer SET created_at = created_at - interval '2 minutes' RETURNING 1")
     later(timedelta(minutes=2))
     found = read(me, bounced)
-    assert [each["status"] for each in found["history"]][-2:] == ["paid", "returned"]
+    assert [item["status"] for item in found["history"]][-2:] == ["paid", "returned"]
     assert money(me) == (5000, 0)
-    subjects = [each["subject"] for each in mails_to(who.email)]
+    subjects = [item["subject"] for item in mails_to(who.email)]
     assert subjects[0] == "Your payout of N$\u00a010.00 came back"
     assert {"Your payout of N$\u00a010.00 failed", "N$\u00a010.00 is paid out"} <= set(subjects)
     lawful()
@@ -236,7 +236,7 @@ def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
     work()
 
     def ids(query: str) -> list[str]:
-        return [each["id"] for each in data(me.get(f"{PATH}?{query}"))["payoutRequests"]]
+        return [payout_request["id"] for payout_request in data(me.get(f"{PATH}?{query}"))["payoutRequests"]]
 
     assert ids("") == [soon["id"], large["id"], small["id"]]
     assert ids("sort=amountMinor") == [small["id"], soon["id"], large["id"]]

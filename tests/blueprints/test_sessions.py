@@ -131,7 +131,7 @@ def test_the_eleventh_failure_is_throttled_and_the_owner_is_told(client: Client)
     throttled = client.post("/api/auth/login", {"email": owner.email, "password": PASSWORD})
     assert refusal(throttled) == (429, "RATE_LIMITED") and 0 < int(throttled.headers["Retry-After"]) <= 900
     data(going_on.get("/api/auth/me"))
-    mails = [each for each in mails_to(owner.email) if "paused" in each["subject"]]
+    mails = [item for item in mails_to(owner.email) if "paused" in item["subject"]]
     assert len(mails) == 1 and "10 times" in mails[0]["text"]
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now()"))

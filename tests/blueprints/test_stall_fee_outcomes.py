@@ -233,7 +233,7 @@ def codes_at_once(payer: Client) -> Counter[str]:
                 f"{path}/payrail/verify-otp", {"code": f"{n:06}"}, environ_base={"REMOTE_ADDR": f"127.9.{turn}.{n}"}
             ),
         )
-        said.update(str(each.get_json()["shortMessage"]) for each in answers)
+        said.update(str(response.get_json()["shortMessage"]) for response in answers)
         write("UPDATE stall_payment SET tries = 0, answered = 0")
     return said
 

@@ -57,13 +57,13 @@ def test_who_may_not_write_is_listed_and_may_again(frieda: Client, lights: str) 
     for organiser in (lights, other):
         actions.unsubscribe(Subject(EMAIL, organiser))
     found = wishes(frieda)["unsubscribedFrom"]
-    assert [(each["organiserId"], each["name"]) for each in found] == [
+    assert [(item["organiserId"], item["name"]) for item in found] == [
         (other, "Gobabis Fair"),
         (lights, "Windhoek Lights"),
     ]
     assert found[0]["since"].endswith("Z")
     changed = data(frieda.patch(PREFERENCES, {"resubscribe": [lights, "0" * 24]}))
-    assert [each["organiserId"] for each in changed["unsubscribedFrom"]] == [other]
+    assert [item["organiserId"] for item in changed["unsubscribedFrom"]] == [other]
 
 
 def test_nobody_may_write_until_somebody_may_again(frieda: Client, lights: str) -> None:

@@ -18,7 +18,7 @@ def found_at_gate(made: Block, code: str) -> list[dict[str, Any]]:
 
 def listed(made: Block) -> dict[str, str]:
     """The claim codes of a block, each with the state of its place."""
-    return {each["code"]: each["status"] for each in data(made.owner.get(f"{made.path}/codes"))["codes"]}
+    return {code["code"]: code["status"] for code in data(made.owner.get(f"{made.path}/codes"))["codes"]}
 
 
 def test_claimed_ticket_gets_a_code_of_its_own(client: Client) -> None:
@@ -27,7 +27,7 @@ def test_claimed_ticket_gets_a_code_of_its_own(client: Client) -> None:
     mine = data(claim(client, code, email="frieda@example.com", delivery="e_ticket"))
     assert mine["code"] != code and len(mine["code"]) == 10
     assert mine["slots"] == [{"slotId": mine["slotId"], "code": mine["code"]}]
-    assert [each["code"] for each in made.now()["slots"] if each["id"] == mine["slotId"]] == [mine["code"]]
+    assert [slot["code"] for slot in made.now()["slots"] if slot["id"] == mine["slotId"]] == [mine["code"]]
     (mail,) = mails_to("frieda@example.com")
     assert mine["code"] in mail["text"] and code not in mail["text"] + mail["html"]
     assert_books_agree()

@@ -126,7 +126,7 @@ def test_keys_that_are_made_up_cost_a_few_questions(app: Flask, client: Client) 
         for number in range(3 * keys.LOOKS):
             forged = signed(claims_of(token), kid=f"{number:024x}")
             assert client.as_(forged).get("/api/auth/me").status_code == 401
-    assert 1 <= sum("signing_key" in each for each in asked) <= keys.LOOKS
+    assert 1 <= sum("signing_key" in item for item in asked) <= keys.LOOKS
 
 
 def test_the_stored_key_is_of_no_use_without_the_secret(app: Flask) -> None:

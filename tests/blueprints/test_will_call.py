@@ -15,7 +15,7 @@ def test_a_party_is_claimed_at_once_and_admitted_in_parts(client: Client) -> Non
     token = made.open_link(maxPerClaim=4)
     assert problems(claim(client, token, quantity=5)) == {"quantity": "too_large"}
     party = data(claim(client, token, quantity=4))
-    assert (party["quantity"], len({each["code"] for each in party["slots"]})) == (4, 4)
+    assert (party["quantity"], len({slot["code"] for slot in party["slots"]})) == (4, 4)
     first = data(made.admit(party["slotId"], count=3, nonce="scan-0001"))
     assert (first["count"], first["partySize"]) == (3, 4)
     assert data(made.admit(party["slotId"], count=3, nonce="scan-0001")) == first
@@ -32,7 +32,7 @@ def test_the_same_scan_again_gets_the_same_answer(client: Client) -> None:
     (slot,) = made.claimed(1, "Zoë")
     (code,) = made.codes(1)
     unclaimed = data(made.owner.get(f"{made.path}/codes"))["codes"]
-    waiting = next(each["slotId"] for each in unclaimed if each["code"] == code)
+    waiting = next(item["slotId"] for item in unclaimed if item["code"] == code)
     assert refusal(made.admit(waiting)) == (409, "NOT_CLAIMED")
     first = data(made.admit(slot, nonce="scan-1", gate="North"))
     assert [data(made.admit(slot, nonce="scan-1", gate="South")) for _ in range(3)] == [first] * 3
@@ -75,10 +75,10 @@ def test_the_gate_finds_by_beginnings(client: Client, q: str, found: list[str]) 
     code = data(claim(client, first, name="Zoë Großmann", email="zg@omaere.example"))["code"]
     data(claim(client, second, name="Tuli O’Brien", email="tuli.hamutenya@kapana.example"))
     rows = data(made.owner.get(f"{made.events}/will-call", query_string={"q": q}))["slots"]
-    names = [each["name"] for each in rows]
+    names = [row["name"] for row in rows]
     assert names == found or (q in ("o'b", "'", "\\", "& | !", "e") and set(names) <= {"Zoë Großmann", "Tuli O’Brien"})
     by_code = data(made.owner.get(f"{made.events}/will-call", query_string={"q": code[:6].lower()}))["slots"]
-    assert [each["code"] for each in by_code] == [code]
+    assert [item["code"] for item in by_code] == [code]
 
 
 def test_the_gates_list_is_paged_by_name(client: Client) -> None:
@@ -92,7 +92,7 @@ def test_the_gates_list_is_paged_by_name(client: Client) -> None:
             made.owner.get(f"{made.events}/will-call", query_string={"limit": 2, "withTotal": "true", **cursor})
         )
         assert page["pagination"]["total"] == 5
-        seen += [each["name"][:3] for each in page["slots"]]
+        seen += [slot["name"][:3] for slot in page["slots"]]
         if page["pagination"]["nextCursor"] is None:
             break
         cursor = {"cursor": page["pagination"]["nextCursor"]}

@@ -71,7 +71,7 @@ def sent_to(campaign_id: str, channel: str) -> set[str]:
         id=campaign_id,
         channel=channel,
     )
-    return {each for (each,) in found}
+    return {item for (item,) in found}
 
 
 def agrees(crowd: Crowd, **fields: Any) -> dict[str, Any]:
@@ -92,9 +92,9 @@ def agrees(crowd: Crowd, **fields: Any) -> dict[str, Any]:
 
 
 def test_every_reason_is_told_and_all_of_them_add_up(crowd: Crowd) -> None:
-    known = {each: account(email=f"{each}@example.com") for each in ("quiet", "loud")}
+    known = {name: account(email=f"{name}@example.com") for name in ("quiet", "loud")}
     crowd.sold(
-        *(f"{each}@example.com" for each in ("a", "a", "a", "gone", "all", "dead", "quiet", "loud", "quiet")), None
+        *(f"{name}@example.com" for name in ("a", "a", "a", "gone", "all", "dead", "quiet", "loud", "quiet")), None
     )
     unsubscribed("gone@example.com", crowd)
     unsubscribed("all@example.com")

@@ -17,5 +17,9 @@ def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
         ("Gates and parking", "sent"),
         ("Thank you", "draft"),
     ]
-    mails = [each for each in mailbox.messages() if "Windhoek Lights" in each["subject"] and "/r/" in each["text"]]
-    assert len(mails) == 5 and all("Unsubscribe" in "".join(each["headers"]) for each in mails)
+    mails = [
+        message
+        for message in mailbox.messages()
+        if "Windhoek Lights" in message["subject"] and "/r/" in message["text"]
+    ]
+    assert len(mails) == 5 and all("Unsubscribe" in "".join(mail["headers"]) for mail in mails)

@@ -42,8 +42,8 @@ def work() -> None:
 
 def test_sixteen_broadcasts_with_one_key_are_one_campaign(crowd: Crowd) -> None:
     answers = pressed(crowd, 16)
-    assert {data(each, 202)["campaignId"] for each in answers} == {rows("SELECT id FROM campaign")[0][0]}
-    assert Counter(each.headers.get("Idempotent-Replayed") for each in answers) == {None: 1, "true": 15}
+    assert {data(response, 202)["campaignId"] for response in answers} == {rows("SELECT id FROM campaign")[0][0]}
+    assert Counter(response.headers.get("Idempotent-Replayed") for response in answers) == {None: 1, "true": 15}
     work()
     assert all(len(mails_to(f"p{number}@example.com")) == 1 for number in range(30))
 
@@ -179,7 +179,7 @@ def figures(campaign: str) -> tuple[Any, ...]:
 def test_figures_are_what_the_rows_say_whoever_writes_at_once(app: Flask, crowd: Crowd) -> None:
     campaign = crowd.send()
     work()
-    ids = [each for (each,) in rows("SELECT id FROM campaign_recipient ORDER BY id")]
+    ids = [item for (item,) in rows("SELECT id FROM campaign_recipient ORDER BY id")]
 
     def act(turn: int) -> None:
         with app.app_context():
@@ -187,7 +187,7 @@ def test_figures_are_what_the_rows_say_whoever_writes_at_once(app: Flask, crowd:
             for step in range(6):
                 chosen = [ids[(turn * 5 + step * 7 + n) % 30] for n in range(8)]
                 with transaction() as session:
-                    tallying.settle(session, [tallying.Settled(each, states[(turn + step) % 3]) for each in chosen])
+                    tallying.settle(session, [tallying.Settled(item, states[(turn + step) % 3]) for item in chosen])
 
     at_once(12, act)
     counted = dict(rows("SELECT state, count(*) FROM campaign_recipient GROUP BY state"))

@@ -150,8 +150,8 @@ HOSTILE = ("{{7*7}}", "{{ config }}", "<script>alert(1)</script>", "\u202eevil",
 def test_hostile_texts_and_names_arrive_as_they_are(crowd: Crowd, sink: Sink) -> None:
     names = ["<b>Bold</b> {eventName}", "{{firstName}} Brace", "Evil\r\nBcc: all@example.com", "www.evil.example now"]
     crowd.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
-    for each in HOSTILE:
-        crowd.send(title=each[:150], body=each, href="https://example.com/?a=<b>&c='d'", channels=["email"])
+    for item in HOSTILE:
+        crowd.send(title=item[:150], body=item, href="https://example.com/?a=<b>&c='d'", channels=["email"])
     for _ in range(4):
         deliver()
     assert len(sink.received) == len(HOSTILE) * len(names)

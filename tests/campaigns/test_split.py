@@ -26,8 +26,8 @@ def test_ten_thousand_are_split_as_asked_and_by_the_rule(crowd: Crowd, share: fl
     fanned_out()
     found = dict(rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
     assert len(found) == 10_000
-    assert abs(sum(each == "B" for each in found.values()) / 100 - share) <= 2
-    assert all(variant(campaign, person, share) == each for person, each in found.items())
+    assert abs(sum(item == "B" for item in found.values()) / 100 - share) <= 2
+    assert all(variant(campaign, person, share) == item for person, item in found.items())
     figures = crowd.now(campaign)["variants"]
     assert figures["A"]["total"] + figures["B"]["total"] == 10_000
     assert abs(figures["B"]["total"] - crowd.now(campaign)["audience"]["variants"]["B"]) <= 200

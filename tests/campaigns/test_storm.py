@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.xdist_group("outbox_faults"),
     pytest.mark.timeout(300),
 ]
-PEOPLE, SECONDS = (int(each) for each in os.environ.get("CAMPAIGN_STORM", "250:6").split(":"))
+PEOPLE, SECONDS = (int(part) for part in os.environ.get("CAMPAIGN_STORM", "250:6").split(":"))
 EVERY, PATIENCE = 0.3, 180
 FAST = Pace(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
 
@@ -57,8 +57,8 @@ def test_nobody_gets_it_twice_and_nobody_is_left_out(client: Client, cluster: Cl
     out, by_state = noted(cluster), Counter(states.values())
     assert rows("SELECT count(DISTINCT person) FROM campaign_recipient") == [(PEOPLE,)] and len(states) == PEOPLE
     assert max(out.values()) == 1, storm.killed
-    assert {each for each, state in states.items() if state == "sent"} <= set(out)
-    assert set(out) <= {each for each, state in states.items() if state in ("sent", "uncertain")}
+    assert {item for item, state in states.items() if state == "sent"} <= set(out)
+    assert set(out) <= {item for item, state in states.items() if state in ("sent", "uncertain")}
     assert by_state["sent"] + by_state["uncertain"] == PEOPLE, (by_state, storm.killed)
     assert by_state["uncertain"] <= storm.bound_on_uncertain(), storm.killed
     assert found["status"] == "sent" and found["progress"]["pending"] == 0

@@ -170,6 +170,6 @@ def _asked(page: str) -> Callable[[Client], Ask]:
     return asked
 
 
-for each in ("documents", "pay", "activate"):
-    case(f"POST /{each}/<token>/fresh", 303)(_asking(each))
-    case(f"GET /{each}/<token>/sent")(_asked(each))
+for name in ("documents", "pay", "activate"):
+    case(f"POST /{name}/<token>/fresh", 303)(_asking(name))
+    case(f"GET /{name}/<token>/sent")(_asked(name))

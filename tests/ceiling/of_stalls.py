@@ -26,7 +26,7 @@ def inviting_some_and_some_again(client: Client) -> Ask:
     owner, who = organiser(client), [merchant_account() for _ in range(5)]
     made = event(owner)
     invited(owner, made["id"], *who[:2])
-    body = {"merchantIds": [each.id for each in who]}
+    body = {"merchantIds": [item.id for item in who]}
     return lambda: owner.post(f"/api/events/{made['id']}/directory-invites", body, headers={"Idempotency-Key": "k" * 9})
 
 
@@ -132,8 +132,8 @@ def a_wrong_shift_code(client: Client) -> Ask:
 @case(f"POST {CREW}/shift-checkout")
 def checking_everybody_out(client: Client) -> Ask:
     me, path = stall(client)
-    for each in put(me, path, *({"name": f"Selma {n}"} for n in range(5))):
-        verify(me, path, each["shiftCode"])
+    for item in put(me, path, *({"name": f"Selma {n}"} for n in range(5))):
+        verify(me, path, item["shiftCode"])
     data(at(me, path, "checkout", status="on_break"))
     return lambda: at(me, path, "checkout", status="checked_out")
 

@@ -54,7 +54,7 @@ BLUEPRINTS = (
 MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls)
 
 
-@pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case) -> None:
     ask = case.prepare(client)
     answer, seen = counted(ask)
@@ -69,5 +69,5 @@ def test_every_operation_and_page_is_counted(application: Flask) -> None:
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if rule.endpoint.split(".")[0] in BLUEPRINTS
     }
-    assert rules == {each.route for each in CASES}
-    assert {each.prepare.__module__ for each in CASES} == {each.__name__ for each in MODULES}
+    assert rules == {case.route for case in CASES}
+    assert {case.prepare.__module__ for case in CASES} == {module.__name__ for module in MODULES}

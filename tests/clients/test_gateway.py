@@ -160,7 +160,7 @@ def test_a_connection_is_kept_and_shared_by_threads(app: Flask, other_side: Gate
 
     for _ in range(3):
         assert at_once(8, one) == ["provider-1"] * 8
-    assert {each.said["id"] for each in other_side.asked} == {f"key-{number}" for number in range(8)}
+    assert {item.said["id"] for item in other_side.asked} == {f"key-{number}" for number in range(8)}
     assert len(other_side.asked) == 24 and other_side.connections <= 16
 
 
@@ -170,7 +170,7 @@ def test_while_developing_a_copy_is_kept_of_what_was_taken(other_side: Gateway) 
         send_sms(SMS, fence=no_fence)
     assert mailbox.messages() == []
     send_sms(SMS, fence=no_fence)
-    assert [(each["channel"], each["to"]) for each in mailbox.messages()] == [("sms", SMS.to)]
+    assert [(message["channel"], message["to"]) for message in mailbox.messages()] == [("sms", SMS.to)]
 
 
 def test_a_full_disk_makes_no_taken_message_look_lost(other_side: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:

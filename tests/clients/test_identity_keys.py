@@ -123,7 +123,7 @@ def test_a_thousand_unknown_keys_cost_one_fetch(
 
     with ThreadPoolExecutor(8) as threads:
         inventions = [with_header(token, {"alg": "RS256", "kid": f"invented-{n}"}) for n in range(1000)]
-        assert set(threads.map(lambda each: reason(verifier, each), inventions)) == {"unknown_key"}
+        assert set(threads.map(lambda item: reason(verifier, item), inventions)) == {"unknown_key"}
 
     assert google.fetches - before == 1
 

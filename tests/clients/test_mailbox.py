@@ -24,15 +24,15 @@ def test_every_channel_is_kept_newest_first() -> None:
     mailbox.keep("mail", "a@kitchen.example", "One", "first", "<p>first</p>")
     mailbox.keep("sms", "+264811234567", None, "second")
     mailbox.keep("push", "device-1", "Three", "third")
-    assert [each["channel"] for each in mailbox.messages()] == ["push", "sms", "email"]
-    assert [each["text"] for each in mailbox.messages(limit=2)] == ["third", "second"]
+    assert [message["channel"] for message in mailbox.messages()] == ["push", "sms", "email"]
+    assert [message["text"] for message in mailbox.messages(limit=2)] == ["third", "second"]
 
 
 @pytest.mark.parametrize("to", ["+264811234567", "264811234567", " 264811234567"])
 def test_a_number_is_found_with_and_without_its_plus(to: str) -> None:
     mailbox.keep("sms", "+264811234567", None, "yours")
     mailbox.keep("sms", "+264811234568", None, "another's")
-    assert [each["text"] for each in mailbox.messages(to=to)] == ["yours"]
+    assert [message["text"] for message in mailbox.messages(to=to)] == ["yours"]
 
 
 def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: 
     monkeypatch.setattr(mailbox, "TIDY_EVERY", 1)
     for number in range(5):
         mailbox.keep("push", "device-1", None, str(number))
-    assert [each["text"] for each in mailbox.messages()] == ["4", "3", "2"]
+    assert [message["text"] for message in mailbox.messages()] == ["4", "3", "2"]
     assert len(list(folder.iterdir())) == 3
 
 

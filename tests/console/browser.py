@@ -58,9 +58,9 @@ class Seen:
             self.page.evaluate(AXE)
         found = self.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
         return [
-            (each["id"], [node["html"] for node in each["nodes"]])
-            for each in found
-            if each["impact"] in ("serious", "critical")
+            (item["id"], [node["html"] for node in item["nodes"]])
+            for item in found
+            if item["impact"] in ("serious", "critical")
         ]
 
     @property

@@ -102,7 +102,9 @@ def test_a_declined_application_has_ended_and_offers_nothing(client: Client, vis
 def test_without_an_address_the_organiser_hands_the_link_over(client: Client, visitor: Visitor) -> None:
     owner = organiser(client)
     made = applied(client, owner, email=None, phone=None, contactName=None, amountMinor=0)
-    assert "NO_CONTACT" in [each["code"] for each in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]]
+    assert "NO_CONTACT" in [
+        requirement["code"] for requirement in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]
+    ]
     decided(owner, made, documentsRequired=[])
     url = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"}), 201)["url"]
     visitor.open("/activate/" + url.rpartition("/")[2])

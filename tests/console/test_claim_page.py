@@ -150,7 +150,7 @@ def test_the_holder_hands_out_renames_and_takes_back(client: Client, visitor: Vi
     visitor.open(slot)
     page = visitor.send(name="Tuli", email="tuli@guest.example")
     assert "The place is Tuli’s now" in page.text
-    assert [each["subject"] for each in mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
+    assert [item["subject"] for item in mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
     visitor.open(slot)
     page = visitor.send(form=1)
     assert "2 of 2" in page.text and "You have taken the place of Tuli back" in page.text

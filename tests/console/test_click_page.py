@@ -55,7 +55,9 @@ def test_machines_are_led_on_and_not_counted(app: Flask, crowd: Crowd) -> None:
         follow(app, path, **{"User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1)"}),
         follow(app, path, **{"User-Agent": "curl/8"}),
     ]
-    assert {(each.status_code, each.location) for each in answers} == {(302, "http://localhost:8000/events/lights")}
+    assert {(response.status_code, response.location) for response in answers} == {
+        (302, "http://localhost:8000/events/lights")
+    }
     assert clicked(crowd, campaign) == 0
     follow(app, path)
     assert clicked(crowd, campaign) == 1

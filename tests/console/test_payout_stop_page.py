@@ -18,7 +18,7 @@ OTHER = "+264817654321"
 
 
 def notices(email: str) -> list[dict[str, Any]]:
-    return [each for each in mails_to(email) if SUBJECT in each["subject"]]
+    return [item for item in mails_to(email) if SUBJECT in item["subject"]]
 
 
 def link_in(mail: dict[str, Any]) -> str:
@@ -33,7 +33,7 @@ def test_the_mailed_link_stops_it_without_signing_in(app: Flask, client: Client,
         mine = requested(me, 1000)
         second, elsewhere = requested(me, 500), requested(me, 200, payrailMsisdn=OTHER)
         work()
-        path = link_in(next(each for each in notices(who.email) if "10.00" in each["text"]))
+        path = link_in(next(notice for notice in notices(who.email) if "10.00" in notice["text"]))
         for method in ("HEAD", "GET", "GET"):
             assert visitor.flask.open(path, method=method).status_code == 200
         page = visitor.open(path)

@@ -17,8 +17,8 @@ from tests.races import at_once
 def reset_link(client: Client) -> str:
     """The path of the link in the mail for ADDRESS, which asks for it."""
     assert asked(client, "password-reset/request") == 200
-    texts = (each["text"] for each in mails_to(ADDRESS))
-    found = next(filter(None, (re.search(r"https?://[^/]+(/reset-password/link/\S+)", each) for each in texts)))
+    texts = (item["text"] for item in mails_to(ADDRESS))
+    found = next(filter(None, (re.search(r"https?://[^/]+(/reset-password/link/\S+)", item) for item in texts)))
     RUN.add(found[1].rpartition("/")[2])
     return found[1]
 
@@ -48,8 +48,8 @@ def test_two_browsers_use_it_once(client: Client, visitor: Visitor) -> None:
     customer(email=ADDRESS)
     link = reset_link(client)
     other = Visitor(client.flask.application.test_client())
-    for each in (visitor, other):
-        each.open(link)
+    for item in (visitor, other):
+        item.open(link)
     assert visitor.send(password=NEW).status_code == 200
     assert other.send(password="another password").status_code == 410
     assert sign_in(client, ADDRESS, NEW)

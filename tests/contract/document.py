@@ -29,8 +29,8 @@ class Document:
                     yield method.upper(), path, {**own, "parameters": [*shared, *own.get("parameters", [])]}
 
     def find(self, method: str, path: str) -> dict[str, Any] | None:
-        for each, where, operation in self.operations():
-            if (each, shape(where)) == (method, shape(path)):
+        for item, where, operation in self.operations():
+            if (item, shape(where)) == (method, shape(path)):
                 return operation
         return None
 
@@ -59,5 +59,5 @@ class Document:
             yield from self.faces(found["items"])
 
     def queries(self, operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        found = [self.follow(each) for each in operation["parameters"]]
-        return {each["name"]: each for each in found if each["in"] == "query"}
+        found = [self.follow(parameter) for parameter in operation["parameters"]]
+        return {item["name"]: item for item in found if item["in"] == "query"}

@@ -29,7 +29,7 @@ def validator(document: Document, schema: Any) -> Draft202012Validator:
 
 def test_the_document_is_valid(document: Document) -> None:
     assert document.raw["openapi"].startswith("3.1")
-    assert [str(each) for each in OpenAPIV31SpecValidator(document.raw).iter_errors()] == []
+    assert [str(error) for error in OpenAPIV31SpecValidator(document.raw).iter_errors()] == []
 
 
 def is_page(application: Flask, endpoint: str) -> bool:
@@ -86,11 +86,11 @@ def test_every_operation_has_an_example_that_its_schema_takes(document: Document
             for kind, content in response.get("content", {}).items():
                 if kind == "application/json" and status.startswith("2"):
                     errors = validator(document, content["schema"]).iter_errors(content["example"])
-                    assert [each.message for each in errors] == [], (method, path, status)
+                    assert [error.message for error in errors] == [], (method, path, status)
         for kind, content in operation.get("requestBody", {}).get("content", {}).items():
             if kind == "application/json":
                 errors = validator(document, content["schema"]).iter_errors(content["example"])
-                assert [each.message for each in errors] == [], (method, path)
+                assert [error.message for error in errors] == [], (method, path)
 
 
 def test_every_body_example_is_taken_by_the_service_itself(application: Flask) -> None:

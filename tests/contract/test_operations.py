@@ -36,8 +36,8 @@ def title(promise: Promise) -> str:
     return f"{promise['method']} {promise['path']}"
 
 
-PROMISED = {title(each): each for each in OPERATIONS}
-BUILT = [each for name, each in PROMISED.items() if name not in NOT_YET]
+PROMISED = {title(operation): operation for operation in OPERATIONS}
+BUILT = [item for name, item in PROMISED.items() if name not in NOT_YET]
 
 
 def built(document: Document, **having: Any) -> Iterator[tuple[Promise, dict[str, Any]]]:
@@ -49,7 +49,7 @@ def built(document: Document, **having: Any) -> Iterator[tuple[Promise, dict[str
 
 
 def test_ninety_eight_operations_are_promised() -> None:
-    assert len(PROMISED) == len({(each["method"], shape(each["path"])) for each in OPERATIONS}) == 98
+    assert len(PROMISED) == len({(operation["method"], shape(operation["path"])) for operation in OPERATIONS}) == 98
 
 
 def test_what_is_listed_as_missing_is_promised_and_missing(document: Document) -> None:
@@ -82,7 +82,7 @@ def test_bodies_take_the_fields_that_were_promised(document: Document) -> None:
 
 def _check(document: Document, field: Promise, schema: Any) -> None:
     faces = list(document.faces(schema))
-    types = {each for face in faces for each in _types(face)}
+    types = {type_ for face in faces for type_ in _types(face)}
     assert TYPES[field["type"]] in types or not types, (field["name"], types)
     bounds = {BOUNDS[name]: value for name, value in field.items() if name in BOUNDS}
     if "length" in field:

@@ -57,7 +57,7 @@ def test_other_texts_stay_as_they_are() -> None:
 @given(row=st.lists(TEXTS, min_size=1, max_size=4), quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
 @example(row=['x;"', "=1"], quoting=csv.QUOTE_MINIMAL)
 def test_no_cell_is_a_formula_by_any_separator(row: list[str], quoting: Any) -> None:
-    assert [cell for cell in cells_of(written([escape(each) for each in row], quoting)) if is_formula(cell)] == []
+    assert [cell for cell in cells_of(written([escape(item) for item in row], quoting)) if is_formula(cell)] == []
 
 
 @settings(max_examples=500, **QUICK)

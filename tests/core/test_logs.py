@@ -117,7 +117,7 @@ def test_a_line_for_which_there_is_no_room_is_counted_and_nobody_notices(
 ) -> None:
     lost: list[int] = []
     monkeypatch.setattr(logs, "LOST", type("Counting", (), {"add": lambda self: lost.append(1)})())
-    handler = next(each for each in logging.getLogger().handlers if isinstance(each, logs.Handler))
+    handler = next(handler for handler in logging.getLogger().handlers if isinstance(handler, logs.Handler))
     before = handler.setStream(Full())
     structlog.get_logger("t").warning("said")
     handler.setStream(before or lines)

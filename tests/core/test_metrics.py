@@ -21,8 +21,8 @@ def kinds() -> Iterator[tuple[Counter, Gauge, Histogram]]:
         Histogram("t_seconds", "How long.", ("what",), buckets=(0.1, 1.0)),
     )
     yield made
-    for each in made:
-        del Metric.catalogue[each.name]
+    for item in made:
+        del Metric.catalogue[item.name]
 
 
 @pytest.fixture
@@ -106,10 +106,10 @@ def test_threads_of_a_process_lose_nothing(store: Store, kinds: tuple[Counter, G
             store.observe(histogram, ("t",), 0.01)
 
     threads = [threading.Thread(target=count) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     found = summed(store.folder)
     assert sum(values[0] for values in found["t_seen_total"].values()) == 16_000
     assert sum(found["t_seconds"][("t",)][:3]) == 16_000

@@ -39,7 +39,7 @@ REMOVED = [
     ("Fri\u200beda", "Frieda"),
     ("Fri\u200c\u200deda", "Frieda"),
     ("Fri\u2060eda\u00ad", "Frieda"),
-    ("Frieda" + "".join(chr(0xE0000 + ord(each)) for each in "hello"), "Frieda"),
+    ("Frieda" + "".join(chr(0xE0000 + ord(item)) for item in "hello"), "Frieda"),
     ("Frieda\U000e0001\U000e007f", "Frieda"),
     ("Frieda\ufe0f", "Frieda"),
     ("😀\U000e0142\U000e0143", "😀"),
@@ -86,4 +86,4 @@ def test_no_format_character_is_left_between_latin_letters() -> None:
         for code in range(sys.maxunicode)
         if unicodedata.category(chr(code)) == "Cf" and chr(code) not in visible and not 0x13430 <= code <= 0x13455
     ]
-    assert [f"{ord(each):04X}" for each in hidden if clean_name(f"a{each}b") != "ab"] == []
+    assert [f"{ord(item):04X}" for item in hidden if clean_name(f"a{item}b") != "ab"] == []

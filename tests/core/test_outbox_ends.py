@@ -36,7 +36,7 @@ def raising(error: Exception | None) -> Callable[[Run], None]:
 
 def told() -> list[tuple[str, str, str]]:
     work_through(worker="test")
-    return [(each["state"], each["error"], each["payload"]["does"]) for batch in noted for each in batch]
+    return [(item["state"], item["error"], item["payload"]["does"]) for batch in noted for item in batch]
 
 
 @pytest.mark.parametrize(

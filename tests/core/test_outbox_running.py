@@ -76,7 +76,7 @@ def test_a_failed_try_is_repeated_after_a_growing_pause_until_there_were_enough(
         now_due(found.id)
         work_through(worker="test")
     assert row(found.id).state == "dead"
-    assert [each.outcome for each in db.session.scalars(select(OutboxAttempt))] == ["retry", "retry", "dead"]
+    assert [item.outcome for item in db.session.scalars(select(OutboxAttempt))] == ["retry", "retry", "dead"]
 
 
 def test_postponing_is_no_failure(app: Flask) -> None:

@@ -10,7 +10,7 @@ from app.core.tokens import derive, derived_text, fingerprint, opaque_token, sam
 
 def test_a_token_has_256_bits_and_stands_in_a_url() -> None:
     made = {opaque_token() for _ in range(1000)}
-    assert len(made) == 1000 and all(re.fullmatch(r"[A-Za-z0-9_-]{43}", each) for each in made)
+    assert len(made) == 1000 and all(re.fullmatch(r"[A-Za-z0-9_-]{43}", item) for item in made)
 
 
 def test_a_fingerprint_is_sha256_and_tells_tokens_apart() -> None:

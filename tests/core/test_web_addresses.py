@@ -133,7 +133,7 @@ def test_a_domain_is_found_wherever_it_stands(before: str, label: str, ending: s
     assert find_web_address(f"{before} {label}.{ending} {before}") is not None
 
 
-@given(st.one_of(st.text(), st.sampled_from(ADDRESSES).map(lambda each: f"see {each} there")))
+@given(st.one_of(st.text(), st.sampled_from(ADDRESSES).map(lambda item: f"see {item} there")))
 def test_a_broken_text_reads_the_same_and_never_fails(text: str) -> None:
     assert break_web_addresses(text).replace(BREAK, "") == text.replace(BREAK, "")
 

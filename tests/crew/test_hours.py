@@ -33,7 +33,7 @@ def test_a_night_is_divided_at_the_midnight_of_the_place() -> None:
 @pytest.mark.parametrize(("day", "minutes"), [(SPRING, 1380), (AUTUMN, 1500)])
 def test_a_day_may_have_twenty_three_hours_or_twenty_five(day: datetime, minutes: int) -> None:
     found = figures([worked(day, minutes / 60)], "Europe/Berlin")
-    assert [each[2] for each in per_day(found)] == [minutes]
+    assert [item[2] for item in per_day(found)] == [minutes]
 
 
 def test_nobody_seen_is_told_as_nothing() -> None:
@@ -46,8 +46,8 @@ def test_nobody_seen_is_told_as_nothing() -> None:
 def test_minutes_of_days_add_up(spans: list[tuple[int, int]]) -> None:
     shifts = [worked(START + timedelta(minutes=at), seconds / 3600) for at, seconds in spans]
     found = figures(shifts, "Africa/Windhoek")
-    total = sum((each.end - each.start for each in shifts), timedelta())
-    assert found["worked_minutes"] == sum(each[2] for each in per_day(found)) == total // timedelta(minutes=1)
+    total = sum((shift.end - shift.start for shift in shifts), timedelta())
+    assert found["worked_minutes"] == sum(item[2] for item in per_day(found)) == total // timedelta(minutes=1)
 
 
 def test_the_table_of_shifts_ends() -> None:

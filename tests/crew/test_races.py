@@ -26,8 +26,8 @@ def test_thirty_two_verifications_at_once_open_one_shift(client: Client) -> None
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
     answers = at_once(32, lambda _: at(me, path, "verify", code=selma["shiftCode"]))
-    assert {each.status_code for each in answers} == {200}
-    assert len({each.get_json()["data"]["id"] for each in answers}) == 1
+    assert {response.status_code for response in answers} == {200}
+    assert len({response.get_json()["data"]["id"] for response in answers}) == 1
     assert count("SELECT count(*) FROM shift") == 1
 
 
@@ -148,7 +148,7 @@ def test_two_lists_at_once_leave_one_of_them(client: Client) -> None:
     me, path = stall(client)
     crews = [[{"name": f"{letter}{number}"} for number in range(5)] for letter in "ABCD"]
     assert set(at_once(4, lambda number: me.put(path, {"crew": crews[number]}).status_code)) == {200}
-    letters = {each["name"][0] for each in me.get(path).get_json()["data"]["crew"]}
+    letters = {item["name"][0] for item in me.get(path).get_json()["data"]["crew"]}
     assert len(letters) == 1 and count("SELECT count(*) FROM crew_member") == 20
 
 
@@ -156,4 +156,4 @@ def test_of_two_who_read_the_same_crew_one_replaces_it(client: Client) -> None:
     me, path = stall(client)
     tag = me.get(path).headers["ETag"]
     answers = at_once(8, lambda number: me.put(path, {"crew": [{"name": f"N{number}"}]}, headers={"If-Match": tag}))
-    assert Counter(each.status_code for each in answers) == {200: 1, 412: 7}
+    assert Counter(response.status_code for response in answers) == {200: 1, 412: 7}

@@ -63,14 +63,14 @@ def load(site: Proxy, *, clients: int = 8, pace: float = 20, path: str = PUBLIC)
     """Clients for as long as the block; what they met is known after it."""
     until, found = threading.Event(), Load()
     threads = [Client(site, path, pace, until) for _ in range(clients)]
-    for each in threads:
-        each.start()
+    for thread in threads:
+        thread.start()
     try:
         yield found
     finally:
         until.set()
-        for each in threads:
-            each.join(40)
-            found.answers.update(status for status, _ in each.met)
-            found.seconds += [seconds for _, seconds in each.met]
-            found.rate += each.rate
+        for thread in threads:
+            thread.join(40)
+            found.answers.update(status for status, _ in thread.met)
+            found.seconds += [seconds for _, seconds in thread.met]
+            found.rate += thread.rate

@@ -34,7 +34,7 @@ class Slow:
 
     def __init__(self, port: int, count: int) -> None:
         self.port, self.began, self.most = port, time.monotonic(), 0.0
-        self.open = {each.fileno(): each for each in map(self.begun, range(count))}
+        self.open = {item.fileno(): item for item in map(self.begun, range(count))}
 
     def begun(self, number: int) -> socket.socket:
         raise NotImplementedError
@@ -55,12 +55,12 @@ class Slow:
                     self.most = time.monotonic() - self.began
             if time.monotonic() >= due:
                 due += TURN
-                for each in self.open.values():
-                    self.once_more(each)
+                for item in self.open.values():
+                    self.once_more(item)
 
     def close(self) -> None:
-        for each in self.open.values():
-            each.close()
+        for item in self.open.values():
+            item.close()
 
     def gone(self, each: socket.socket) -> bool:
         try:
@@ -161,12 +161,12 @@ def slow_clients(port: int) -> dict[str, Met]:
 def loose(port: int) -> dict[str, Met]:
     """All kinds at once, until all are cut, forty seconds at most."""
     crowds = [kind(port, count) for kind, count in KINDS]
-    threads = [threading.Thread(target=each.go_on) for each in crowds]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    return {type(each).__name__: Met(len(each.open), each.most) for each in crowds}
+    threads = [threading.Thread(target=crowd.go_on) for crowd in crowds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {type(crowd).__name__: Met(len(crowd.open), crowd.most) for crowd in crowds}
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def test_a_machine_that_is_gone_is_not_waited_for(proxied: type, words: str) -> 
 def test_too_often_is_told(proxied: type) -> None:
     with proxied(**{"rate=200r/s": "rate=1r/m", "burst=400": "burst=2"}) as site:
         answers = [site.ask("/api/events") for _ in range(4)]
-        assert [each.status for each in answers] == [502, 502, 502, 429]
+        assert [response.status for response in answers] == [502, 502, 502, 429]
         told(answers[-1], 429, "RATE_LIMITED")
         assert answers[-1].headers["retry-after"] == "2"
         assert site.ask("/api/events", source="127.0.0.3").status == 502, "another client has his own count"
@@ -142,7 +142,7 @@ def test_a_good_request_id_is_kept_and_a_bad_one_replaced(mirrored: Mirrored) ->
     assert site.ask("/x", X_Request_Id="till-7.morning").json["headers"]["x-request-id"] == "till-7.morning"
     made = site.ask("/x", X_Request_Id="a b<script>").json["headers"]["x-request-id"]
     assert re.fullmatch(r"[0-9a-f]{32}", made)
-    assert [each["request_id"] for each in site.written[-2:]] == ["till-7.morning", made]
+    assert [item["request_id"] for item in site.written[-2:]] == ["till-7.morning", made]
 
 
 def test_nobody_can_say_who_he_is(mirrored: Mirrored) -> None:

@@ -74,8 +74,8 @@ def busy(app: Flask, stop: threading.Event, *kinds: Callable[[random.Random], ob
                 what(dice)
 
     threads = [threading.Thread(target=go, args=(kind, seed)) for seed, kind in enumerate(kinds)]
-    for each in threads:
-        each.start()
+    for thread in threads:
+        thread.start()
     return threads
 
 
@@ -134,8 +134,8 @@ def under_load(app: Flask, client: Client) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.join()
 
 
 def address(app: Flask) -> str:
@@ -213,7 +213,7 @@ def test_old_backups_go_and_three_always_stay(app: Flask, tmp_path: Path, progra
     after = 'echo "went to the other place: $1" >&2; :'
     made = script("backup.sh", folder, programs, DATABASE_URL=address(app), AFTER_BACKUP=after, DATA_DIR=str(tmp_path))
     assert made.returncode == 0, made.stderr
-    assert sorted(each.name for each in folder.iterdir())[:2] == ["20260104T000000Z", "20260105T000000Z"]
+    assert sorted(path.name for path in folder.iterdir())[:2] == ["20260104T000000Z", "20260105T000000Z"]
     assert len(list(folder.iterdir())) == 3
     assert f"went to the other place: {made.stdout.strip()}" in made.stderr
 

@@ -91,8 +91,8 @@ def test_a_picture_that_is_not_on_the_disk_comes_through_the_program_once(mirror
     first, second = site.ask(path), site.ask(path)
     assert (first.status, second.status, first.body) == (200, 200, second.body)
     assert server.seen == [("GET", path)]
-    ids = [each.headers["x-request-id"] for each in (first, second)]
-    assert ids == [each["request_id"] for each in site.written[-2:]] and len(set(ids)) == 2
+    ids = [item.headers["x-request-id"] for item in (first, second)]
+    assert ids == [item["request_id"] for item in site.written[-2:]] and len(set(ids)) == 2
 
 
 @pytest.mark.parametrize("name", ["documents/secret.pdf", "reports/secret.csv", "media/secret.pdf", "secret"])

@@ -44,7 +44,7 @@ def test_no_link_is_written_down(application: Flask, mirrored: Mirrored) -> None
             assert read(connection.getresponse()).status == 413
             connection.close()
     assert secret not in site.logs
-    assert all("~" in each["path"] for each in site.written[before:])
+    assert all("~" in item["path"] for item in site.written[before:])
 
 
 def test_no_query_is_written_down(mirrored: Mirrored) -> None:
@@ -52,7 +52,7 @@ def test_no_query_is_written_down(mirrored: Mirrored) -> None:
     secret = opaque_token()
     site.ask(f"/reset-password?token={secret}", Referer=f"https://festival.example/claim/{secret}")
     site.ask(f"/api/events/public/discover?code={secret}", Authorization=f"Bearer {secret}", Cookie=f"a={secret}")
-    assert [each["path"] for each in site.written[-2:]] == ["/reset-password", "/api/events/public/discover"]
+    assert [item["path"] for item in site.written[-2:]] == ["/reset-password", "/api/events/public/discover"]
     assert secret not in site.logs
 
 

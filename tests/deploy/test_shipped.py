@@ -106,10 +106,10 @@ def test_stops_are_given_longer_than_the_program_takes() -> None:
 
 @pytest.mark.parametrize("name", ["environment.example", "compose.env.example"])
 def test_the_examples_of_settings_are_settings(name: str) -> None:
-    known = {each for each, _, _ in config.table()} | {"SITE", "POSTGRES_PASSWORD"}
+    known = {item for item, _, _ in config.table()} | {"SITE", "POSTGRES_PASSWORD"}
     given = re.findall(r"^#?([A-Z_]+)=(.*)$", (DEPLOY / name).read_text(), re.M)
-    assert not {each for each, _ in given} - known
-    secrets = [value for each, value in given if each in ("SECRET_KEY", "BOOTSTRAP_SECRET", "POSTGRES_PASSWORD")]
+    assert not {item for item, _ in given} - known
+    secrets = [value for item, value in given if item in ("SECRET_KEY", "BOOTSTRAP_SECRET", "POSTGRES_PASSWORD")]
     assert secrets and not any(value.strip("'") for value in secrets), "no secret is shipped"
 
 

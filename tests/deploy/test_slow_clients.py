@@ -13,9 +13,9 @@ def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
         time.sleep(2)
     with load(site, clients=20, pace=5) as beside:
         slow = slow_clients(site.secure)
-    assert [each.left for each in slow.values()] == [0, 0, 0], slow
+    assert [item.left for item in slow.values()] == [0, 0, 0], slow
     assert set(alone.answers) == set(beside.answers) == {200}
-    timely(max(each.most for each in slow.values()) <= CUT_AFTER, slow)
+    timely(max(item.most for item in slow.values()) <= CUT_AFTER, slow)
     timely(beside.rate >= 0.95 * alone.rate, beside.rate, alone.rate)
     timely(beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99)))
 

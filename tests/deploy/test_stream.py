@@ -44,10 +44,10 @@ def test_sixty_tills_of_one_venue_are_no_flood(site: Proxy, client: Client) -> N
     for _ in range(60):
         connections.append(Secure(site.secure, timeout=10))
         connections[-1].request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
-    statuses = [each.getresponse() for each in connections]
-    refused = [each for each in statuses if each.status != 200]
-    assert {each.status for each in refused} <= {429}
+    statuses = [connection.getresponse() for connection in connections]
+    refused = [status for status in statuses if status.status != 200]
+    assert {item.status for item in refused} <= {429}
     # The program refuses in the envelope with a code of its own; the proxy would say RATE_LIMITED.
-    assert all(b"RATE_LIMITED" not in each.read() for each in refused)
-    for each in connections:
-        each.close()
+    assert all(b"RATE_LIMITED" not in item.read() for item in refused)
+    for connection in connections:
+        connection.close()

@@ -90,7 +90,7 @@ def test_killed_workers_cost_readers_next_to_nothing(served: tuple[Proxy, Web]) 
 
 def _workers(main: Web) -> list[int]:
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(main.process.pid)], capture_output=True, text=True)
-    return [int(each) for each in found.stdout.split()]
+    return [int(part) for part in found.stdout.split()]
 
 
 def test_the_script_goes_the_way_that_is_tested_here() -> None:
@@ -99,4 +99,4 @@ def test_the_script_goes_the_way_that_is_tested_here() -> None:
         r"^(?:systemctl (\w+) event-commerce-web@(\w+)|.*(db upgrade)|.*restart ('event.*'))", script, re.M
     )
     found = [" ".join(part for part in step if part) for step in steps]
-    assert [each for each in found if "@*" not in each] == ["db upgrade", "start spare", "restart main", "stop spare"]
+    assert [item for item in found if "@*" not in item] == ["db upgrade", "start spare", "restart main", "stop spare"]

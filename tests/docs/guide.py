@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.house.sources import ROOT
 
 FOLDER = ROOT / "docs" / "guides"
-SETUP, GUIDES = FOLDER / "README.md", tuple(sorted(each for each in FOLDER.glob("*.md") if each.stem != "README"))
+SETUP, GUIDES = FOLDER / "README.md", tuple(sorted(path for path in FOLDER.glob("*.md") if path.stem != "README"))
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ANNOUNCED = re.compile(r"# (\d{3}) ([A-Z][A-Z_]+)$", re.MULTILINE)
 REFUSAL = re.compile(r'\{"status": ?"error".*?"statusCode": ?"(\d{3})\d\d".*?"shortMessage": ?"(\w+)"')

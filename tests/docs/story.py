@@ -109,8 +109,8 @@ class Story:
         """The newest message that is wanted; the worker may still be busy with it."""
         for _ in range(150):
             with urlopen(f"{self.base}/dev/mail.json?to={quote(to)}") as answer:
-                for each in json.load(answer):
-                    if wanted(each):
-                        return dict(each)
+                for item in json.load(answer):
+                    if wanted(item):
+                        return dict(item)
             time.sleep(0.2)
         raise AssertionError(f"no such message to {to or 'anybody'}")

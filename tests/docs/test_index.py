@@ -30,7 +30,7 @@ def test_links_to_a_part_of_a_page_find_it(page: Path) -> None:
 def parts(page: Path) -> set[str]:
     """The anchors that a page's headings have where it is read."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S), re.M)
-    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=name)

@@ -48,7 +48,7 @@ each_machine = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: 
 
 
 def test_everything_that_has_states_is_drawn(app: Flask) -> None:
-    found = {tuple(each) for each in db.session.execute(STATEFUL) if each.table_name not in NOT_OURS}
+    found = {tuple(row) for row in db.session.execute(STATEFUL) if row.table_name not in NOT_OURS}
     assert found == {machine.column for machine in KEPT}
 
 
@@ -56,7 +56,7 @@ def test_everything_that_has_states_is_drawn(app: Flask) -> None:
 def test_the_database_knows_the_same_states(app: Flask, machine: Machine) -> None:
     assert machine.column
     checks = db.session.scalars(CHECKS, {"table": machine.column[0]})
-    assert set(machine.states) in [set(re.findall(r"'(\w+)'", each)) for each in checks]
+    assert set(machine.states) in [set(re.findall(r"'(\w+)'", check)) for check in checks]
 
 
 @each_machine
@@ -74,7 +74,7 @@ def test_words_at_a_step_that_is_gone_stop_the_drawing() -> None:
 
 
 def test_what_is_passed_through_is_no_step_of_the_database() -> None:
-    application = next(each for each in MACHINES if each.name == "Application")
+    application = next(item for item in MACHINES if item.name == "Application")
     assert ("submitted", "ready") in application.written and ("submitted", "approved") not in application.written
 
 

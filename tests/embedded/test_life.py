@@ -143,8 +143,8 @@ def test_a_start_that_fails_says_why_and_leaves_nothing_running(home: Path) -> N
 def test_two_processes_share_one_pair_and_the_owner_ends_it(warm: Path, hold: Hold) -> None:
     holders = [hold(), hold()]
     found = [holder.wait() for holder in holders]
-    assert sorted(each["owner"] for each in found) == [False, True]
-    assert len({each["database_url"] for each in found}) == 1
+    assert sorted(item["owner"] for item in found) == [False, True]
+    assert len({item["database_url"] for item in found}) == 1
 
     owner, user = sorted(holders, key=lambda holder: not found[holders.index(holder)]["owner"])
     with servers(warm / "state", database="mine") as running:

@@ -81,8 +81,8 @@ def test_a_quantity_that_falls_while_sixty_four_buy_never_falls_below_what_is_so
 
     found = at_once(64, one)
     total, public, sold, oversold = counters(weekend)
-    assert sold == sum(each is True for each in found) <= total and oversold == 0 and public == total - sold
-    assert {each for each in found if not isinstance(each, bool)} <= {200, 409}
+    assert sold == sum(item is True for item in found) <= total and oversold == 0 and public == total - sold
+    assert {item for item in found if not isinstance(item, bool)} <= {200, 409}
     assert_law_holds()
 
 
@@ -120,9 +120,12 @@ def test_one_key_makes_one_event_however_many_send_it(app: Flask, owner: Client)
         return Client(app.test_client(), {**owner.headers, "Idempotency-Key": "one-event"}).post("/api/events", sent)
 
     answers = at_once(12, create)
-    ids = {data(each, 201)["id"] for each in answers if each.status_code == 201}
+    ids = {data(response, 201)["id"] for response in answers if response.status_code == 201}
     assert len(ids) == 1
-    assert {refusal(each)[1] for each in answers if each.status_code != 201} <= {"IDEMPOTENCY_IN_PROGRESS", "BUSY"}
+    assert {refusal(response)[1] for response in answers if response.status_code != 201} <= {
+        "IDEMPOTENCY_IN_PROGRESS",
+        "BUSY",
+    }
     assert len(data(owner.get("/api/events?mine=true"))["events"]) == 1
 
 

@@ -49,8 +49,8 @@ def available(owner: Client, event: dict[str, Any]) -> list[int]:
     """What the public is told, after checking that the organiser is told the same."""
     shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))["ticketTypes"]
     stats = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))["ticketTypes"]
-    assert [each["available"] for each in shown] == [each["available"] for each in stats]
-    return [each["available"] for each in shown]
+    assert [item["available"] for item in shown] == [stat["available"] for stat in stats]
+    return [item["available"] for item in shown]
 
 
 def import_file(app: Flask, folder: Path, event: dict[str, Any], *rows: str, options: tuple[str, ...] = ()) -> Result:
@@ -101,7 +101,7 @@ def test_availability_is_the_smaller_of_both(owner: Client, event: dict[str, Any
 def test_inventory_status_follows_the_capacity(owner: Client, event: dict[str, Any]) -> None:
     def status() -> list[str]:
         shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))
-        return [each["status"] for each in shown["ticketTypes"]]
+        return [ticket_type["status"] for ticket_type in shown["ticketTypes"]]
 
     small = changed(owner, event, capacity=5)
     assert status() == ["on_sale", "on_sale"], "a small capacity is not low while all of it is free"
@@ -123,7 +123,7 @@ def test_places_that_come_back_can_be_booked_again(owner: Client, event: dict[st
     released = data(block.post("release-unused", quantity=20))
     assert preview == released or {**preview, "dryRun": None} == {**released, "dryRun": None}
     assert (released["publicAvailableBefore"], released["publicAvailableAfter"]) == (0, 20)
-    slot = next(each for each in block.now()["slots"] if each.get("code") == code)
+    slot = next(slot for slot in block.now()["slots"] if slot.get("code") == code)
     assert block.revoke(slot["id"], returnTo="public").status_code == 200
     assert available(owner, event) == [21, 21]
     made(owner, event, 21, type_=1)
@@ -134,7 +134,7 @@ def test_places_that_come_back_can_be_booked_again(owner: Client, event: dict[st
 def test_a_revoked_ticket_that_stays_in_the_block_keeps_its_place(owner: Client, event: dict[str, Any]) -> None:
     block = made(owner, event, 100)
     block.codes(1)
-    slot = next(each for each in block.now()["slots"] if each["status"] == "invited")
+    slot = next(slot for slot in block.now()["slots"] if slot["status"] == "invited")
     assert block.revoke(slot["id"]).status_code == 200
     assert available(owner, event) == [0, 0]
 

@@ -88,4 +88,4 @@ def _work(app: Flask, owner: Client, event: dict[str, Any], token: str) -> list[
         claim(Client(app.test_client()), token),
         other.post(f"/api/events/{event['id']}/inventory/items", ITEM),
     )
-    return [each.status_code for each in answers]
+    return [response.status_code for response in answers]

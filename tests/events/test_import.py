@@ -173,7 +173,7 @@ def test_an_unknown_ticket_type_is_an_error_unless_it_may_be_made(
 def test_a_ticket_type_of_nothing_visible_is_missing(run: Run, owner: Client, event: dict[str, Any]) -> None:
     done = run(HEADER + "A1,\u200b\u2060,Z,z@example.org,990,2026-10-01,\n", "--create-types")
     assert done.exit_code == 1 and "row 2, ticketType: Must not be empty." in done.output
-    assert all(each["name"] for each in stats(owner, event)["ticketTypes"])
+    assert all(ticket_type["name"] for ticket_type in stats(owner, event)["ticketTypes"])
 
 
 def test_more_than_the_total_is_an_error_unless_overselling_is_allowed(
@@ -208,7 +208,7 @@ def test_a_ticket_can_change_its_type_and_its_holder(run: Run, owner: Client, ev
     run(HEADER + "A1,Weekend pass,Z,z@example.org,850,2026-10-01,\n")
     done = run(HEADER + "A1,Day ticket Saturday,Y,y@example.org,450,2026-10-02,\n")
     assert "1 updated" in done.output
-    sold = {each["name"]: each["sold"] for each in stats(owner, event)["ticketTypes"]}
+    sold = {ticket_type["name"]: ticket_type["sold"] for ticket_type in stats(owner, event)["ticketTypes"]}
     assert sold["Weekend pass"] == 0 and sold["Day ticket Saturday"] == 1
     assert_books_agree()
 
@@ -263,6 +263,6 @@ def test_imports_at_once_book_every_ticket_once(app: Flask, event: dict[str, Any
             )
 
     found = at_once(4, book)
-    assert sorted(each.created for each in found) == [0, 0, 0, 282] and tickets() == 282
-    assert sorted(each.unchanged for each in found) == [0, 282, 282, 282]
+    assert sorted(item.created for item in found) == [0, 0, 0, 282] and tickets() == 282
+    assert sorted(item.unchanged for item in found) == [0, 282, 282, 282]
     assert_books_agree()

@@ -90,7 +90,7 @@ def test_the_inventory_shows_price_and_places_at_once(client: Client) -> None:
 
     def shown() -> tuple[Any, ...]:
         found = data(client.get(path))["ticketTypes"][0]
-        return tuple(found[each] for each in ("phase", "priceMinor", "sold", "allocated", "available", "status"))
+        return tuple(found[name] for name in ("phase", "priceMinor", "sold", "allocated", "available", "status"))
 
     assert shown() == ("Early", 100, 0, 0, 40, "on_sale")
     move(day, 10, "public", "sold")

@@ -62,12 +62,12 @@ def deliver() -> None:
 def mails_to(email: str) -> list[dict[str, Any]]:
     """What was mailed to an address, newest first."""
     deliver()
-    return [each for each in mailbox.messages() if each["to"] == email]
+    return [message for message in mailbox.messages() if message["to"] == email]
 
 
 def newest_code(email: str) -> str:
     """The code in the newest mail to an address that has one."""
-    text = next(each["text"] for each in mails_to(email) if "code" in each["subject"])
+    text = next(item["text"] for item in mails_to(email) if "code" in item["subject"])
     found = re.search(r"\b(\d{3}) ?(\d{3})\b", text)
     assert found, "no code in the newest mail"
     RUN.add(found[1] + found[2])

@@ -32,10 +32,10 @@ class Block:
 
     def codes(self, number: int | None = None) -> list[str]:
         made = data(self.post("codes", **({} if number is None else {"count": number})), 201)
-        return [each["code"] for each in made["codes"]]
+        return [code["code"] for code in made["codes"]]
 
     def invite(self, *emails: str) -> list[dict[str, Any]]:
-        body = {"recipients": [{"name": each.partition("@")[0], "email": each} for each in emails]}
+        body = {"recipients": [{"name": email.partition("@")[0], "email": email} for email in emails]}
         found: list[dict[str, Any]] = data(self.post("invite", **body), 201)["invited"]
         return found
 

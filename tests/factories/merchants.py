@@ -35,7 +35,7 @@ def changed(caller: Client, **fields: Any) -> dict[str, Any]:
 
 def invited(owner: Client, event_id: str, *who: Account, **terms: Any) -> dict[str, Any]:
     """What inviting these merchants from the directory answers."""
-    body = {"merchantIds": [each.id for each in who], **terms}
+    body = {"merchantIds": [item.id for item in who], **terms}
     return data(owner.post(f"/api/events/{event_id}/directory-invites", body), 201)
 
 

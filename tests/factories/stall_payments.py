@@ -67,7 +67,7 @@ def reviews() -> list[tuple[str, str]]:
         "SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
         " WHERE resolved_at IS NULL"
     )
-    return [tuple(each) for each in found or []]
+    return [tuple(item) for item in found or []]
 
 
 def status_of(payment_id: str) -> str:

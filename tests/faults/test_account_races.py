@@ -85,7 +85,7 @@ def _difference(client: Client, operation: str, attempt: int) -> float:
         pair = [("known", email), ("unknown", f"nobody{attempt}-{number}@example.com")]
         for kind, address in pair if number % 2 else reversed(pair):
             took[kind].append(_timed(client, operation, address, f"127.{attempt + 2}.{number}"))
-    medians = [statistics.median(each) for each in took.values()]
+    medians = [statistics.median(item) for item in took.values()]
     return abs(medians[0] - medians[1]) - max(0.004, 0.08 * max(medians))
 
 

@@ -11,7 +11,7 @@ from tests.faults.suite.report import told
 from tests.faults.suite.servers import template
 from tests.faults.suite.trial import Settings, tried
 
-SEEDS = [int(each) for each in os.environ.get("FAULTS_SEEDS", "1,2,3").split(",")]
+SEEDS = [int(part) for part in os.environ.get("FAULTS_SEEDS", "1,2,3").split(",")]
 FEW = Settings(seconds=6, rate=25)
 
 

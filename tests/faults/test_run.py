@@ -36,7 +36,7 @@ def test_the_readmes_tour_works_as_it_stands(folder: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        codes = [each["shortMessage"] for each in answers]
+        codes = [response["shortMessage"] for response in answers]
         assert codes == ["SUCCESS"] * 5 + ["VALIDATION_FAILED", "SUCCESS", "SESSION_ENDED"], done.stdout
         assert answers[4]["data"]["emailVerified"] is True
         banner = service.log.read_text()

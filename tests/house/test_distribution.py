@@ -46,8 +46,8 @@ def told() -> dict[str, tuple[str, str]]:
 
 def tables() -> dict[str, Any]:
     discover()
-    mapped = [each for each in Base.registry.mappers if each.class_.__module__.startswith("app.")]
-    return {each.local_table.name: each.local_table for each in mapped}
+    mapped = [mapper for mapper in Base.registry.mappers if mapper.class_.__module__.startswith("app.")]
+    return {item.local_table.name: item.local_table for item in mapped}
 
 
 def test_every_table_has_its_place() -> None:
@@ -83,7 +83,7 @@ def test_what_stays_points_to_nothing_that_is_distributed() -> None:
     for name, table in tables().items():
         if place[name][0] not in DISTRIBUTED:
             there = {key.column.table.name for key in table.foreign_keys}
-            assert not [each for each in there if place[each][0] in DISTRIBUTED], name
+            assert not [item for item in there if place[item][0] in DISTRIBUTED], name
 
 
 def test_no_other_table_hides_an_event() -> None:

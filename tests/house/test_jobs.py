@@ -38,7 +38,7 @@ def test_every_job_is_enqueued_or_recurs() -> None:
         if called in ENQUEUE and call.args and isinstance(call.args[0], ast.Constant)
     }
     jobs.discover()
-    enqueued |= {each.ended for each in jobs._registry.values() if each.ended}
+    enqueued |= {item.ended for item in jobs._registry.values() if item.ended}
     idle = [
         kind
         for kind, job in jobs._registry.items()

@@ -14,8 +14,8 @@ ELSEWHERE = {
 
 def sends(source: str) -> bool:
     """Whether a module imports what sends a mail."""
-    imports = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.ImportFrom)]
-    return any((each.module, name.name) in SENDING for each in imports for name in each.names)
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return any((item.module, name.name) in SENDING for item in imports for name in item.names)
 
 
 SENDING = {("app.clients.mail", "send"), ("app.clients", "mail")}
@@ -24,10 +24,10 @@ SENDING = {("app.clients.mail", "send"), ("app.clients", "mail")}
 def test_only_one_way_leads_to_other_peoples_mailboxes() -> None:
     files = {str(path.relative_to(ROOT)): path for path in (ROOT / "app").rglob("*.py")}
     found = {name for name, path in files.items() if sends(path.read_text("utf-8"))}
-    assert {each for each in found if each.split("/")[1] not in TO_THE_ACCOUNT_ITSELF} == set(ELSEWHERE)
+    assert {item for item in found if item.split("/")[1] not in TO_THE_ACCOUNT_ITSELF} == set(ELSEWHERE)
 
 
 def test_the_table_of_mails_to_others_is_whole() -> None:
     page = (ROOT / "docs" / "security.md").read_text("utf-8")
-    kinds = {each.kind for each in registered() if each.to_others}
-    assert {each for each in kinds if f"| `{each}` |" not in page} == set()
+    kinds = {item.kind for item in registered() if item.to_others}
+    assert {kind for kind in kinds if f"| `{kind}` |" not in page} == set()

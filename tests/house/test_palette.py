@@ -103,7 +103,7 @@ def mail_pairs() -> Iterator[tuple[str, Pair]]:
     assert style
     light, dark = split(style[1])
     darkened = dict(rules(dark))
-    both = [(name, each | darkened.get(name, {})) for name, each in rules(light)]
+    both = [(name, item | darkened.get(name, {})) for name, item in rules(light)]
     for mode, found in (("light", rules(light)), ("dark", both)):
         yield from ((f"mail, {mode}", pair) for pair in pairs(found, {}))
 

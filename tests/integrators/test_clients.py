@@ -38,7 +38,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Any:
     import event_commerce
 
     yield event_commerce
-    for name in [each for each in sys.modules if each.startswith("event_commerce")]:
+    for name in [module for module in sys.modules if module.startswith("event_commerce")]:
         del sys.modules[name]
 
 
@@ -65,9 +65,9 @@ def test_every_generated_file_is_fresh(contract: Contract) -> None:
 
 def test_postman_has_every_operation_once(contract: Contract) -> None:
     collection = json.loads((files.FOLDER / "postman.json").read_text())
-    requests = [each["request"] for folder in collection["item"] for each in folder["item"]]
+    requests = [item["request"] for folder in collection["item"] for item in folder["item"]]
     found = [f"{it['method']} /{'/'.join(map(braced, it['url']['path']))}" for it in requests]
-    assert sorted(found) == sorted(each.title for each in contract.operations)
+    assert sorted(found) == sorted(operation.title for operation in contract.operations)
     for request in requests:
         if request.get("body", {}).get("mode") == "raw":
             json.loads(request["body"]["raw"])
@@ -86,8 +86,8 @@ def test_typescript_names_every_operation_and_only_what_it_declares(contract: Co
 
 def test_the_python_client_has_a_method_for_every_operation(contract: Contract) -> None:
     tree = ast.parse((files.FOLDER / "python" / "event_commerce" / "operations.py").read_text())
-    (cls,) = [each for each in tree.body if isinstance(each, ast.ClassDef)]
-    assert len({each.name for each in cls.body if isinstance(each, ast.FunctionDef)}) == len(contract.operations)
+    (cls,) = [item for item in tree.body if isinstance(item, ast.ClassDef)]
+    assert len({item.name for item in cls.body if isinstance(item, ast.FunctionDef)}) == len(contract.operations)
 
 
 def test_from_signing_up_to_being_discovered(app: Flask, base: str, library: Any) -> None:
@@ -107,7 +107,7 @@ def test_from_signing_up_to_being_discovered(app: Flask, base: str, library: Any
         cover_image_url=cover["url"],
         ticket_types=[{"name": "Weekend", "priceMinor": 85000, "quantity": 10}],
     )
-    assert [each["id"] for each in library.Client(base).discover(city="Windhoek")["events"]] == [made["id"]]
+    assert [event["id"] for event in library.Client(base).discover(city="Windhoek")["events"]] == [made["id"]]
     assert client.read_event(made["id"])["name"] == "River Nights"
     assert client.export_stock(made["id"]).startswith(b"\xef\xbb\xbf")
 

@@ -18,12 +18,12 @@ def test_a_bar_is_stocked_once(client: Client) -> None:
     festival = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
     path = f"/api/events/{festival['id']}/inventory"
     assert len(data(own.get(path))["items"]) == len(BAR)
-    assert {each["sku"] for each in data(own.get(f"{path}?lowStock=true"))["items"]} == {
+    assert {item["sku"] for item in data(own.get(f"{path}?lowStock=true"))["items"]} == {
         "BEE-002",
         "SOF-002",
         "CON-002",
     }
     assert len(data(own.post(f"{path}/reorder/apply", {"dryRun": True}))["orders"]) == 3
-    assert any(each["variance"] < 0 for each in data(own.get(f"{path}/variance"))["items"])
+    assert any(item["variance"] < 0 for item in data(own.get(f"{path}/variance"))["items"])
     assert data(own.get(f"{path}/reminder"))["enabled"]
     assert_adds_up()

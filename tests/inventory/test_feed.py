@@ -23,7 +23,7 @@ def stock(client: Client) -> Stock:
 def told(stock: Stock, position: str) -> tuple[list[tuple[str, str | None]], str]:
     found = feed.since(stock.event["id"], position)
     assert not found.resync
-    return [(each.kind, each.item_id) for each in found.changes], found.position
+    return [(change.kind, change.item_id) for change in found.changes], found.position
 
 
 def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: Client) -> None:
@@ -96,7 +96,7 @@ def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> N
 
     at_once(9, act)
     seen += told(stock, position)[0]
-    assert sorted(seen) == sorted(("moved", each["id"]) for each in items for _ in range(10))
+    assert sorted(seen) == sorted(("moved", item["id"]) for item in items for _ in range(10))
 
 
 def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
@@ -128,7 +128,7 @@ def test_a_commit_rings(stock: Stock, app: Flask) -> None:
         listener.autocommit = True
         listener.execute(f"LISTEN {CHANNEL}")
         data(stock.adjust(stock.item(), -1))
-        heard = [each.payload for each in listener.notifies(timeout=2, stop_after=2)]
+        heard = [notify.payload for notify in listener.notifies(timeout=2, stop_after=2)]
     assert heard == [stock.event["id"]] * 2
 
 

@@ -34,7 +34,7 @@ def test_a_partial_import_can_be_repeated_when_the_cause_is_removed(client: Clie
         stock.item(sku="A", onHand=2)
         item = stock.item(sku="B", onHand=50, reserved=20)
         first = data(stock.sheet(SHEET, mode="partial"))
-        assert counts(first) == (0, 1, 0) and [each["row"] for each in first["errors"]] == [3]
+        assert counts(first) == (0, 1, 0) and [error["row"] for error in first["errors"]] == [3]
         data(stock.adjust(item, -20, bucket="reserved"))
         expected = data(stock.sheet(SHEET, mode=mode, dryRun="true"))
         assert counts(expected) == (0, 1, 1)
@@ -60,7 +60,7 @@ def test_the_same_sheet_at_once_is_written_once(client: Client) -> None:
     stock = Stock(client)
     sheet = rows("A,Lager,1,1,1,5,0,0", "B,Bier,1,1,1,5,0,0")
     answers = at_once(4, lambda _: stock.sheet(sheet))
-    assert sorted(counts(data(each)) for each in answers) == [(0, 0, 2), (0, 0, 2), (0, 0, 2), (2, 0, 0)]
+    assert sorted(counts(data(response)) for response in answers) == [(0, 0, 2), (0, 0, 2), (0, 0, 2), (2, 0, 0)]
     assert_adds_up()
 
 

@@ -133,7 +133,7 @@ def test_a_list_says_of_an_item_what_the_item_says(stock: Stock) -> None:
 
 
 def test_the_longest_texts_fit_into_the_indexes(stock: Stock) -> None:
-    wide = {each.name: "𝌆" * each.longest for each in COLUMNS if each.kind == "text" and each.name != "sku"}
+    wide = {column.name: "𝌆" * column.longest for column in COLUMNS if column.kind == "text" and column.name != "sku"}
     item = stock.item(**wide, sku="𝌆" * 79 + "x", expiryDate="2027-02-03")
     words = " ".join(f"w{number}" for number in range(20))
     other = stock.item(name=f"{words} Ǆ", sku="ΐ" * 80, barcode="tail-of-the-name", storageLocation="ﷺ" * 80)

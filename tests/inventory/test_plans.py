@@ -45,7 +45,7 @@ def event(connection: psycopg.Connection[Any]) -> str:
     event, other = stock_event(connection, 1), stock_event(connection, 2)
     seed_items(connection, event, COUNT)
     seed_items(connection, other, COUNT // 10, first=COUNT)
-    rare = ", ".join(f"{each} = 'Zweites {each}'" for each in ("supplier", "category", "unit", "storage_location"))
+    rare = ", ".join(f"{item} = 'Zweites {item}'" for item in ("supplier", "category", "unit", "storage_location"))
     connection.execute(
         f"UPDATE inventory_item SET {rare}, reorder_level = 10000, expiry_date = '2026-01-01' WHERE sku = 'SKU-0012345'"
     )
@@ -105,7 +105,7 @@ QUESTIONS: list[tuple[dict[str, Any], int, int]] = [
     ({"on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
     ({"on_hand": Decimal(0)}, 2, 2 * FAR),
     ({"category": "beer", "on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
-    *(({each.attribute: Decimal("12345")}, 2 * FAR, 2 * FAR) for each in COLUMNS if each.kind in PLACES),
+    *(({column.attribute: Decimal("12345")}, 2 * FAR, 2 * FAR) for column in COLUMNS if column.kind in PLACES),
     ({"notes": "nothing"}, 2 * FAR, 2 * FAR),
     ({"image_url": "https://example.com/a.png"}, 2 * FAR, 2 * FAR),
 ]
@@ -147,22 +147,22 @@ def plans(connection: psycopg.Connection[Any], statement: Statement) -> Iterator
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
-    for each in plan.get("Plans", ()):
-        yield from nodes(each)
+    for item in plan.get("Plans", ()):
+        yield from nodes(item)
 
 
 def read(plan: dict[str, Any]) -> int:
     """How many items were read, those in vain included. Filters that stand above a scan read what it gives."""
-    items = [each for each in nodes(plan) if each.get("Relation Name") == "inventory_item"]
-    assert all(each["Node Type"] != "Seq Scan" for each in items), said(plan)
-    return round(sum(_read(each) for each in items if each.get("Index Name") != "pk_inventory_item"))
+    items = [node for node in nodes(plan) if node.get("Relation Name") == "inventory_item"]
+    assert all(item["Node Type"] != "Seq Scan" for item in items), said(plan)
+    return round(sum(_read(item) for item in items if item.get("Index Name") != "pk_inventory_item"))
 
 
 def said(plan: dict[str, Any], depth: int = 0) -> str:
     """A plan in a few words, for when it is not what it should be."""
-    what = [f"{plan[each]}" for each in ("Node Type", "Index Name", "Index Cond", "Filter") if each in plan]
+    what = [f"{plan[item]}" for item in ("Node Type", "Index Name", "Index Cond", "Filter") if item in plan]
     head = f"{' ' * depth}{' '.join(what)}: {plan['Actual Rows']} of {_read(plan)}, {plan['Plan Rows']} expected"
-    return "\n".join([head, *(said(each, depth + 1) for each in plan.get("Plans", ()))])
+    return "\n".join([head, *(said(item, depth + 1) for item in plan.get("Plans", ()))])
 
 
 def _read(node: dict[str, Any]) -> float:
@@ -171,7 +171,7 @@ def _read(node: dict[str, Any]) -> float:
 
 
 def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any], event: str) -> None:
-    assert {name for given, *_ in QUESTIONS for name in given} >= {each.attribute for each in COLUMNS}
+    assert {name for given, *_ in QUESTIONS for name in given} >= {column.attribute for column in COLUMNS}
     for (given, by_name, otherwise), sort in product(QUESTIONS, [sign + name for name in SORTS for sign in ("", "-")]):
         most = by_name if sort.endswith("name") else otherwise
         found = asked(event, given, sort)
@@ -188,8 +188,8 @@ def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any
             if str(pages.WHOLE) in statement[0]:
                 continue
             for plan in plans(connection, statement):
-                walks = [each for each in nodes(plan) if "Index Name" in each and each["Index Name"] not in POINTED_AT]
-                kinds = {each["Node Type"] for each in walks}
+                walks = [node for node in nodes(plan) if "Index Name" in node and node["Index Name"] not in POINTED_AT]
+                kinds = {walk["Node Type"] for walk in walks}
                 assert kinds == {"Index Only Scan"}, f"{q} {sort}\n{said(plan)}"
 
 

@@ -90,7 +90,7 @@ def test_sixteen_reorders_at_once_order_once(client: Client) -> None:
     stock = Stock(client)
     items = [stock.item(onHand=0, reorderLevel=5, parLevel=10, supplier=f"S{n % 2}") for n in range(6)]
     assert sum(at_once(16, lambda _: order(stock))) == 6
-    assert {stock.read(each)["onOrder"] for each in items} == {24}
+    assert {stock.read(item)["onOrder"] for item in items} == {24}
     assert number("SELECT count(*) FROM inventory_order_line") == 6
     assert_adds_up()
 

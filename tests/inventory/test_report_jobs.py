@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
         again = ask(stock)
         work_through(worker="test")
         other = data(stock.owner.get(f"{stock.path}/reports?jobId={again['jobId']}"))
-        first, second = (client.get(each["downloadUrl"]).get_data() for each in (done, other))
+        first, second = (client.get(item["downloadUrl"]).get_data() for item in (done, other))
         assert first == second and first.rstrip().endswith(b"%%EOF")
 
 

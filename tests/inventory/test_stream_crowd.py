@@ -82,8 +82,8 @@ def _answers(service: Web) -> float:
 def _all_told(crowd: list[Listening]) -> float:
     """The seconds until each has something to read."""
     began, waiting = time.monotonic(), selectors.DefaultSelector()
-    for each in crowd:
-        waiting.register(each.socket, selectors.EVENT_READ)
+    for item in crowd:
+        waiting.register(item.socket, selectors.EVENT_READ)
     while waiting.get_map():
         found = waiting.select(10)
         assert found, "somebody was not told"

@@ -37,14 +37,14 @@ def stock(client: Client) -> Stock:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_nothing_is_lost_and_nothing_told_twice(service: Web, stock: Stock, seed: int) -> None:
     followed = _followed(Following(service, f"{stock.path}/stream", stock.owner.headers), stock, seed)
-    assert [each["seq"] for each in _by_seq(followed)] == _all_changes()
+    assert [item["seq"] for item in _by_seq(followed)] == _all_changes()
     assert followed.names.count("snapshot") == 1 and followed.names.count("resync") == 0
     movements = defaultdict(list)
     for each in followed.seen:
         if "movement" in each:
             movements[each["itemId"]].append(each["movement"])
     for item in stock.items():
-        told = [each["onHandAfter"] for each in movements[item["id"]]]
+        told = [movement["onHandAfter"] for movement in movements[item["id"]]]
         assert told == list(range(999, 999 - len(told), -1)), "each item's changes come in their order"
         assert item["onHand"] == (told or [1000])[-1]
 
@@ -58,7 +58,7 @@ def test_without_the_id_changes_are_lost(service: Web, stock: Stock) -> None:
             self.position = ""
 
     followed = _followed(Forgetful(service, f"{stock.path}/stream", stock.owner.headers), stock, 1)
-    assert [each["seq"] for each in _by_seq(followed)] != _all_changes()
+    assert [item["seq"] for item in _by_seq(followed)] != _all_changes()
 
 
 def _followed(follower: Following, stock: Stock, seed: int) -> Following:
@@ -102,7 +102,7 @@ def _settled(follower: Following) -> None:
 
 
 def _by_seq(follower: Following) -> list[dict[str, int]]:
-    return sorted(follower.seen, key=lambda each: int(each["seq"]))
+    return sorted(follower.seen, key=lambda item: int(item["seq"]))
 
 
 def _all_changes() -> list[int]:

@@ -75,12 +75,12 @@ def test_streams_hold_no_thread_and_no_connection_but_one(app: Flask, stock: Sto
     """Two threads in all, and five streams: with a thread for each nothing else would be answered."""
     with kept_open() as folder, web(app, folder, WEB_WORKERS="1", WEB_THREADS="2") as service:
         open_ones = [listen(service, stock) for _ in range(5)]
-        for each in open_ones:
-            each.snapshot()
+        for open_one in open_ones:
+            open_one.snapshot()
         assert all(call(f"http://127.0.0.1:{service.port}/ready", timeout=2)[0] == 200 for _ in range(10))
         wait_until(lambda: connections(app)[0] == 1, 5)
-        for each in open_ones:
-            each.close()
+        for open_one in open_ones:
+            open_one.close()
         wait_until(lambda: connections(app)[0] == 0, 5)
 
 
@@ -98,22 +98,22 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
     five = [listen(service, stock) for _ in range(5)]
     for pid in service.workers:
         os.kill(pid, signal.SIGKILL)
-    for each in five:
+    for item in five:
         with pytest.raises((*CUT, AssertionError)):
             while True:
-                assert each.next(10)
+                assert item.next(10)
     wait_until(lambda: call(f"http://127.0.0.1:{service.port}/health")[0] == 200, 20)
     assert listen(service, stock).snapshot()
 
 
 def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
     admins = [account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
-    tokens = [sign_in(client, each.email) for each in admins]
+    tokens = [sign_in(client, admin.email) for admin in admins]
     gone, stays, demoted = (
-        service.listen(f"{stock.path}/stream", {"Authorization": f"Bearer {each['accessToken']}"}) for each in tokens
+        service.listen(f"{stock.path}/stream", {"Authorization": f"Bearer {token['accessToken']}"}) for token in tokens
     )
-    for each in (gone, stays, demoted):
-        position = each.snapshot()
+    for item in (gone, stays, demoted):
+        position = item.snapshot()
     began = time.monotonic()
     assert client.post("/api/auth/logout", {"refreshToken": tokens[0]["refreshToken"]}).status_code == 200
     with transaction() as session:
@@ -131,11 +131,11 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
 def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
     with kept_open() as folder, web(app, folder) as service:
         open_ones = [listen(service, stock) for _ in range(4)]
-        for each in open_ones:
-            each.snapshot()
+        for open_one in open_ones:
+            open_one.snapshot()
         began = time.monotonic()
         service.process.send_signal(signal.SIGTERM)
-        assert [each.next(5) for each in open_ones] == [None] * 4, "each answer ends as it should"
+        assert [open_one.next(5) for open_one in open_ones] == [None] * 4, "each answer ends as it should"
         timely(time.monotonic() - began < 2)
         service.process.wait(10)
 
@@ -155,7 +155,7 @@ def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> No
         follower.cut()
         follower.join(10)
     assert follower.names.count("snapshot") == 1 and follower.begun > 1
-    assert [each["movement"]["onHandAfter"] for each in follower.seen] == list(range(999, 979, -1))
+    assert [item["movement"]["onHandAfter"] for item in follower.seen] == list(range(999, 979, -1))
 
 
 def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
@@ -171,8 +171,8 @@ def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
 
 def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock) -> None:
     slow, quick = (service.listen(f"{stock.path}/stream", stock.owner.headers, window=4096) for _ in range(2))
-    for each in (slow, quick):
-        each.snapshot()
+    for item in (slow, quick):
+        item.snapshot()
     wide = "ø" * 600
     for turn in range(6):
         lines = [f"S-{n:03},Item {turn},1,1,1,{turn + 1},0,0,{wide}" for n in range(300)]

@@ -65,7 +65,7 @@ def test_a_page_costs_the_same_among_a_hundred_thousand(app: Flask, client: Clie
     owner_account = account("organiser")
     made = event(signed_in(client, owner_account))
     caller = _caller(owner_account)
-    costs: dict[str, list[int]] = {str(each): [] for each in FILTERS}
+    costs: dict[str, list[int]] = {str(filter_): [] for filter_ in FILTERS}
     for low, high in ((1, 1_000), (1_001, 100_000)):
         seed(low, high)
         for filters in FILTERS:

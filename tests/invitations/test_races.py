@@ -47,10 +47,10 @@ def test_accepting_by_many_at_once_takes_part_once(client: Client) -> None:
     owner, me = signed_in(client, owner_account), signed_in(client, who)
     invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
     answers = at_once(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
-    assert {each.status_code for each in answers} == {200}
-    assert len({each.get_json()["data"]["version"] for each in answers}) == 1
+    assert {response.status_code for response in answers} == {200}
+    assert len({response.get_json()["data"]["version"] for response in answers}) == 1
     assert count("SELECT count(*) FROM participation") == 1
-    assert [each["subject"] for each in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
+    assert [item["subject"] for item in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
 
 
 ENDS = {
@@ -152,7 +152,7 @@ def test_the_same_merchants_invited_by_many_at_once_are_invited_once(client: Cli
     made = event(owner)
     at_once(8, lambda number: invited(owner, made["id"], *(who if number % 2 else who[::-1])))
     assert count("SELECT count(*) FROM event_invite") == 6
-    assert all(len(mails_to(each.email)) == 1 for each in who)
+    assert all(len(mails_to(item.email)) == 1 for item in who)
 
 
 @pytest.mark.control

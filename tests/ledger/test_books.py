@@ -57,7 +57,7 @@ def test_a_transaction_that_does_not_sum_to_zero_does_not_commit(owner: str) -> 
 def test_one_statement_moves_money(owner: str) -> None:
     with statements() as seen:
         assert posted(HOLD, "h1", owner, {BALANCE: -400, HELD: 400}) == Balances(600, 400)
-    assert len([each for each in seen if "ledger" in each]) == 1
+    assert len([item for item in seen if "ledger" in item]) == 1
     assert posted(PAYOUT, "h1", owner, {HELD: -400, CLEARING: 400}) == Balances(600, 0)
     assert list(verified()) == []
 
@@ -112,7 +112,9 @@ def test_a_period_adds_up_from_its_opening(app: Flask, owner: str) -> None:
     posted(SETTLEMENT, "more", owner, {PLATFORM: -50, BALANCE: 50})
     late = period(owner, middle, middle + timedelta(days=1))
     assert late.opening == Balances(600, 400) and late.closing == Balances(650, 0)
-    moved: list[tuple[str, Any]] = [(each.kind, (each.amount_minor, each.balance_minor)) for each in late.movements]
+    moved: list[tuple[str, Any]] = [
+        (movement.kind, (movement.amount_minor, movement.balance_minor)) for movement in late.movements
+    ]
     assert moved == [(PAYOUT, (-400, 600)), (SETTLEMENT, (50, 650))]
     early = period(owner, middle - timedelta(days=1), middle)
     assert early.opening == Balances(0, 0) and early.closing == Balances(600, 400)

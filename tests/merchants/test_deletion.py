@@ -74,7 +74,7 @@ def test_no_address_of_who_has_left_stays_in_ended_work(client: Client) -> None:
     who = merchant_account()
     data(signed_in(client, who).post(DELETE, GO))
     work()
-    assert [each["subject"] for each in mails_to(who.email)] == ["Your business is deleted"]
+    assert [item["subject"] for item in mails_to(who.email)] == ["Your business is deleted"]
     old_job(who)
     told = "SELECT count(*) FROM outbox WHERE kind LIKE 'merchants.%' AND state = 'done'"
     assert (scalar(told), scalar(f"{told} AND payload = '{{}}'")) == (3, 3)
@@ -115,7 +115,7 @@ def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client
     work()
     old_job(who, erased_at="2030-01-01T00:00:00+00:00")
     assert (scalar(SEALED, id=before["id"]), scalar(SEALED, id=after["id"])) == (False, True)
-    assert [each["name"] for each in crew_of(me, path)] == [each["name"] for each in crew] == ["Selma", "Maria"]
+    assert [item["name"] for item in crew_of(me, path)] == [item["name"] for item in crew] == ["Selma", "Maria"]
     assert scalar(FORMER) == 2, "Selma and Jonas of the old crew"
     assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "pending"
 

@@ -28,7 +28,7 @@ def test_a_payout_that_comes_back_after_the_deletion_is_given_to_operators(clien
         work()
         told = data(me.post(DELETE, GO))
         assert told["moneyMayReturnUntil"] is not None
-        farewell = next(each for each in mails_to(email) if "deleted" in each["subject"])
+        farewell = next(item for item in mails_to(email) if "deleted" in item["subject"])
         assert who.id in farewell["text"] and "send your last payout back" in farewell["text"]
         sink.truth[made["id"]] = TransferOutcome.RETURNED
         later()
@@ -40,7 +40,7 @@ def test_a_payout_that_comes_back_after_the_deletion_is_given_to_operators(clien
     (mail,) = mails_to(operator.email)
     assert made["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
     assert mails_to(reader.email) == []
-    assert not [each for each in mails_to(email) if "came back" in each["subject"]]
+    assert not [item for item in mails_to(email) if "came back" in item["subject"]]
     lawful()
 
 
@@ -59,7 +59,7 @@ def test_a_bounce_and_a_deletion_at_once_never_strand_money_silently(app: Flask,
                 return recording.record(payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
 
         _, left = at_once(2, act)
-        reviewed = [each.review.reference for each in operating.open_reviews()]
+        reviewed = [review.review.reference for review in operating.open_reviews()]
         assert left in (200, 409) and (made["id"] in reviewed) == (left == 200)
     lawful()
 

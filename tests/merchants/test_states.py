@@ -30,7 +30,7 @@ def test_sixteen_pauses_at_once_make_one_row_and_one_mail(client: Client) -> Non
     who = merchant_account()
     me = signed_in(client, who)
     assert set(at_once(16, lambda _: me.post("/api/merchants/me/pause").status_code)) == {200}
-    assert [each["subject"] for each in mails_to(who.email)] == ["Your business is paused"]
+    assert [item["subject"] for item in mails_to(who.email)] == ["Your business is paused"]
     assert db.session.execute(text("SELECT status, version FROM merchant")).all() == [("paused", 1)]
 
 

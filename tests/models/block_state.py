@@ -72,12 +72,12 @@ class BlockState:
     def record_claim(self, block: Block, answer: dict[str, Any], via: str) -> None:
         number = len(self.claims)
         slots = answer["slots"]
-        for each in slots:
-            assert each["code"] not in self.codes, "no code is ever given out twice"
-            self.codes.append(each["code"])
-            place = Place(block, each["slotId"], each["code"], answer["email"], number, via)
+        for slot in slots:
+            assert slot["code"] not in self.codes, "no code is ever given out twice"
+            self.codes.append(slot["code"])
+            place = Place(block, slot["slotId"], slot["code"], answer["email"], number, via)
             self.places[place.slot_id] = place
-        ids = [each["slotId"] for each in slots]
+        ids = [slot["slotId"] for slot in slots]
         self.claims[ids[0], 1] = Claim(number, answer["email"], ids, answer["delivery"])
 
     def record_rename(self, place: Place, answer: dict[str, Any]) -> None:
@@ -93,45 +93,45 @@ class BlockState:
     def end_slot(self, slot_id: str) -> None:
         if slot_id in self.places:
             self.places[slot_id].status = "ended"
-        for each in self.invitations:
-            if each.slot_id == slot_id:
-                each.state = "ended"
+        for invitation in self.invitations:
+            if invitation.slot_id == slot_id:
+                invitation.state = "ended"
 
     def alive(self, via: str | None = None) -> list[Place]:
-        return [each for each in self.places.values() if each.status != "ended" and via in (None, each.via)]
+        return [place for place in self.places.values() if place.status != "ended" and via in (None, place.via)]
 
     def parties(self) -> list[Claim]:
         """Claims of several places."""
-        return [each for each in self.claims.values() if len(each.slot_ids) > 1]
+        return [claim for claim in self.claims.values() if len(claim.slot_ids) > 1]
 
     def party_of(self, place: Place) -> list[Place]:
         """Those who are still outside of the places that came with this one."""
-        return [each for each in self.alive() if each.claim == place.claim and each.status == "claimed"]
+        return [item for item in self.alive() if item.claim == place.claim and item.status == "claimed"]
 
     def deliver(self, row: Any) -> None:
         """Lets one mail leave, and holds it against what is its guest's at this moment."""
         slot_id, generation = row.payload["slot_id"], row.payload["generation"]
         if row.kind == "allocations.ticket":
             claim = self.claims[slot_id, generation]
-            self._deliver_tickets(row.id, claim, [self.places[each] for each in claim.slot_ids])
+            self._deliver_tickets(row.id, claim, [self.places[slot_id] for slot_id in claim.slot_ids])
             return
-        invitation = next(each for each in self.invitations if each.slot_id == slot_id)
+        invitation = next(invitation for invitation in self.invitations if invitation.slot_id == slot_id)
         assert invitation.email is not None
         mail = _leave(row.id, invitation.email)
         assert (mail is not None) == (invitation.state == "open" and not self.closed)
         assert mail is None or invitation.token in mail["text"]
 
     def _deliver_tickets(self, row_id: int, claim: Claim, places: list[Place]) -> None:
-        own = [each for each in places if each.status != "ended" and each.claim == claim.number]
+        own = [place for place in places if place.status != "ended" and place.claim == claim.number]
         mail = _leave(row_id, claim.email)
         assert (mail is not None) == bool(own), f"{len(own)} places are still the guest's"
         if mail is None:
             return
-        shown = {each for each in CODE.findall(mail["text"] + mail["html"]) if each in self.codes}
-        codes = [each.code for each in own]
+        shown = {item for item in CODE.findall(mail["text"] + mail["html"]) if item in self.codes}
+        codes = [item.code for item in own]
         assert shown == set(codes if claim.delivery == "e_ticket" else codes[:1])
-        for each in own:
-            each.mailed = True
+        for item in own:
+            item.mailed = True
 
 
 def waiting_mails() -> list[Any]:

@@ -245,10 +245,10 @@ class AddressOwnership(RuleBasedStateMachine):
     def nobody_acts_in_an_account_of_the_other(self) -> None:
         db.session.remove()
         for who in ("owner", "attacker"):
-            ids = [each["refreshToken"].partition(".")[0] for each in self.actor(who).sessions]
+            ids = [session["refreshToken"].partition(".")[0] for session in self.actor(who).sessions]
             with transaction() as session:
                 acting_in = session.execute(text(ACTING_IN), {"ids": ids, "email": ADDRESS}).scalars().all()
-            others = [each for each in acting_in if self.made_by[each] not in (who, "both")]
+            others = [item for item in acting_in if self.made_by[item] not in (who, "both")]
             assert others == [], f"{who} acts in an account of the other"
 
     @invariant()
@@ -273,7 +273,7 @@ class AddressOwnership(RuleBasedStateMachine):
             if self.owner.post("/api/auth/password-reset/request", {"email": ADDRESS}).status_code == 200:
                 break
         texts = [mail["text"] for mail in mails_to(ADDRESS)]
-        link = next(filter(None, (re.search(r"/reset-password/link/(\S+)", each) for each in texts)))
+        link = next(filter(None, (re.search(r"/reset-password/link/(\S+)", item) for item in texts)))
         assert self.complete(link[1]) == 200
         assert self.owner.log_in().status_code == 200
         found = self.holder()

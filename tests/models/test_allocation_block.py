@@ -48,7 +48,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         first = block(self.client, owner=organiser(self.client), quantity=8, total=40)
         self.blocks = [first, another(first, quantity=8)]
         self.state = BlockState()
-        self.allocators = [each.allocator() for each in self.blocks]
+        self.allocators = [item.allocator() for item in self.blocks]
         self.scans = 0
 
     def given(self, response: Any, status: int = 200) -> dict[str, Any] | None:
@@ -65,17 +65,17 @@ class AllocationBlocks(RuleBasedStateMachine):
     def make_codes(self, chosen: int, count: int) -> None:
         made = self.blocks[chosen % 2]
         answer = self.given(made.post("codes", count=count), 201)
-        for each in answer["codes"] if answer else ():
-            assert each["code"] not in self.state.codes
-            self.state.codes.append(each["code"])
-            self.state.invitations.append(Invitation(made, each["slotId"], each["code"]))
+        for code in answer["codes"] if answer else ():
+            assert code["code"] not in self.state.codes
+            self.state.codes.append(code["code"])
+            self.state.invitations.append(Invitation(made, code["slotId"], code["code"]))
 
     @rule(chosen=which)
     def invite(self, chosen: int) -> None:
         made, email = self.blocks[chosen % 2], self.state.new_email()
         answer = self.given(made.post("invite", name="Anna", email=email), 201)
-        for each in answer["invited"] if answer else ():
-            self.state.invitations.append(Invitation(made, each["slotId"], token_in(each), email))
+        for item in answer["invited"] if answer else ():
+            self.state.invitations.append(Invitation(made, item["slotId"], token_in(item), email))
 
     @rule(chosen=which)
     def remind(self, chosen: int) -> None:
@@ -125,7 +125,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     def rename(self, chosen: int) -> None:
         """Of a party first, as long as there is one."""
         handed_out = self.state.alive("allocator")
-        places = [each for each in handed_out if len(self.state.party_of(each)) > 1] or handed_out
+        places = [item for item in handed_out if len(self.state.party_of(item)) > 1] or handed_out
         place = places[chosen % len(places)]
         answer = self.change(place, "rename", name="Maria", email=self.state.new_email())
         if answer is not None:
@@ -151,7 +151,7 @@ class AllocationBlocks(RuleBasedStateMachine):
 
     def slot(self, chosen: int, *statuses: str) -> tuple[Block, dict[str, Any]] | None:
         for made in (self.blocks[chosen % 2], self.blocks[(chosen + 1) % 2]):
-            found = [each for each in made.now()["slots"] if each["status"] in statuses]
+            found = [slot for slot in made.now()["slots"] if slot["status"] in statuses]
             if found:
                 return made, found[chosen % len(found)]
         return None
@@ -172,8 +172,8 @@ class AllocationBlocks(RuleBasedStateMachine):
     def release(self, chosen: int, count: int) -> None:
         made = self.blocks[chosen % 2]
         data(made.post("release-unused", quantity=count))
-        for each in made.now(status="released")["slots"]:
-            self.state.end_slot(each["id"])
+        for slot in made.now(status="released")["slots"]:
+            self.state.end_slot(slot["id"])
 
     @rule(chosen=which, count=few)
     def move(self, chosen: int, count: int) -> None:
@@ -220,11 +220,11 @@ class AllocationBlocks(RuleBasedStateMachine):
     def _scan(self, code: str, count: int | None, again: bool = False) -> None:
         made = self.blocks[0]
         rows = data(made.owner.get(f"{made.events}/will-call", query_string={"q": code}))["slots"]
-        place = next((each for each in self.state.alive() if each.code == code), None)
+        place = next((item for item in self.state.alive() if item.code == code), None)
         if place is None:
             assert rows == [], "a code that ended, or that only claims, admits nobody"
             return
-        assert [(each["slotId"], each["email"]) for each in rows] == [(place.slot_id, place.email)]
+        assert [(row["slotId"], row["email"]) for row in rows] == [(place.slot_id, place.email)]
         self.scans += 1
         sent = {"nonce": f"scan-{self.scans}", "count": count}
         answer = made.admit(place.slot_id, **sent)
@@ -235,7 +235,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     def _check_admission(self, place: Place, count: int | None, answer: Any) -> None:
         outside = self.state.party_of(place)
         if count is None:
-            outside = [each for each in outside if each is place]
+            outside = [item for item in outside if item is place]
         wanted = count or 1
         if not outside:
             assert refusal(answer) == (409, "ALREADY_ADMITTED")
@@ -243,10 +243,10 @@ class AllocationBlocks(RuleBasedStateMachine):
             assert refusal(answer) == (409, "PARTY_TOO_SMALL")
         else:
             admitted = set(data(answer)["slotIds"])
-            assert len(admitted) == wanted and admitted <= {each.slot_id for each in outside}
+            assert len(admitted) == wanted and admitted <= {item.slot_id for item in outside}
             assert place.status == "admitted" or place.slot_id in admitted
-            for each in outside:
-                each.status = "admitted" if each.slot_id in admitted else each.status
+            for item in outside:
+                item.status = "admitted" if item.slot_id in admitted else item.status
 
     @rule(chosen=which, count=st.one_of(st.none(), few))
     def scan_place_that_is_not_claimed(self, chosen: int, count: int | None) -> None:
@@ -263,7 +263,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     def places_are_as_they_should_be(self) -> None:
         inside = {row.id: row[1:] for row in db.session.execute(CLAIMED)}
         release()
-        assert inside == {each.slot_id: (each.status, each.code, each.email) for each in self.state.alive()}
+        assert inside == {item.slot_id: (item.status, item.code, item.email) for item in self.state.alive()}
         assert len(inside) <= 16
 
     def teardown(self) -> None:

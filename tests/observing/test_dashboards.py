@@ -25,7 +25,7 @@ SELECTOR = re.compile(r"(commerce_\w+)(\{[^}]*\})?")
 
 def questions() -> Iterator[tuple[str, str]]:
     for panel in PANELS:
-        yield from ((panel["title"], each["expr"]) for each in panel["targets"])
+        yield from ((panel["title"], target["expr"]) for target in panel["targets"])
     yield from ((rule["alert"], rule["expr"]) for rule in RULES)
 
 
@@ -44,7 +44,7 @@ def test_every_question_is_about_metrics_that_exist(application: Flask, title: s
     for _, braces in asked:
         assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", braces)) <= labels, question
     for given in re.findall(r"\bby \(([^)]*)\)", question):
-        assert {each.strip() for each in given.split(",")} <= labels | PROMETHEUS_OWN, question
+        assert {part.strip() for part in given.split(",")} <= labels | PROMETHEUS_OWN, question
     assert question.count("(") == question.count(")") and question.count("{") == question.count("}")
 
 
@@ -81,7 +81,7 @@ def test_the_dashboard_is_one_that_grafana_takes() -> None:
     for panel in PANELS:
         assert panel["type"] in ("timeseries", "stat")
         assert panel["title"] and panel["fieldConfig"]["defaults"]["unit"]
-        assert all(each["datasource"]["uid"] == "${datasource}" for each in panel["targets"])
+        assert all(target["datasource"]["uid"] == "${datasource}" for target in panel["targets"])
 
 
 def test_every_metric_is_on_the_dashboard_or_says_why(application: Flask) -> None:

@@ -24,7 +24,7 @@ from tests.observing.ward import STRONG, found
 
 
 def test_sound_settings_are_ok(settings: Settings) -> None:
-    assert {each.state for each in environment.findings(settings)} == {OK}
+    assert {finding.state for finding in environment.findings(settings)} == {OK}
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_the_command_succeeds_with_warnings(app: Flask) -> None:
     run = app.test_cli_runner().invoke(args=["doctor", "--json"])
     answer = json.loads(run.output)
     assert (run.exit_code, answer["ok"]) == (0, True), run.output
-    assert {each["state"] for each in answer["findings"]} == {OK, WARN}
-    assert {each["about"] for each in answer["findings"]} >= {
+    assert {finding["state"] for finding in answer["findings"]} == {OK, WARN}
+    assert {finding["about"] for finding in answer["findings"]} >= {
         "settings",
         "secrets",
         "address",
@@ -133,5 +133,5 @@ def test_settings_that_start_nothing_are_told_one_by_one(tmp_path: Path) -> None
         [sys.executable, "-m", "app.doctor", "--json"], env=environment, capture_output=True, text=True, timeout=60
     )
     assert run.returncode == 1, run.stderr
-    told = [each["says"].split(":")[0] for each in json.loads(run.stdout)["findings"]]
+    told = [finding["says"].split(":")[0] for finding in json.loads(run.stdout)["findings"]]
     assert {"SECRET_KEY", "DATABASE_URL", "REDIS_URL", "PAYRAIL_MODE"} <= set(told)

@@ -107,7 +107,7 @@ def test_nobody_works(settings: Settings) -> None:
 def test_everybody_works(settings: Settings) -> None:
     heartbeat.beat(heartbeat.RELAY)
     heartbeat.beat("worker:a:1")
-    assert {each.state for each in work.findings(settings)} == {OK}
+    assert {finding.state for finding in work.findings(settings)} == {OK}
 
 
 def test_a_relay_that_has_stopped(settings: Settings) -> None:

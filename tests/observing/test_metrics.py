@@ -48,7 +48,7 @@ def value(page: str, series: str) -> float:
 def test_what_has_no_labels_is_told_before_anybody_counts(client: Client) -> None:
     """Between nothing and one Prometheus sees no rise; between nought and one it does."""
     page = read(client)
-    plain = {each.name for each in Metric.catalogue.values() if each.stored and not each.labels}
+    plain = {item.name for item in Metric.catalogue.values() if item.stored and not item.labels}
     assert {"commerce_database_pool_timeouts_total", "commerce_log_lines_lost_total"} <= plain
     assert not [name for name in plain if not re.search(rf"^{name} \S+$", page, re.M)]
 
@@ -134,7 +134,7 @@ def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
         connection.execute(text("INSERT INTO heartbeat VALUES ('worker:b:2', now() - interval '5 min')"))
     page = read(client)
     assert value(page, "commerce_workers_alive") == 1
-    ages = [value(page, f'commerce_heartbeat_age_seconds{{process="{each}"}}') for each in ("worker", "relay")]
+    ages = [value(page, f'commerce_heartbeat_age_seconds{{process="{name}"}}') for name in ("worker", "relay")]
     timely(max(ages) < 5, ages)
 
 

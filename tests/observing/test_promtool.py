@@ -36,7 +36,7 @@ def test_every_alert_rings_when_it_should_and_not_on_a_healthy_day() -> None:
 def test_every_alert_has_a_case_in_which_it_rings_and_one_in_which_it_does_not() -> None:
     cases = [case for group in yaml.safe_load(CASES.read_text())["tests"] for case in group["alert_rule_test"]]
     for rings in (True, False):
-        assert {each["alertname"] for each in cases if bool(each["exp_alerts"]) is rings} == {
+        assert {case["alertname"] for case in cases if bool(case["exp_alerts"]) is rings} == {
             rule["alert"] for rule in RULES
         }
 
@@ -57,9 +57,9 @@ def test_rules_that_never_ring_would_be_noticed(tmp_path: Path) -> None:
 
 def test_prometheus_reads_every_question_of_the_dashboard(tmp_path: Path) -> None:
     """As rules that record, for there is no Grafana here; what it puts in for the interval stands in for it."""
-    asked = [each["expr"].replace("$__rate_interval", "1m") for panel in PANELS for each in panel["targets"]]
-    assert asked and not any("$" in each for each in asked)
-    rules = [{"record": f"panel:question:{number}", "expr": each} for number, each in enumerate(asked)]
+    asked = [target["expr"].replace("$__rate_interval", "1m") for panel in PANELS for target in panel["targets"]]
+    assert asked and not any("$" in item for item in asked)
+    rules = [{"record": f"panel:question:{number}", "expr": item} for number, item in enumerate(asked)]
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
     sound("check", "rules", tmp_path / "rules.yml")
 

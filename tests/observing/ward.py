@@ -14,8 +14,8 @@ STRONG = "kN3-vq8Zr_Lw0sXyB5tGhJ2mPd7cFaUe"
 def found(part: ModuleType, settings: Settings, about: str, state: str) -> str:
     """The sentences about that in that state; every one that is not well says what to do."""
     made: list[Finding] = list(part.findings(settings))
-    assert all(each.state == OK or each.do for each in made)
-    told = [each.says for each in made if (each.about, each.state) == (about, state)]
+    assert all(item.state == OK or item.do for item in made)
+    told = [item.says for item in made if (item.about, item.state) == (about, state)]
     assert told, made
     return " ".join(told)
 

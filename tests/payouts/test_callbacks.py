@@ -116,7 +116,7 @@ def test_whatever_is_said_the_end_is_the_rails_truth(client: Client, seed: int) 
         payouts = [requested(me) for _ in range(5)]
         work()
         sink.answer = None
-        truths = dict(zip((each["id"] for each in payouts), chance.sample(TRUTHS, 5), strict=True))
+        truths = dict(zip((payout["id"] for payout in payouts), chance.sample(TRUTHS, 5), strict=True))
         events = [
             said(chance.choice(payouts), chance.choice(WORDS), id=f"evt-{chance.randrange(70)}") for _ in range(EVENTS)
         ]

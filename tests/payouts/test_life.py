@@ -91,7 +91,7 @@ class Lives(RuleBasedStateMachine):
         password=st.sampled_from([PASSWORD, PASSWORD, None]),
     )
     def request(self, who: int, amount: int, days: int | None, wallet: str, password: str | None) -> Any:
-        known = any(self._status(each) == "paid" for each in self._to(who, wallet))
+        known = any(self._status(item) == "paid" for item in self._to(who, wallet))
         when = {"mode": "now"} if days is None else {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days)}
         try:
             made = actions.request_payout(
@@ -139,12 +139,12 @@ class Lives(RuleBasedStateMachine):
         if payout is None:
             return
         who, _ = self.made[payout]
-        rest = [each for each in self._to(who, self.wallets[payout]) if each == payout or each in self.new]
-        rest = [each for each in rest if self._status(each) in ("requested", "scheduled")]
+        rest = [item for item in self._to(who, self.wallets[payout]) if item == payout or item in self.new]
+        rest = [item for item in rest if self._status(item) in ("requested", "scheduled")]
         assert actions.stop_payouts(payout) == len(rest)
-        for each in rest:
-            self.available[who] += self.made[each][1]
-            assert self._status(each) == "cancelled"
+        for item in rest:
+            self.available[who] += self.made[item][1]
+            assert self._status(item) == "cancelled"
 
     @rule(payout=payouts)
     def cancel_anothers(self, payout: str | None) -> None:
@@ -214,7 +214,7 @@ class Lives(RuleBasedStateMachine):
                 assert net == LEGS[status] * amount
 
     def _to(self, who: int, wallet: str) -> list[str]:
-        return [each for each, to in self.wallets.items() if to == wallet and self.made[each][0] == who]
+        return [item for item, to in self.wallets.items() if to == wallet and self.made[item][0] == who]
 
     def _status(self, payout: str) -> str:
         db.session.remove()

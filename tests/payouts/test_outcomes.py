@@ -38,7 +38,7 @@ UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED
 
 
 def reviews() -> list[tuple[str, str]]:
-    return [(each.review.kind, each.review.reference) for each in operating.open_reviews()]
+    return [(review.review.kind, review.review.reference) for review in operating.open_reviews()]
 
 
 def told(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
@@ -82,7 +82,7 @@ def test_it_is_asked_after_ten_seconds_half_a_minute_and_ever_more_rarely(app: F
     assert asked[: len(ASK_AT)] == list(ASK_AT)
     gaps = [after - before for before, after in zip(asked, asked[1:], strict=False)]
     assert max(gaps) == timedelta(minutes=15)
-    assert all(each <= timedelta(seconds=60) for each in gaps[:3])
+    assert all(gap <= timedelta(seconds=60) for gap in gaps[:3])
 
 
 def test_what_the_rail_surely_does_not_know_is_sent_again_under_the_same_reference(client: Client) -> None:
@@ -206,7 +206,7 @@ def test_paid_and_bounced_before_anybody_asked_takes_both_steps(client: Client) 
     with rail_of(Sink(first=RETURNED)):
         made = requested(me)
         work()
-    assert [each["status"] for each in read(me, made)["history"]][-2:] == ["paid", "returned"]
+    assert [item["status"] for item in read(me, made)["history"]][-2:] == ["paid", "returned"]
     assert money(me) == (5000, 0)
     lawful()
 

@@ -43,7 +43,7 @@ def run() -> Run:
 
 
 def codes(answers: list[Any]) -> Counter[str]:
-    return Counter(each.get_json()["shortMessage"] for each in answers)
+    return Counter(response.get_json()["shortMessage"] for response in answers)
 
 
 def spend_at_once(client: Client) -> tuple[Counter[str], Client]:
@@ -94,7 +94,7 @@ def ask_with_one_key(client: Client) -> list[Any]:
 def test_sixty_four_times_one_key_is_one_payout(client: Client) -> None:
     answers = ask_with_one_key(client)
     assert set(codes(answers)) <= {"SUCCESS", "IDEMPOTENCY_IN_PROGRESS"}
-    assert len({data(each, 201)["id"] for each in answers if each.status_code == 201}) == 1
+    assert len({data(response, 201)["id"] for response in answers if response.status_code == 201}) == 1
     assert scalar("SELECT count(*) FROM payout") == 1
     lawful()
 

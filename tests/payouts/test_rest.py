@@ -44,7 +44,7 @@ SUBJECT = "A payout to a new destination"
 
 
 def notices(email: str) -> list[dict[str, Any]]:
-    return [each for each in mails_to(email) if SUBJECT in each["subject"]]
+    return [item for item in mails_to(email) if SUBJECT in item["subject"]]
 
 
 def test_the_owner_is_told_before_the_transfer(client: Client) -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_be_told_is_not_paid_and_operators_see_it(client: Client, mo
     found = read(me, made)
     assert (found["status"], found["reason"]) == ("cancelled", "OWNER_NOT_TOLD") and sink.tries == []
     assert money(me) == (5000, 0)
-    assert [each.review.kind for each in operating.open_reviews()] == ["owner_not_told"]
+    assert [review.review.kind for review in operating.open_reviews()] == ["owner_not_told"]
     lawful()
 
 
@@ -183,10 +183,10 @@ def test_of_sixty_four_at_once_none_leaves_unconfirmed_or_early(app: Flask, clie
         me, who = earner(client, 64_000)
         signed_in_earlier(who)
         plain = at_once(64, lambda number: me.post(PATH, wish(1000)))
-        assert {refusal(each)[1] for each in plain} <= {"CONFIRMATION_REQUIRED", "BUSY"}
+        assert {refusal(item)[1] for item in plain} <= {"CONFIRMATION_REQUIRED", "BUSY"}
         signed_in_earlier(who, timedelta(days=-1))
         fresh = at_once(64, lambda number: me.post(PATH, wish(1000)))
-        assert {each.status_code for each in fresh} <= {201, 503, 409}
+        assert {item.status_code for item in fresh} <= {201, 503, 409}
         work()
         assert sink.tries == []
         assert scalar("SELECT count(*) FROM payout WHERE held_until > now() + interval '23 h'") == scalar(
@@ -201,7 +201,7 @@ def test_others_are_told_nothing(client: Client) -> None:
     me, who = earner(client, 5000)
     requested(me)
     work()
-    assert {each["to"] for each in mailbox.messages()} == {who.email}
+    assert {message["to"] for message in mailbox.messages()} == {who.email}
 
 
 def test_telling_twice_is_one_message(client: Client) -> None:
@@ -209,5 +209,5 @@ def test_telling_twice_is_one_message(client: Client) -> None:
     made = requested(me)
     for _ in range(2):
         tell_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
-    found = [each for each in mailbox.messages() if SUBJECT in each["subject"]]
-    assert len({each["headers"]["Message-ID"] for each in found}) == 1
+    found = [message for message in mailbox.messages() if SUBJECT in message["subject"]]
+    assert len({item["headers"]["Message-ID"] for item in found}) == 1

@@ -34,7 +34,7 @@ def test_months_are_windhoeks() -> None:
 
 
 def test_an_axis_ends_at_a_round_figure() -> None:
-    assert [round_up(each) for each in (0, 400, 401, 999, 1000, 1001, 234_567)] == [
+    assert [round_up(number) for number in (0, 400, 401, 999, 1000, 1001, 234_567)] == [
         400,
         400,
         600,
@@ -79,7 +79,7 @@ def test_the_statement_adds_up_and_is_the_same_each_time(client: Client) -> None
     assert month is not None
     made = statement.statement_pdf(month)
     assert made == statement.statement_pdf(month) and made.startswith(b"%PDF")
-    assert [each.balance_minor for each in month.movements] == [50_000, 30_000, 26_000]
+    assert [movement.balance_minor for movement in month.movements] == [50_000, 30_000, 26_000]
     totals = [month.total(kind) for kind in ("settlement", "payout", "return")]
     assert month.found.opening.balance_minor + sum(totals) == month.found.closing.balance_minor == 26_000
 
@@ -92,9 +92,9 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
         ticks.tick()
         work()
     month = months.last(months.today())
-    (mail,) = [each for each in mails_to(earned.email) if "statement" in each["subject"]]
+    (mail,) = [item for item in mails_to(earned.email) if "statement" in item["subject"]]
     assert mail["subject"] == f"Your statement for {month:%B %Y}"
-    assert not [each for each in mails_to(idle.email) if "statement" in each["subject"]]
+    assert not [item for item in mails_to(idle.email) if "statement" in item["subject"]]
     assert scalar("SELECT count(*) FROM payout_statement") == 1
     settled(earned, 100)
     write("UPDATE outbox SET dedupe_key = NULL")

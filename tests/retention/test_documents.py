@@ -63,7 +63,7 @@ def sweep() -> None:
 @pytest.mark.parametrize("status", ["declined", "withdrawn", "expired"])
 def test_documents_of_ended_applications_are_erased(app: Flask, client: Client, status: str) -> None:
     owner = ended(client, status, 91)
-    (shown,) = [each for each in listed(owner)["documents"] if "url" in each]
+    (shown,) = [document for document in listed(owner)["documents"] if "url" in document]
     url = shown["url"].removeprefix("http://localhost:8000")
     assert client.get(url).status_code == 200
     erase()
@@ -96,7 +96,7 @@ def test_files_that_no_row_names_are_swept(app: Flask, client: Client) -> None:
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
     assert "2  files that no row names (12 bytes)" in result.output, result.output
     sweep()
-    left = {str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file()}
+    left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert {"private/applications/x/young", "media/a.png", str(Path(named).relative_to(folder))} <= left
     assert not {"private/applications/x/lost", "ticket-packs/lost.pdf"} & left
 
@@ -110,7 +110,7 @@ def test_files_of_others_are_left_alone(app: Flask) -> None:
         path.write_bytes(b"theirs")
         path.chmod(0o644)
         older(path)
-    assert not {"backup/db.dump", "note"} & {each.name for each in unnamed.unnamed_files()}
+    assert not {"backup/db.dump", "note"} & {unnamed_file.name for unnamed_file in unnamed.unnamed_files()}
     sweep()
     assert (others.read_bytes(), mode(others), (folder / "note").exists()) == (b"theirs", 0o644, True)
     shutil.rmtree(others.parent)
@@ -123,7 +123,7 @@ def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch
         storage.put("private/applications/x/lost", b"canary", content_type="application/pdf")
         storage.put("media/a.png", b"canary", content_type="image/png")
         storage.put("backup/db.dump", b"theirs", content_type="application/octet-stream")
-        assert [each.name for each in unnamed.unnamed_files()] == ["private/applications/x/lost"]
+        assert [unnamed_file.name for unnamed_file in unnamed.unnamed_files()] == ["private/applications/x/lost"]
         sweep()
         assert storage.get("private/applications/x/lost") is None and storage.get("media/a.png") == b"canary"
         assert storage.get("backup/db.dump") == b"theirs"
@@ -132,7 +132,7 @@ def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch
 def test_an_upload_under_way_is_left_alone(app: Flask) -> None:
     storage.put("private/applications/x/new", b"canary", content_type="application/pdf")
     assert list(unnamed.unnamed_files()) == []
-    (listed,) = [each for page in storage.list_private() for each in page if each.name.endswith("/new")]
+    (listed,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
     assert (datetime.now(UTC) - listed.modified_at).total_seconds() < 60 and listed.size == 6
     storage.delete("private/applications/x/new")
 
@@ -156,7 +156,7 @@ def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client
     assert {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
     mailbox.keep("mail", "a@example.com", "s", "t")
     mail = Path(app.extensions["settings"].DATA_DIR) / "mail"
-    assert mode(mail) == 0o700 and {mode(each) for each in mail.iterdir()} == {0o600}
+    assert mode(mail) == 0o700 and {mode(path) for path in mail.iterdir()} == {0o600}
     storage.put("media/b.png", b"x", content_type="image/png")
     assert mode(mail.parent / "storage" / "media" / "b.png") & 0o044, "the proxy serves pictures"
 
@@ -171,4 +171,4 @@ def test_open_files_of_before_are_closed_by_the_sweep(app: Flask, client: Client
         path.chmod(0o644)
     sweep()
     assert mode(Path(name)) == 0o600 and {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
-    assert mode(mail) == 0o700 and {mode(each) for each in mail.glob("*.json")} <= {0o600}
+    assert mode(mail) == 0o700 and {mode(path) for path in mail.glob("*.json")} <= {0o600}

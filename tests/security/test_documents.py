@@ -22,7 +22,7 @@ def test_every_file_and_test_that_is_named_exists(page: str) -> None:
         assert (ROOT / path).exists(), path
         if test:
             tree = ast.parse((ROOT / path).read_text())
-            assert test in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}, f"{path}::{test}"
+            assert test in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}, f"{path}::{test}"
 
 
 @pytest.mark.parametrize("page", ["SECURITY.md", "CONTRIBUTING.md"])

@@ -69,8 +69,8 @@ def test_nothing_breaks_an_operation_from_inside(world: World, part: int, kind: 
 
 def _operations(world: World) -> Iterator[Any]:
     app: Flask = world.client.flask.application
-    for each in schemathesis.openapi.from_wsgi("/openapi.json", app).get_all_operations():
-        yield each.ok()
+    for all_operation in schemathesis.openapi.from_wsgi("/openapi.json", app).get_all_operations():
+        yield all_operation.ok()
 
 
 def sender(title: str) -> str:

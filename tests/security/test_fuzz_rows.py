@@ -75,9 +75,9 @@ def machine(world: World) -> Any:
 
 def test_no_row_of_requests_breaks_anything(machine: Any) -> None:
     machine.run(settings=ROWS)
-    good = [each for each in machine.said if each[1] < 300]
+    good = [item for item in machine.said if item[1] < 300]
     assert len(good) > len(machine.said) / 8 and any(linked for *_, linked in good), machine.said
 
 
 def test_the_document_leads_from_answers_to_operations(machine: Any) -> None:
-    assert sum(len(each.outgoing) for each in machine._transitions.operations.values()) >= LEAST_LINKS
+    assert sum(len(operation.outgoing) for operation in machine._transitions.operations.values()) >= LEAST_LINKS

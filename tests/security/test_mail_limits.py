@@ -82,9 +82,9 @@ def race_of_invitations(client: Client, callers: int) -> list[Any]:
 
 def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -> None:
     answers = race_of_invitations(client, 64)
-    assert {each.status_code for each in answers} == {201}
-    assert [each.get_json()["data"]["alreadyInvited"] for each in answers].count(False) == 1
-    assert len({each.get_json()["data"]["slug"] for each in answers}) == 1
+    assert {response.status_code for response in answers} == {201}
+    assert [response.get_json()["data"]["alreadyInvited"] for response in answers].count(False) == 1
+    assert len({response.get_json()["data"]["slug"] for response in answers}) == 1
     assert count("SELECT count(*) FROM invite_link") == 1 and len(mails_to(VICTIM)) == 1
 
 
@@ -111,7 +111,7 @@ def test_a_recipient_gets_so_many_mails_a_day_from_one_sender(client: Client, mo
     limited(monkeypatch, recipient=3)
     owner = organiser(client)
     answers = [invite(owner, event(owner)) for _ in range(4)]
-    assert [each.status_code for each in answers] == [201, 201, 201, 429]
+    assert [response.status_code for response in answers] == [201, 201, 201, 429]
     assert refusal(answers[3]) == (429, "MAIL_LIMIT_REACHED") and int(answers[3].headers["Retry-After"]) > 80_000
     assert answers[3].get_json()["data"]["recipients"] == [VICTIM]
     assert len(mails_to(VICTIM)) == 3 and count("SELECT count(*) FROM invite_link") == 3
@@ -152,7 +152,7 @@ def test_merchants_of_the_directory_are_counted(client: Client, monkeypatch: pyt
 def sent_at_once(client: Client, callers: int) -> list[int]:
     owner = organiser(client)
     events = [event(owner) for _ in range(callers)]
-    return [each.status_code for each in at_once(callers, lambda number: invite(owner, events[number]))]
+    return [item.status_code for item in at_once(callers, lambda number: invite(owner, events[number]))]
 
 
 def test_the_limit_holds_for_many_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_limit_that_is_read_before_it_is_counted_would_let_more_pass(
     many = outgoing_mail.throttle.hit_many
 
     def read_first(session: Any, hits: Any) -> Any:
-        keys = [outgoing_mail.throttle.key_of(*each) for each in hits]
+        keys = [outgoing_mail.throttle.key_of(*hit) for hit in hits]
         statement = text("SELECT key, hits FROM throttle WHERE key = ANY(:keys)")
         rows = {row.key: row.hits for row in session.execute(statement, {"keys": keys})}
         many(session, hits)

@@ -92,7 +92,7 @@ def test_mail_that_was_queued_does_not_leave_once_the_sender_is_unverified(
     without_verified_address(organiser_account)
     data(allocations.claim(client, token, email=VICTIM))
     assert mails_to(VICTIM) == []
-    assert not any(each["to"] == VICTIM for each in mailbox.messages())
+    assert not any(message["to"] == VICTIM for message in mailbox.messages())
 
 
 def test_scheduled_mail_does_not_leave_from_an_unverified_sender(

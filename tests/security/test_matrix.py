@@ -27,7 +27,7 @@ from tests.settings import app_for
 
 BUILT = sorted(set(EXPECTED) - NOT_YET)
 # Operations on a thing inside an event.
-NESTED = [each for each in BUILT if "/api/events/{eventId}/" in each and "Id}" in each.partition("{eventId}")[2]]
+NESTED = [item for item in BUILT if "/api/events/{eventId}/" in item and "Id}" in item.partition("{eventId}")[2]]
 # Nobody is signed in, so the organiser answers for the mail: it is checked and counted when it leaves.
 BY_GUESTS = {
     "POST /api/allocations/claim/{token}",
@@ -68,7 +68,7 @@ def call(world: World, operation: str, caller: str, **other: str) -> TestRespons
 
 def check_mail_to_others(operation: str) -> None:
     """What has queued mail to others needs a verified address and has counted it, or is done by guests."""
-    kinds = {each.kind for each in registered() if each.to_others}
+    kinds = {item.kind for item in registered() if item.to_others}
     queued = text("SELECT kind FROM outbox WHERE id NOT IN (SELECT id FROM kept_outbox)")
     counted = text("SELECT count(*) FROM throttle WHERE key LIKE 'mails-%'")
     with db.engine.connect() as connection:
@@ -94,7 +94,7 @@ def test_the_rules_know_every_operation_and_nothing_else(application: Flask) -> 
 def test_nobody_gets_what_the_rules_do_not_give(world: World, operation: str) -> None:
     """The refused first, for they change nothing, and then whoever may."""
     found = {}
-    for caller in sorted(CALLERS, key=lambda each: expectation(operation, each) is None):
+    for caller in sorted(CALLERS, key=lambda item: expectation(operation, item) is None):
         found[caller] = outcome(call(world, operation, caller))
         if found[caller] is None and not operation.startswith("GET"):
             check_mail_to_others(operation)

@@ -16,8 +16,8 @@ def test_every_part_that_is_locked_is_read_with_its_hashes() -> None:
     for file in (RUNTIME, DEVELOPMENT):
         found = pins(file)
         assert len(found) == len(re.findall(r"^[\w.-]+(?:\[[\w,-]+\])?==", file.read_text(), re.M)) > 40
-        assert all(each.hashes and each.wanted_by for each in found)
-        assert all(re.fullmatch("[0-9a-f]{64}", each) for pin in found for each in pin.hashes)
+        assert all(item.hashes and item.wanted_by for item in found)
+        assert all(re.fullmatch("[0-9a-f]{64}", hash_) for pin in found for hash_ in pin.hashes)
 
 
 def test_the_list_of_licences_is_fresh_and_all_are_allowed() -> None:
@@ -49,15 +49,15 @@ def test_the_bill_of_materials_holds_every_part_with_its_hashes_and_who_needs_it
     assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
     assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
     assert bill["metadata"]["component"]["bom-ref"] == sbom.OURSELVES
-    refs = [each["bom-ref"] for each in bill["components"]]
-    assert refs == [each.purl for each in pins()] and len(set(refs)) == len(refs)
-    for each in bill["components"]:
-        assert each["type"] == "library" and each["name"] and each["version"]
-        (files,) = each["externalReferences"]
+    refs = [component["bom-ref"] for component in bill["components"]]
+    assert refs == [pin.purl for pin in pins()] and len(set(refs)) == len(refs)
+    for component in bill["components"]:
+        assert component["type"] == "library" and component["name"] and component["version"]
+        (files,) = component["externalReferences"]
         assert files["type"] == "distribution" and files["url"].startswith("https://") and files["hashes"]
         assert {it["alg"] for it in files["hashes"]} == {"SHA-256"}
-    edges = {each["ref"]: each["dependsOn"] for each in bill["dependencies"]}
-    assert set(edges) == {sbom.OURSELVES, *refs} and {to for each in edges.values() for to in each} == set(refs)
+    edges = {dependency["ref"]: dependency["dependsOn"] for dependency in bill["dependencies"]}
+    assert set(edges) == {sbom.OURSELVES, *refs} and {to for edge in edges.values() for to in edge} == set(refs)
     assert "pkg:pypi/flask@3.1.3" in edges[sbom.OURSELVES]
     assert sbom.document() == bill
 

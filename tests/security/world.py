@@ -215,7 +215,7 @@ def go_back() -> None:
     db.session.remove()
     steps = ["SET LOCAL session_replication_role = replica"]
     for table in db.metadata.sorted_tables:
-        columns = ", ".join(f'"{each.name}"' for each in table.columns if each.computed is None)
+        columns = ", ".join(f'"{column.name}"' for column in table.columns if column.computed is None)
         steps.append(f'DELETE FROM "{table.name}"')
         steps.append(
             f'INSERT INTO "{table.name}" ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM "kept_{table.name}"'

@@ -89,7 +89,7 @@ def test_a_picture_is_the_only_thing_that_is_loaded() -> None:
     address = 'https://events.example/media/a.jpg?x="><script>'
     tags = Tags()
     tags.feed(written(image_url=address, href="https://events.example/x").html)
-    assert [each["src"] for each in tags.found["img"]] == [address]
+    assert [item["src"] for item in tags.found["img"]] == [address]
     assert "script" not in tags.found and "link" not in tags.found
 
 

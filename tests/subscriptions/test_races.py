@@ -96,7 +96,7 @@ def test_a_token_that_many_register_has_one_owner(app: Flask) -> None:
         in_app(app, lambda it: actions.register_device(caller=people[it % 8], token="shared", platform="ios")),
     )
     ((owner, _),) = devices()
-    assert owner in {each.id for each in people} and len(made) == MANY
+    assert owner in {person.id for person in people} and len(made) == MANY
 
 
 def test_two_who_take_over_each_others_devices_do_not_wait_for_ever(app: Flask) -> None:
@@ -111,7 +111,7 @@ def test_two_who_take_over_each_others_devices_do_not_wait_for_ever(app: Flask) 
 
     at_once(MANY, in_app(app, swap))
     owners = [owner for owner, _ in devices()]
-    assert all(owners.count(each.id) <= registering.MOST for each in (one, other))
+    assert all(owners.count(item.id) <= registering.MOST for item in (one, other))
 
 
 def stale_changes(app: Flask, who: Caller) -> int:

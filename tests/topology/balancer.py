@@ -28,16 +28,16 @@ class Patroni:
     def __init__(self, servers: list[int]) -> None:
         self.leader: int | None = servers[0]
         self.machines = {server: ThreadingHTTPServer(("127.0.0.1", 0), self._asked_for(server)) for server in servers}
-        for each in self.machines.values():
-            threading.Thread(target=each.serve_forever, args=(0.05,), daemon=True).start()
+        for machine in self.machines.values():
+            threading.Thread(target=machine.serve_forever, args=(0.05,), daemon=True).start()
 
     def port(self, server: int) -> int:
         return int(self.machines[server].server_address[1])
 
     def stop(self) -> None:
-        for each in self.machines.values():
-            each.shutdown()
-            each.server_close()
+        for machine in self.machines.values():
+            machine.shutdown()
+            machine.server_close()
 
     def _asked_for(self, server: int) -> type[BaseHTTPRequestHandler]:
         class Asked(BaseHTTPRequestHandler):

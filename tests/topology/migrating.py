@@ -43,7 +43,7 @@ def main() -> None:
             if not child:
                 migrate(asked["settings"], asked["migrations"], Path(output))
             children.append(child)
-        codes = [os.waitstatus_to_exitcode(os.waitpid(each, 0)[1]) for each in children]
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         sys.stdout.write(json.dumps(codes) + "\n")
         sys.stdout.flush()
 

@@ -99,11 +99,11 @@ class Pair:
 
     def whole(self) -> None:
         """Both there again, whatever was done to them."""
-        absent = [each for each in self.nodes if each.process.poll() is not None]
-        for each in absent:
-            each.start()
-        for each in absent:
-            each.ready()
+        absent = [node for node in self.nodes if node.process.poll() is not None]
+        for item in absent:
+            item.start()
+        for item in absent:
+            item.ready()
         if self.served != self.nodes:
             self.serve(*self.nodes)
 
@@ -111,7 +111,7 @@ class Pair:
         """nginx goes on with these alone; what it has begun with others is answered."""
         file = self.proxy.folder / "nginx" / "http.conf"
         self.served = list(nodes)
-        lines = "".join(f"    server 127.0.0.1:{each.port} max_fails=2 fail_timeout=5s;\n" for each in nodes)
+        lines = "".join(f"    server 127.0.0.1:{node.port} max_fails=2 fail_timeout=5s;\n" for node in nodes)
         text = file.read_text()
         first = LINE.search(text)
         assert first
@@ -129,14 +129,14 @@ class Pair:
 def two_nodes(settings: Settings) -> Iterator[Pair]:
     with kept_open() as folder, ExitStack() as stack:
         nodes = [Node(settings, folder / name) for name in ("one", "two")]
-        for each in nodes:
-            stack.callback(each.kill)
+        for node in nodes:
+            stack.callback(node.kill)
         site = Pair(nodes, stack.enter_context(proxy(**{"rate=200r/s": "rate=100000r/s"})))
-        for each in nodes:
-            each.ready()
+        for node in nodes:
+            node.ready()
         yield site
-        for each in nodes:
-            for line in (each.folder / "log").read_text(errors="replace").splitlines():
+        for node in nodes:
+            for line in (node.folder / "log").read_text(errors="replace").splitlines():
                 RUN.note(line)
 
 
@@ -171,15 +171,15 @@ class Traffic(Writers):
                 self.read[answer.status if answer else 0] += 1
 
         threads = [threading.Thread(target=go, daemon=True) for _ in range(readers)]
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         try:
             with self.writing(WRITERS):
                 yield
         finally:
             ended.set()
-            for each in threads:
-                each.join(20)
+            for thread in threads:
+                thread.join(20)
 
     def more(self, requests: int = 20) -> None:
         """Returns after so many further reads."""

@@ -85,7 +85,7 @@ class Sentinels:
     def _server(self) -> int:
         port = free_port()
         words = [
-            f"--{word}" if not number else word for each in self._secured(port) for number, word in enumerate(each)
+            f"--{word}" if not number else word for item in self._secured(port) for number, word in enumerate(item)
         ]
         self._start(
             port,
@@ -129,7 +129,7 @@ class Sentinels:
     def _agree(self) -> bool:
         """Whether all three know of each other and of the replica."""
         states = [self._client(port, THEIRS).sentinel_masters()[SERVICE] for port in self.sentinels]
-        return all(each["num-other-sentinels"] == 2 and each["num-slaves"] == 1 for each in states)
+        return all(state["num-other-sentinels"] == 2 and state["num-slaves"] == 1 for state in states)
 
     def _moved(self, sentinel: int, before: int) -> bool:
         told = self._client(sentinel, THEIRS).sentinel_masters()[SERVICE]

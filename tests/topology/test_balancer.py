@@ -32,15 +32,15 @@ class Named(BaseRequestHandler):
 @pytest.fixture
 def patroni() -> Iterator[Patroni]:
     servers = [ThreadingTCPServer(("127.0.0.1", 0), Named) for _ in range(2)]
-    for each in servers:
-        each.daemon_threads = True
-        threading.Thread(target=each.serve_forever, args=(0.05,), daemon=True).start()
-    made = Patroni([each.server_address[1] for each in servers])
+    for server in servers:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    made = Patroni([server.server_address[1] for server in servers])
     yield made
     made.stop()
-    for each in servers:
-        each.shutdown()
-        each.server_close()
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
 
 def asked(connection: socket.socket) -> int | None:
@@ -70,7 +70,7 @@ def test_who_talks_to_a_primary_of_before_is_cut(tmp_path: Path, patroni: Patron
         careless = stack.enter_context(balancer(tmp_path, patroni, without=CUT))
         wait_until(lambda: only(before, shipped) and only(before, careless), 10)
         old, control = (
-            stack.enter_context(socket.create_connection(("127.0.0.1", each), 3)) for each in (shipped, careless)
+            stack.enter_context(socket.create_connection(("127.0.0.1", item), 3)) for item in (shipped, careless)
         )
         assert asked(old) == asked(control) == before
         patroni.leader = None

@@ -69,23 +69,23 @@ def fail_over(writers: Writers, end: Callable[[], None], promote: Callable[[], N
     since = time.monotonic()
     time.sleep(NOTICED)
     promote()
-    wait_until(lambda: sum(each.began > since for each in writers.acknowledged) > 50, 20)
+    wait_until(lambda: sum(item.began > since for item in writers.acknowledged) > 50, 20)
     return writers.outage(since)
 
 
 def check(writers: Writers, primary: Server) -> None:
     """Nothing that was promised is lost, and what nobody knows is learnt by asking again; done once, all of it."""
     ids, names = kept(primary)
-    lost = [each.key for each in writers.acknowledged if each.id not in ids]
-    done = [each.key for each in writers.unknown if each.key in names]
-    again = [writers.write(each.key) for each in writers.unknown]
+    lost = [item.key for item in writers.acknowledged if item.id not in ids]
+    done = [item.key for item in writers.unknown if item.key in names]
+    again = [writers.write(item.key) for item in writers.unknown]
     ids, names = kept(primary)
     log.info(
         f"{len(writers.acknowledged)} acknowledged, {len(lost)} lost; "
         f"{len(writers.unknown)} unknown, of which {len(done)} had been done"
     )
     assert lost == []
-    assert all(each.id in ids for each in again), "who asks again learns what became of it"
+    assert all(item.id in ids for item in again), "who asks again learns what became of it"
     assert set(names.values()) == {1} and len(names) == len(writers.attempts), "and it is done once"
     assert call(f"{writers.base}/ready")[0] == 200
 
@@ -120,6 +120,6 @@ def test_without_waiting_for_the_replica_writes_are_lost(open_folder: Path, work
         with writers.writing():
             fail_over(writers, primary.kill, replica.promote)
         ids, _ = kept(replica)
-        lost = [each.key for each in writers.acknowledged if each.id not in ids]
+        lost = [item.key for item in writers.acknowledged if item.id not in ids]
         log.info(f"{len(writers.acknowledged)} acknowledged, {len(lost)} lost")
         assert len(lost) >= 50

@@ -59,10 +59,12 @@ def two(launcher: "subprocess.Popen[str]", tmp_path: Path, worker: str) -> Two:
         assert launcher.stdin and launcher.stdout
         outputs = [tmp_path / name for name in ("one", "other")]
         settings = {"database_url": url, "redis_url": stores.redis_of(worker), "data_dir": str(tmp_path), **more}
-        asked = {"settings": settings, "migrations": str(folder), "outputs": [str(each) for each in outputs]}
+        asked = {"settings": settings, "migrations": str(folder), "outputs": [str(output) for output in outputs]}
         launcher.stdin.write(json.dumps(asked) + "\n")
         launcher.stdin.flush()
-        return list(zip(json.loads(launcher.stdout.readline()), (each.read_text() for each in outputs), strict=True))
+        return list(
+            zip(json.loads(launcher.stdout.readline()), (output.read_text() for output in outputs), strict=True)
+        )
 
     return run
 

@@ -40,13 +40,13 @@ def nodes(app: Flask, folder: Path) -> Iterator[list[Cluster]]:
     redis, sink = PrivateRedis(folder), Sink(folder, 0.02)
     made = [Cluster(app, folder / name, redis, sink) for name in ("one", "two")]
     try:
-        for each in made:
-            each.folder.mkdir()
-            each.start(QUICK, workers=1, relays=1)
+        for item in made:
+            item.folder.mkdir()
+            item.start(QUICK, workers=1, relays=1)
         yield made
     finally:
-        for each in made:
-            each.stop()
+        for item in made:
+            item.stop()
         sink.kill()
         redis.kill()
 

@@ -25,8 +25,8 @@ def traffic(app: Flask, two: Pair) -> Traffic:
 
 def done_once(traffic: Traffic) -> None:
     """Whoever got no answer asks again by his key; then everything is there, once."""
-    again = [traffic.write(each.key) for each in traffic.unknown]
-    assert all(each.id for each in again)
+    again = [traffic.write(item.key) for item in traffic.unknown]
+    assert all(item.id for item in again)
     rows = db.session.execute(text("SELECT name, count(*) FROM event GROUP BY name")).all()
     assert len(rows) == len(traffic.attempts) and {row[1] for row in rows} == {1}
 

@@ -141,7 +141,7 @@ def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses
     deaf = Ear(addresses[0], book.CHANNEL)
     try:
         stock.item()
-        assert {each.payload for each in ear.connection.notifies(timeout=3, stop_after=1)} == {stock.event["id"]}
+        assert {notify.payload for notify in ear.connection.notifies(timeout=3, stop_after=1)} == {stock.event["id"]}
         assert not list(deaf.connection.notifies(timeout=0.5)), (
             "the negative control: through the pooler nothing is heard"
         )
@@ -170,8 +170,8 @@ def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:
 def test_what_is_asked_beside_the_pool_prepares_nothing(addresses: tuple[str, str]) -> None:
     with apart(addresses[0]) as one, apart(addresses[0]) as other:
         for _ in range(20):
-            for each in (one, other):
-                assert each.execute("SELECT count(*) >= 0 FROM outbox").fetchone() == (True,)
+            for item in (one, other):
+                assert item.execute("SELECT count(*) >= 0 FROM outbox").fetchone() == (True,)
 
 
 def test_a_replica_is_compared_with_the_primary_itself(addresses: tuple[str, str]) -> None:

@@ -29,7 +29,7 @@ def test_public_reads_come_from_the_replica(site: Site) -> None:
     read = site.reads()
     assert site.name_of(made) == made["name"]
     assert data(site.client.get(f"/api/events/public/{made['id']}/ticket-inventory"))["ticketTypes"]
-    assert [each["id"] for each in data(site.client.get("/api/events/public/discover"))["events"]] == [made["id"]]
+    assert [item["id"] for item in data(site.client.get("/api/events/public/discover"))["events"]] == [made["id"]]
     words = {"q": made["name"].split()[0]}
     assert data(site.client.get("/api/events/public/discover", query_string=words))["events"]
     assert len(read) >= 4
@@ -94,7 +94,7 @@ def test_what_was_changed_on_this_machine_shows_at_once_to_everybody(site: Site)
     changed(owner, made, name="Renamed here")
     assert site.following.shows(0), "the replica is fresh enough for what was not changed here"
     assert site.name_of(made, fresh=False) == "Renamed here", "what was kept is dropped, and not kept anew from before"
-    assert [each["name"] for each in data(site.client.get("/api/events/public/discover"))["events"]] == ["Renamed here"]
+    assert [item["name"] for item in data(site.client.get("/api/events/public/discover"))["events"]] == ["Renamed here"]
 
 
 @pytest.mark.control

@@ -55,8 +55,8 @@ def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
             wait_until(settled, 30)
             log.info(f"work was done after {time.monotonic() - began:.1f} s")
         settings = settings_for(database_url=app.extensions["settings"].DATABASE_URL, redis_url=url)
-        said = [each for each in stores.findings(settings) if each.about == "redis"]
-        assert any("answers in" in each.says for each in said) and not any("canary" in each.says for each in said)
+        said = [finding for finding in stores.findings(settings) if finding.about == "redis"]
+        assert any("answers in" in item.says for item in said) and not any("canary" in item.says for item in said)
 
 
 def eventually(act: Callable[[], None], seconds: float = 10) -> None:
@@ -155,9 +155,9 @@ def test_what_an_address_says_reaches_the_servers_and_the_sentinels() -> None:
     told = pool.connection_kwargs
     assert (told["username"], told["password"], told["db"]) == ("shop", "p@ss", 2)
     assert told["socket_timeout"] == 0.2 and pool.connection_class.__name__ == "SentinelManagedSSLConnection"
-    asked = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
-    assert [(each["host"], each["port"]) for each in asked] == [("one", 1), ("two", 26379), ("::1", 3)]
-    assert {(each["username"], each["password"]) for each in asked} == {("eye", "open")}
+    asked = [sentinel.connection_pool.connection_kwargs for sentinel in pool.sentinel_manager.sentinels]
+    assert [(item["host"], item["port"]) for item in asked] == [("one", 1), ("two", 26379), ("::1", 3)]
+    assert {(item["username"], item["password"]) for item in asked} == {("eye", "open")}
 
 
 def test_sentinels_that_do_not_answer_are_not_waited_for() -> None:

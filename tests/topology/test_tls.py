@@ -92,8 +92,8 @@ def test_postgresql_its_replica_and_a_pooler_over_tls(secured: tuple[Server, Ser
 
 def give(server: Server, *files: Path) -> None:
     if server.account.uid is not None:
-        for each in files:
-            shutil.chown(each, server.account.uid)
+        for file in files:
+            shutil.chown(file, server.account.uid)
 
 
 ADDRESSES = ("DATABASE_URL", "DATABASE_REPLICA_URL", "DATABASE_DIRECT_URL")
@@ -102,8 +102,8 @@ ABOUT = ((stores, "database", "FAIL"), (stores, "replica", "warn"), (pooling, "p
 
 def mistrust(*urls: str, another: str) -> None:
     """Each refuses whose certificate another authority would have to have signed, or that has another name."""
-    unsigned = [re.sub("sslrootcert=.*", f"sslrootcert={another}", each) for each in urls]
-    misnamed = [each.replace("127.0.0.1", "localhost") for each in urls]
+    unsigned = [re.sub("sslrootcert=.*", f"sslrootcert={another}", url) for url in urls]
+    misnamed = [url.replace("127.0.0.1", "localhost") for url in urls]
     for wrong in (unsigned, misnamed):
         given = dict(zip(ADDRESSES, wrong, strict=True))
         settings = settings_for(database_url=given.pop("DATABASE_URL"), redis_url=NOWHERE, **given)

@@ -115,14 +115,14 @@ def test_a_limit_counts_at_both_together(app: Flask, two: Pair) -> None:
 
 @contextmanager
 def listening(two: Pair, stock: Stock) -> Iterator[list[Listening]]:
-    heard = [Listening(each.port, f"{stock.path}/stream", stock.owner.headers) for each in two.nodes]
+    heard = [Listening(node.port, f"{stock.path}/stream", stock.owner.headers) for node in two.nodes]
     try:
-        for each in heard:
-            each.snapshot()
+        for item in heard:
+            item.snapshot()
         yield heard
     finally:
-        for each in heard:
-            each.close()
+        for item in heard:
+            item.close()
 
 
 def test_streams_of_both_tell_what_either_writes(client: Client, two: Pair) -> None:
@@ -132,6 +132,6 @@ def test_streams_of_both_tell_what_either_writes(client: Client, two: Pair) -> N
         for node in two.nodes:
             path = f"{stock.path}/items/{item['id']}/adjust"
             assert node.ask("POST", path, {"delta": -1}, **stock.owner.headers).status == 200
-            told = [each.next(5) for each in streams]
-            assert [each and each.name for each in told] == ["changes", "changes"]
+            told = [stream.next(5) for stream in streams]
+            assert [item and item.name for item in told] == ["changes", "changes"]
             assert told[0] is not None and told[1] is not None and told[0].data == told[1].data

@@ -36,11 +36,11 @@ class Writers:
 
     @property
     def acknowledged(self) -> list[Attempt]:
-        return [each for each in self.attempts if each.id]
+        return [attempt for attempt in self.attempts if attempt.id]
 
     @property
     def unknown(self) -> list[Attempt]:
-        return [each for each in self.attempts if not each.id]
+        return [attempt for attempt in self.attempts if not attempt.id]
 
     @contextmanager
     def writing(self, threads: int = 6) -> Iterator[None]:
@@ -74,7 +74,7 @@ class Writers:
 
     def outage(self, since: float) -> float:
         """Seconds from then until somebody got what he asked for after it."""
-        return min(each.ended for each in self.acknowledged if each.began > since) - since
+        return min(item.ended for item in self.acknowledged if item.began > since) - since
 
 
 def asked(base: str, path: str, token: str, key: str, sent: Any) -> tuple[int, dict[str, Any]]:

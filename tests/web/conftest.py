@@ -47,6 +47,6 @@ def served(app: Flask) -> Iterator[Served]:
         return Client(other.test_client())
 
     yield serve
-    for each in made:
-        with each.app_context():
+    for item in made:
+        with item.app_context():
             db.engine.dispose()

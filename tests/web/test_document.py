@@ -23,7 +23,7 @@ def document(client: Client) -> Document:
 
 
 def test_it_is_valid(document: Document) -> None:
-    assert [str(each) for each in OpenAPIV31SpecValidator(document.raw).iter_errors()] == []
+    assert [str(error) for error in OpenAPIV31SpecValidator(document.raw).iter_errors()] == []
 
 
 def test_a_file_is_described_as_a_file(document: Document) -> None:
@@ -45,7 +45,7 @@ def test_conditions_and_keys_are_described(document: Document) -> None:
     def headers(method: str, path: str) -> set[str]:
         operation = document.find(method, path)
         assert operation
-        return {each["name"] for each in operation["parameters"] if each["in"] == "header"}
+        return {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
 
     assert headers("GET", "/t/items/{}") == {"If-None-Match"} and headers("PATCH", "/t/items/{}") == {"If-Match"}
     assert headers("POST", "/t/items") == {"Idempotency-Key"} and headers("GET", "/t/items") == set()

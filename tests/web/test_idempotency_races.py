@@ -28,9 +28,9 @@ def post(client: Client) -> Any:
 
 def test_thirty_two_at_once_are_one(post: Any) -> None:
     answers = at_once(32, post)
-    assert {each.status_code for each in answers} == {201}
-    assert len({data(each, 201)["id"] for each in answers}) == 1 and shop.count() == 1
-    assert sum("Idempotent-Replayed" not in each.headers for each in answers) == 1
+    assert {response.status_code for response in answers} == {201}
+    assert len({data(response, 201)["id"] for response in answers}) == 1 and shop.count() == 1
+    assert sum("Idempotent-Replayed" not in response.headers for response in answers) == 1
 
 
 @pytest.mark.control

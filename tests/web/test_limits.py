@@ -19,14 +19,14 @@ def knock(
 
 
 def statuses(answers: list[TestResponse]) -> list[int]:
-    return [each.status_code for each in answers]
+    return [response.status_code for response in answers]
 
 
 def test_the_thirty_first_of_a_minute_is_told_to_wait(client: Client) -> None:
     answers = knock(client, 31)
     assert statuses(answers) == [200] * 30 + [429]
-    assert [each.headers["RateLimit-Remaining"] for each in answers] == [*map(str, range(29, -1, -1)), "0"]
-    assert {each.headers["RateLimit-Limit"] for each in answers} == {"30"}
+    assert [response.headers["RateLimit-Remaining"] for response in answers] == [*map(str, range(29, -1, -1)), "0"]
+    assert {response.headers["RateLimit-Limit"] for response in answers} == {"30"}
     last = answers[-1]
     assert refusal(last) == (429, "RATE_LIMITED")
     assert 1 <= int(last.headers["Retry-After"]) <= 60

@@ -99,7 +99,7 @@ def test_a_line_names_route_status_and_request(client: Client, lines: Lines) -> 
 def test_a_token_in_a_path_is_masked(client: Client, lines: Lines, path: str) -> None:
     for method in ("GET", "POST", "PURGE"):
         client.open(method, path, headers={"X-Request-Id": "request-0001"})
-    assert [each["event"] for each in lines.all].count("request") == 3
+    assert [item["event"] for item in lines.all].count("request") == 3
     for secret in (TOKEN, "ABCD", "shortcode1", "FAKE"):
         assert secret not in lines.text
 

@@ -82,8 +82,8 @@ def test_little_is_kept_for_who_reads_slowly(listener: Listener) -> None:
 def test_what_is_written_in_pieces_arrives_whole(listener: Listener, pair: Any) -> None:
     said, got = [bytes([65 + n % 26]) * (7000 + n) for n in range(40)], b""
     listener.chunked = False
-    for each in said:
-        listener.say(each)
+    for item in said:
+        listener.say(item)
         got += pair[1].recv(5000)
     pair[1].settimeout(0.2)
     while len(got) < sum(map(len, said)):

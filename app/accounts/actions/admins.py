@@ -89,7 +89,7 @@ def _granted(caller: Caller | None, tier: str | None) -> str:
 
 def _is_the_secret(given: str, network: str) -> bool:
     secret = current_app.extensions["settings"].BOOTSTRAP_SECRET
-    spent = [each for each in throttle.standing(*throttle.by_network(WRONG_SECRETS, network)) if each.spent]
+    spent = [item for item in throttle.standing(*throttle.by_network(WRONG_SECRETS, network)) if item.spent]
     if spent:
         raise Throttled(retry_after=spent[0].seconds)
     if secret and same(given, secret):

@@ -29,7 +29,7 @@ def hand_in(*, token: str, files: Mapping[str, tuple[str, bytes]], submit: bool)
         return visits.documents_of(before, queries.handed_in(before.application.id))
     sent = [documents.checked(kind, name, data) for kind, (name, data) in files.items()]
     release()
-    stored = {each.kind: _stored(before.application.id, each) for each in sent}
+    stored = {item.kind: _stored(before.application.id, item) for item in sent}
     try:
         found, there, gaps = _kept(token, sent, stored, submit=submit)
     except BaseException:
@@ -56,7 +56,7 @@ def _kept(
         application.version += 1
         works = [errand("applications.delete_files", names=replaced)] if replaced else []
         if submit:
-            gaps = documents.missing(application.documents_required, [each.kind for each in there])
+            gaps = documents.missing(application.documents_required, [item.kind for item in there])
             works += [] if gaps else _submitted(session, application)
         enqueue_all(works)
     return found, there, gaps

@@ -53,6 +53,6 @@ class Listed(Coded, fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         self.each.data_key = self.data_key
-        said = [part for each in value.split(",") if (part := each.strip())] if isinstance(value, str) else value
+        said = [part for item in value.split(",") if (part := item.strip())] if isinstance(value, str) else value
         found = self.each.deserialize(said, attr, data)
         return found if self.doubles else list(dict.fromkeys(found))

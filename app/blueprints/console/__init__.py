@@ -34,8 +34,8 @@ def register(app: Flask, settings: Settings) -> None:
     csrf.init_app(app, settings)
     app.extensions[PAGE] = error_page
     app.register_blueprint(pages.blueprint)
-    for each in PAGES:
-        app.register_blueprint(each.blueprint)
+    for page in PAGES:
+        app.register_blueprint(page.blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)

@@ -154,5 +154,5 @@ def _shown(found: dict[str, Any]) -> dict[str, Any]:
         "contact": found["contact_email"],
         "begins": moment(found["starts_at"], zone),
         "until": moment(found["release_at"], zone) if found["release_at"] else "",
-        "where": ", ".join(each for each in (found["venue"], found["city"]) if each),
+        "where": ", ".join(item for item in (found["venue"], found["city"]) if item),
     }

@@ -159,7 +159,7 @@ def ticket(token: str) -> ResponseReturnValue:
     if not tickets:
         _forget(token)
         return redirect(url_for("claim.start", token=token), 303)
-    codes = [(each, Markup(qr_codes.render_svg(each.code))) for each in tickets]  # noqa: S704
+    codes = [(item, Markup(qr_codes.render_svg(item.code))) for item in tickets]  # noqa: S704
     first = tickets[0]
     return page(
         "console/claim_ticket.html",
@@ -193,7 +193,7 @@ def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
         contact=found["contact_email"],
         begins=moment(found["starts_at"], zone),
         until=moment(until, zone) if until else "",
-        where=", ".join(each for each in (found["venue"], found["city"]) if each),
+        where=", ".join(item for item in (found["venue"], found["city"]) if item),
     )
 
 

@@ -25,7 +25,7 @@ def listed() -> Response:
 @blueprint.get("/dev/mail.json")
 def as_json() -> Response:
     """The same as a list, for programs that try the service out."""
-    response = jsonify([{name: each[name] for name in mailbox.SHOWN} for each in _found(mailbox.KEPT)])
+    response = jsonify([{name: item[name] for name in mailbox.SHOWN} for item in _found(mailbox.KEPT)])
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -97,6 +97,6 @@ def _input(row: dict[str, Any]) -> Input:
 
 def _at_fields(error: AppError) -> ValidationFailed:
     """The refusal with what is wrong at the field it concerns."""
-    kinds = [each["kind"] for each in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
+    kinds = [item["kind"] for item in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
     code = "required" if "missing" in error.data else error.code
     return ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])

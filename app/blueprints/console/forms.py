@@ -67,15 +67,15 @@ class Form:
 
     def __init__(self, schema: type[Query], *inputs: Input) -> None:
         self.schema = schema
-        self.inputs = {each.name: each for each in inputs}
+        self.inputs = {input_.name: input_ for input_ in inputs}
 
     def blank(self, **values: str) -> "Filled":
         return Filled(self, values)
 
     def typed(self) -> "Filled":
         """The form as it was sent with this request."""
-        given = ((each, request.form.get(each.name, "")) for each in self.inputs.values())
-        return Filled(self, {each.name: each.cleaned(value) for each, value in given})
+        given = ((input_, request.form.get(input_.name, "")) for input_ in self.inputs.values())
+        return Filled(self, {item.name: item.cleaned(value) for item, value in given})
 
 
 @dataclass(frozen=True)
@@ -104,22 +104,22 @@ class Filled:
         return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
 
     def optional(self, name: str) -> bool:
-        return not next(each.required for each in self.form.schema().fields.values() if each.data_key == name)
+        return not next(item.required for item in self.form.schema().fields.values() if item.data_key == name)
 
     def complaint(self, name: str) -> Complaint | None:
-        return next((each for each in self.complaints if each.name == name), None)
+        return next((complaint for complaint in self.complaints if complaint.name == name), None)
 
     @property
     def complaints(self) -> list[Complaint]:
         """What is wrong, in the order of the fields; what concerns none of them comes first."""
         order = ["", *self.form.inputs]
         found = [] if self.error is None else list(self._found(self.error))
-        return sorted(found, key=lambda each: order.index(each.name))
+        return sorted(found, key=lambda item: order.index(item.name))
 
     def _found(self, error: AppError) -> list[Complaint]:
         if isinstance(error, ValidationFailed):
-            return [self._of_problem(**each) for each in error.data["errors"]]
-        place = next((each for each in self.form.inputs.values() if error.code in each.about), None)
+            return [self._of_problem(**item) for item in error.data["errors"]]
+        place = next((input_ for input_ in self.form.inputs.values() if error.code in input_.about), None)
         sentence = (place.says.get(error.code) if place else None) or for_people(error)
         return [Complaint(place.name if place else "", sentence, sentence)]
 

@@ -19,9 +19,11 @@ def _made(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Sch
     return cast("type[Schema]", type(name, (base,), {**members, "__doc__": doc}))
 
 
-NewItem = _made("NewItem", "An item.", {each.attribute: field_of(each, required=each.required) for each in COLUMNS})
-ItemChanges = _made("ItemChanges", "Fields of an item.", {each.attribute: field_of(each) for each in COLUMNS})
-FIELD_FILTERS = {each.attribute: field_of(each) for each in COLUMNS}
+NewItem = _made(
+    "NewItem", "An item.", {column.attribute: field_of(column, required=column.required) for column in COLUMNS}
+)
+ItemChanges = _made("ItemChanges", "Fields of an item.", {column.attribute: field_of(column) for column in COLUMNS})
+FIELD_FILTERS = {column.attribute: field_of(column) for column in COLUMNS}
 
 
 class Filters(_made("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query)):  # type: ignore[misc]
@@ -65,7 +67,7 @@ class AdjustBody(Schema):
             raise ValidationError({"delta": problem("too_small", "Must not be 0.").messages})
 
 
-class ItemRow(_made("ItemFields", "An item.", {each.attribute: field_of(each) for each in COLUMNS})):  # type: ignore[misc]
+class ItemRow(_made("ItemFields", "An item.", {column.attribute: field_of(column) for column in COLUMNS})):  # type: ignore[misc]
     """An item, with what follows from its quantities."""
 
     id = fields.String(required=True, metadata=ID)
@@ -74,7 +76,7 @@ class ItemRow(_made("ItemFields", "An item.", {each.attribute: field_of(each) fo
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         if isinstance(obj, Chosen):
             return obj
-        return [self.shown(each) for each in obj] if many else self.shown(obj)
+        return [self.shown(item) for item in obj] if many else self.shown(obj)
 
     available = Number(required=True, metadata={"description": "on hand − reserved − damaged"})
     on_order = Number(required=True)

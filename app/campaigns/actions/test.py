@@ -25,7 +25,7 @@ def send_test(*, caller: Caller, event_id: str, channels: Sequence[str], **field
     """
     drafts.check(fields)
     queries.facts_of(caller, event_id, tier=WRITES)
-    ways = [each for each in channels if each != "sms" or caller.phone]
+    ways = [channel for channel in channels if channel != "sms" or caller.phone]
     if not ways:
         raise NoWayToYou()
     works = [

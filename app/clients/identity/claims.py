@@ -26,7 +26,7 @@ def check_origin(claims: Claims, *, issuers: Collection[str], audiences: Collect
         raise IdentityRejected("issuer")
     meant_for = claims.get("aud")
     named = meant_for if isinstance(meant_for, list) else [meant_for]
-    if not named or any(each not in list(audiences) for each in named):
+    if not named or any(item not in list(audiences) for item in named):
         raise IdentityRejected("audience")
 
 
@@ -82,7 +82,7 @@ def name(claims: Claims) -> str | None:
     said = claims.get("name")
     if not isinstance(said, str):
         return None
-    return " ".join("".join(each if _may_stand(each) else " " for each in clean_name(said)).split()) or None
+    return " ".join("".join(item if _may_stand(item) else " " for item in clean_name(said)).split()) or None
 
 
 def _may_stand(character: str) -> bool:

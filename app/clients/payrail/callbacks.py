@@ -14,10 +14,10 @@ from app.clients.payrail.wire import Unreadable, amount, message, moment, word
 
 CHARGE, TRANSFER = "charge", "transfer"
 _OUTCOMES: dict[str, dict[str, Outcome | TransferOutcome]] = {
-    CHARGE: {each.value: each for each in (Outcome.PAID, Outcome.DECLINED, Outcome.EXPIRED, Outcome.REFUNDED)},
+    CHARGE: {item.value: item for item in (Outcome.PAID, Outcome.DECLINED, Outcome.EXPIRED, Outcome.REFUNDED)},
     TRANSFER: {
-        each.value: each
-        for each in (
+        item.value: item
+        for item in (
             TransferOutcome.ACCEPTED,
             TransferOutcome.PAID,
             TransferOutcome.FAILED,

@@ -60,6 +60,6 @@ def mock_server(
 
 def _faults(texts: list[str]) -> list[Fault]:
     try:
-        return [each for text in texts for each in read(text)]
+        return [item for text in texts for item in read(text)]
     except (BadFault, TypeError) as error:
         raise click.BadParameter(str(error)) from error

@@ -71,10 +71,10 @@ class Page:
         """Goes on where the last owner stopped. What it had at the moment, nobody has now."""
         if self._memory[:8] != MAGIC:
             self._memory[:16] = MAGIC + USED.pack(FIRST * 8)
-        for each in series(self._memory):
-            self._places[each.name, each.labels] = each.at
-            if each.gauge:
-                self.values[each.at] = 0.0
+        for item in series(self._memory):
+            self._places[item.name, item.labels] = item.at
+            if item.gauge:
+                self.values[item.at] = 0.0
 
     def _add(self, metric: "Metric", labels: tuple[str, ...]) -> int:
         name = "\0".join((metric.name, *labels)).encode()

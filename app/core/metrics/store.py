@@ -69,8 +69,8 @@ _stores: WeakSet[Store] = WeakSet()
 
 
 def _forked() -> None:
-    for each in list(_stores):
-        each.begin_anew()
+    for item in list(_stores):
+        item.begin_anew()
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -16,13 +16,13 @@ def summed(folder: Path) -> Numbers:
     for path in sorted(folder.glob("*.page")) if folder.is_dir() else ():
         memory, alive = _read(path)
         values = memoryview(memory[: len(memory) // 8 * 8]).cast("d")
-        for each in series(memory):
-            metric = Metric.catalogue.get(each.name)
-            if metric is None or not _fits(metric, each.width, each.labels) or (each.gauge and not alive):
+        for item in series(memory):
+            metric = Metric.catalogue.get(item.name)
+            if metric is None or not _fits(metric, item.width, item.labels) or (item.gauge and not alive):
                 continue
-            found = sums.setdefault(each.name, {}).setdefault(each.labels, [0.0] * each.width)
-            for index in range(each.width):
-                found[index] += values[each.at + index]
+            found = sums.setdefault(item.name, {}).setdefault(item.labels, [0.0] * item.width)
+            for index in range(item.width):
+                found[index] += values[item.at + index]
     return sums
 
 
@@ -31,8 +31,8 @@ def from_nought() -> Numbers:
 
     Prometheus sees a rise only between two figures: an alert would miss the first of a counter that begins with it.
     """
-    plain = (each for each in Metric.catalogue.values() if each.stored and not each.labels)
-    return {each.name: {(): [0.0] * each.width} for each in plain}
+    plain = (item for item in Metric.catalogue.values() if item.stored and not item.labels)
+    return {item.name: {(): [0.0] * item.width} for item in plain}
 
 
 def _fits(metric: Metric, width: int, labels: tuple[str, ...]) -> bool:

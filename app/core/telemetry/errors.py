@@ -57,11 +57,11 @@ def flush(app: Flask) -> None:
 def without_secrets(event: MutableMapping[str, Any], hint: object = None) -> MutableMapping[str, Any]:
     """What may leave of an event."""
     kept: dict[str, Any] = {name: value for name, value in event.items() if name in KEPT}
-    for each in kept.get("exception", {}).get("values", ()):
+    for item in kept.get("exception", {}).get("values", ()):
         # Drivers quote values from the second line on.
-        first = (str(each.get("value") or "").splitlines() or [""])[0]
-        each["value"] = scrubbed(None, "", {"text": first[:LONGEST]})["text"]
-        for frame in (each.get("stacktrace") or {}).get("frames", ()):
+        first = (str(item.get("value") or "").splitlines() or [""])[0]
+        item["value"] = scrubbed(None, "", {"text": first[:LONGEST]})["text"]
+        for frame in (item.get("stacktrace") or {}).get("frames", ()):
             for told in ("vars", "pre_context", "context_line", "post_context"):
                 frame.pop(told, None)
     return kept

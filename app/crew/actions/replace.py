@@ -32,9 +32,9 @@ def replace_crew(
         own = stall_to_change(session, caller.id, event_id)
         if expected_version not in (None, own.crew_version):
             raise StaleVersion()
-        known = _known(session, own, [str(each["id"]) for each in crew if each.get("id")])
+        known = _known(session, own, [str(item["id"]) for item in crew if item.get("id")])
         members = listed(own, crew, [member for member, _ in known])
-        leaving = _leaving(known, {each.id for each in members})
+        leaving = _leaving(known, {member.id for member in members})
         _write(session, own, members, leaving)
         version = session.scalar(
             update(Participation)
@@ -43,7 +43,7 @@ def replace_crew(
             .returning(Participation.crew_version)
             .execution_options(synchronize_session=False)
         )
-    return {"crew": [each.shown() for each in members], "version": version}
+    return {"crew": [member.shown() for member in members], "version": version}
 
 
 def _known(session: OrmSession, own: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
@@ -72,8 +72,8 @@ def _leaving(known: Sequence[tuple[CrewMember, bool]], staying: set[str]) -> lis
 
 def _write(session: OrmSession, own: Stall, members: Sequence[Member], leaving: Sequence[CrewMember]) -> None:
     """Writes all of them in one statement: first who leaves, so that his code is free for the others."""
-    gone = [{**{name: getattr(each, name) for name in COLUMNS}, "retired_at": own.now} for each in leaving]
-    rows = [*gone, *(each.row(own) for each in members)]
+    gone = [{**{name: getattr(item, name) for name in COLUMNS}, "retired_at": own.now} for item in leaving]
+    rows = [*gone, *(member.row(own) for member in members)]
     if not rows:
         return
     statement = insert(CrewMember).values(rows)

@@ -71,9 +71,9 @@ def check_out(
         if crew_member_id is not None:
             _check(found, status, then)
         steps = [shift for shift, _ in found if status in STEPS[shift.status] and shift.changed_at <= then]
-        _end_breaks(session, [each for each in steps if each.break_since is not None], then)
+        _end_breaks(session, [step for step in steps if step.break_since is not None], then)
         _go(session, steps, status, then)
-    return {"status": status, "shifts": [_shown(*each) for each in found]}
+    return {"status": status, "shifts": [_shown(*item) for item in found]}
 
 
 def _member(session: OrmSession, own: Stall, member_id: str | None, hashed: str) -> CrewMember | None:
@@ -137,7 +137,7 @@ def _check(found: Sequence[tuple[Shift, CrewMember]], status: str, then: datetim
 
 def _end_breaks(session: OrmSession, shifts: Sequence[Shift], then: datetime) -> None:
     if shifts:
-        rows = [{"shift_id": each.id, "started_at": each.break_since, "ended_at": then} for each in shifts]
+        rows = [{"shift_id": shift.id, "started_at": shift.break_since, "ended_at": then} for shift in shifts]
         session.execute(insert(ShiftBreak), rows)
 
 
@@ -146,7 +146,7 @@ def _go(session: OrmSession, shifts: Sequence[Shift], status: str, then: datetim
     changes: dict[str, Any] = {"changed_at": then, "break_since": then if status == ON_BREAK else None}
     if status == CHECKED_OUT:
         changes |= {"ended_at": then, "ended_by": "checkout"}
-    ids = [each.id for each in shifts]
+    ids = [shift.id for shift in shifts]
     if ids:
         session.execute(update(Shift).where(Shift.id.in_(ids)).values(**changes))
 

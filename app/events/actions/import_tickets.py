@@ -64,8 +64,10 @@ def _import(
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
-    known = {each.name_key: each.id for each in event.ticket_types}
-    new = _new_types(session, event, [each for each in tickets if key_of(each.ticket_type) not in known], create_types)
+    known = {ticket_type.name_key: ticket_type.id for ticket_type in event.ticket_types}
+    new = _new_types(
+        session, event, [ticket for ticket in tickets if key_of(ticket.ticket_type) not in known], create_types
+    )
     _stage(session, tickets, {**known, **new}, event.timezone)
     session.execute(sql.PLAN, {"event": event_id})
     counts = session.execute(sql.COUNTS).one()
@@ -91,19 +93,19 @@ def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], cr
     if tickets and not create_types:
         sentence = "The event has no such ticket type; --create-types makes it."
         raise Rejected(
-            [RowError(each.row, "ticketType", "unknown_value", sentence, each.ticket_type) for each in tickets]
+            [RowError(ticket.row, "ticketType", "unknown_value", sentence, ticket.ticket_type) for ticket in tickets]
         )
     by_key: dict[str, list[SoldTicket]] = {}
-    for each in tickets:
-        by_key.setdefault(key_of(each.ticket_type), []).append(each)
+    for ticket in tickets:
+        by_key.setdefault(key_of(ticket.ticket_type), []).append(ticket)
     rows = {
         name_key: TicketType(
             event_id=event.id,
             position=len(event.ticket_types) + index,
             name=group[0].ticket_type,
             name_key=name_key,
-            total=sum(each.status == "sold" for each in group),
-            price_minor=Counter(each.price_minor or 0 for each in group).most_common(1)[0][0],
+            total=sum(item.status == "sold" for item in group),
+            price_minor=Counter(item.price_minor or 0 for item in group).most_common(1)[0][0],
             phases=[],
         )
         for index, (name_key, group) in enumerate(by_key.items())
@@ -120,11 +122,20 @@ def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str
     driver = session.connection().connection.driver_connection
     assert driver is not None
     with driver.cursor() as cursor, cursor.copy(sql.COPY) as copy:
-        for each in tickets:
-            sold_at = instant(each.sold_at, zone) if each.sold_at else None
-            type_id = types[key_of(each.ticket_type)]
+        for ticket in tickets:
+            sold_at = instant(ticket.sold_at, zone) if ticket.sold_at else None
+            type_id = types[key_of(ticket.ticket_type)]
             copy.write_row(
-                (each.row, each.reference, type_id, each.name, each.email, each.price_minor, sold_at, each.status)
+                (
+                    ticket.row,
+                    ticket.reference,
+                    type_id,
+                    ticket.name,
+                    ticket.email,
+                    ticket.price_minor,
+                    sold_at,
+                    ticket.status,
+                )
             )
 
 

@@ -108,7 +108,7 @@ LAYOUTS = (PRETIX, EVENTBRITE, OWN)
 
 def layout_of(header: list[str]) -> Layout:
     """The layout that has these columns. Raises NotASheet, naming the columns that are needed."""
-    names = {column_key(each) for each in header}
+    names = {column_key(item) for item in header}
     for layout in LAYOUTS:
         if layout.marks <= names:
             return layout

@@ -93,7 +93,7 @@ class _Cells:
             return self.layout.default_status
         status = self.layout.statuses.get(word)
         if status is None:
-            known = ", ".join(each for each in self.layout.statuses if len(each) > 1)
+            known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
             self._wrong(self._column("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status"))
         return status or ""
 

@@ -76,7 +76,7 @@ UNTALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket
 TALLY = text(f"""
     INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
     SELECT t.ticket_type_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
-           {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(each, "0") for each in FLOWS)}
+           {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(flow, "0") for flow in FLOWS)}
       FROM ticket t JOIN event e ON e.id = t.event_id
      WHERE t.ticket_type_id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, day
     ON CONFLICT (ticket_type_id, day) DO UPDATE

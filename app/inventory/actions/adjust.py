@@ -61,11 +61,11 @@ def _answered(row: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise NotFound()
     found = dict(zip(adjusting.COLUMNS, row, strict=True))
     if found["done"]:
-        movement = {each: found[f"movement_{each}"] for each in MOVEMENT}
+        movement = {item: found[f"movement_{item}"] for item in MOVEMENT}
         return {**found, "movement": {**movement, "id": movement_id(movement["seq"])}}
     if asked["expected"] not in (None, found["on_hand"]):
         raise StaleStock(on_hand=found["on_hand"])
-    quantities = {each: found[each] for each in ("on_hand", "reserved", "damaged", "available")}
+    quantities = {name: found[name] for name in ("on_hand", "reserved", "damaged", "available")}
     if asked["bucket"] == "onHand" and (asked["delta"] or 0) > MOST - found[BUCKETS["onHand"]]:
         raise QuantityTooLarge(**quantities)
     raise InsufficientStock(**quantities)

@@ -78,7 +78,7 @@ def told(found: Imported) -> dict[str, Any]:
         "created": found.created,
         "updated": found.updated,
         "unchanged": found.unchanged,
-        "errors": [each._asdict() for each in found.errors[:TOLD]],
+        "errors": [error._asdict() for error in found.errors[:TOLD]],
         "error_count": len(found.errors),
     }
     return shown if found.before is None else {**shown, "already_imported_at": found.before.isoformat()}

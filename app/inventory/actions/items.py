@@ -22,7 +22,7 @@ from app.inventory.models import StockItem
 
 ITEM = cast(Table, StockItem.__table__)
 OPENING = "opening stock"
-_VALUES = ", ".join(f":{each}" for each in ATTRIBUTES)
+_VALUES = ", ".join(f":{attribute}" for attribute in ATTRIBUTES)
 _ENTRIES = ", ".join(f"('{bucket}', {column})" for bucket, column in BUCKETS.items())
 CREATE = text(f"""
 WITH moved AS (
@@ -50,7 +50,7 @@ SELECT pg_notify('{CHANNEL}', event_id) FROM moved
 
 def create_item(*, caller: Caller, event_id: str, **values: Any) -> dict[str, Any]:
     """The new item, its opening stock booked. Raises NotFound, SkuTaken, InsufficientStock."""
-    given = {each.attribute: values.get(each.attribute) for each in COLUMNS}
+    given = {item.attribute: values.get(item.attribute) for item in COLUMNS}
     with transaction() as session:
         if session.scalar(hold_event(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))) is None:
             raise NotFound()
@@ -75,7 +75,7 @@ def change_item(
             raise StaleVersion()
         new = {name: value for name, value in changes.items() if was[name] != value}
         if not new:
-            return {each: was[each] for each in SHOWN}
+            return {item: was[item] for item in SHOWN}
         _check_enough({**was, **new})
         row = _changed(session, item_id, new)
         moved = {name: new[column] - was[column] for name, column in BUCKETS.items() if column in new}

@@ -60,7 +60,7 @@ def change_reminder(*, caller: Caller, event_id: str, expected_version: int | No
             now=event.now,
         )
         new |= {"next_at": due if new["enabled"] else None, "version": was["version"] + 1}
-        values = {each: new[each] for each in COLUMNS}
+        values = {column: new[column] for column in COLUMNS}
         session.execute(
             insert(Reminder)
             .values(event_id=event_id, **values)

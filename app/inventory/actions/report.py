@@ -84,4 +84,4 @@ def _open(session: ReadOrWriteSession, caller: Caller, event_id: str, question: 
         )
         .order_by(StockJob.created_at)
     )
-    return next((each for each in rows if Asked.of(each.asked).same_as(question)), None)
+    return next((row for row in rows if Asked.of(row.asked).same_as(question)), None)

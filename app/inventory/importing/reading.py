@@ -16,7 +16,7 @@ from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_k
 from app.inventory.columns import ATTRIBUTES, COLUMNS, TEXT, Column, sku_key
 from app.inventory.importing.values import BadCell, reader_of
 
-KNOWN = {column_key(each.name): each for each in COLUMNS}
+KNOWN = {column_key(column.name): column for column in COLUMNS}
 TOLD, SHOWN = 100_000, 100
 SPOOLED = 4 * 1024 * 1024
 REMEMBERED = 20_000
@@ -48,7 +48,7 @@ class Reading:
 
 def likeness(cells: list[str]) -> int:
     """How many of our columns a row names."""
-    return sum(column_key(each) in KNOWN for each in cells)
+    return sum(column_key(cell) in KNOWN for cell in cells)
 
 
 def count_rows(data: bytes, *, most: int) -> int:
@@ -83,14 +83,14 @@ def as_csv(errors: list[RowError]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL)
     writer.writerow(("row", "column", "code", "message", "value"))
-    writer.writerows((*each[:4], escape(each.value)) for each in errors)
+    writer.writerows((*error[:4], escape(error.value)) for error in errors)
     return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 
 def _header(table: Table, reading: Reading) -> bool:
     """Whether the columns are ones to read by; what is wrong with them is told."""
-    names = [column_key(each) for each in table.header]
-    reading.ignored = [each for each, name in zip(table.header, names, strict=True) if each and name not in KNOWN]
+    names = [column_key(item) for item in table.header]
+    reading.ignored = [item for item, name in zip(table.header, names, strict=True) if item and name not in KNOWN]
     if "sku" not in names:
         sentence = "There is no column sku; it tells which item a row is about."
         reading.errors.append(RowError(table.header_row, "sku", "missing_column", sentence))

@@ -11,13 +11,14 @@ EACH_TOLD = 500
 """Beyond so many items a listener is told once, and looks again."""
 
 _TYPES = {
-    each.attribute: "numeric" if each.kind in PLACES else "date" if each.kind == DATE else "text" for each in COLUMNS
+    column.attribute: "numeric" if column.kind in PLACES else "date" if column.kind == DATE else "text"
+    for column in COLUMNS
 }
-_NEW = ", ".join(f"coalesce(s.{each}, i.{each}) AS {each}" for each in ATTRIBUTES)
-_SAME = ", ".join(f"coalesce(s.{each}, i.{each})" for each in ATTRIBUTES)
-_AS_IS = ", ".join(f"i.{each}" for each in ATTRIBUTES)
-_WAS = ", ".join(f"coalesce(i.{each}, 0) AS was_{each}" for each in BUCKETS.values())
-_DELTAS = ", ".join(f"('{bucket}', p.{each} - p.was_{each})" for bucket, each in BUCKETS.items())
+_NEW = ", ".join(f"coalesce(s.{attribute}, i.{attribute}) AS {attribute}" for attribute in ATTRIBUTES)
+_SAME = ", ".join(f"coalesce(s.{attribute}, i.{attribute})" for attribute in ATTRIBUTES)
+_AS_IS = ", ".join(f"i.{attribute}" for attribute in ATTRIBUTES)
+_WAS = ", ".join(f"coalesce(i.{item}, 0) AS was_{item}" for item in BUCKETS.values())
+_DELTAS = ", ".join(f"('{bucket}', p.{item} - p.was_{item})" for bucket, item in BUCKETS.items())
 ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('inventory-import:' || :event, 0))")
 STAGING = text(f"""
     CREATE TEMP TABLE stock_staging (
@@ -36,9 +37,9 @@ PLAN = text(f"""
                   ORDER BY known.id FOR NO KEY UPDATE OF known) i ON i.sku_key = s.sku_key
 """)
 _MISSING = "\n UNION ALL ".join(
-    f"SELECT row, '{each.name}', 'required', sku FROM stock_plan WHERE NOT known AND {each.attribute} IS NULL"
-    for each in COLUMNS
-    if each.required
+    f"SELECT row, '{column.name}', 'required', sku FROM stock_plan WHERE NOT known AND {column.attribute} IS NULL"
+    for column in COLUMNS
+    if column.required
 )
 WRONG = text(f"""
     {_MISSING}
@@ -65,7 +66,8 @@ OPENING = text(f"""
 UPDATE = text(f"""
     WITH moved AS (
         UPDATE inventory_item i
-           SET {", ".join(f"{each} = p.{each}" for each in ATTRIBUTES)}, version = i.version + 1, updated_at = now(),
+           SET {", ".join(f"{attribute} = p.{attribute}" for attribute in ATTRIBUTES)},
+               version = i.version + 1, updated_at = now(),
                moved_at = {NEXT_MOMENT}
           FROM stock_plan p WHERE i.id = p.id AND p.known AND NOT p.same
         RETURNING i.id, i.moved_at, i.on_hand, i.available, i.is_low

@@ -103,7 +103,7 @@ def _written(session: ReadOrWriteSession, reading: Reading, order: Order) -> Imp
     if wrong and not order.partial:
         raise _Undone(Imported(0, 0, 0, errors))
     if wrong:
-        session.execute(sql.LEAVE_OUT, {"rows": list({each.row for each in wrong})})
+        session.execute(sql.LEAVE_OUT, {"rows": list({item.row for item in wrong})})
     counts = session.execute(sql.COUNTS).one()
     found = Imported(**counts._mapping, errors=errors)
     if order.dry_run:

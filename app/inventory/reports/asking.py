@@ -43,7 +43,7 @@ class Asked:
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Asked":
         """What `kept` gave."""
-        times = {each: datetime.fromisoformat(kept[each]) for each in ("at", "since", "until")}
+        times = {name: datetime.fromisoformat(kept[name]) for name in ("at", "since", "until")}
         return cls(type=kept["type"], within_days=kept["within_days"], **times)
 
 

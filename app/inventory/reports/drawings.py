@@ -56,13 +56,16 @@ def _movements(sheet: Sheet, found: Found) -> None:
         [
             ("movements", figure(totals["movements"])),
             ("items moved", figure(totals["items"])),
-            ("came in, at cost", money(sum(int(each["valueInMinor"]) for each in days))),
-            ("went out, at cost", money(sum(int(each["valueOutMinor"]) for each in days))),
+            ("came in, at cost", money(sum(int(day["valueInMinor"]) for day in days))),
+            ("went out, at cost", money(sum(int(day["valueOutMinor"]) for day in days))),
         ]
     )
     _days(sheet, days)
     if found["reasons"]:
-        why = [(each["reason"].capitalize(), each["movements"], figure(each["movements"])) for each in found["reasons"]]
+        why = [
+            (reason["reason"].capitalize(), reason["movements"], figure(reason["movements"]))
+            for reason in found["reasons"]
+        ]
         sheet.chart("Why stock moved", bars(why), under="Number of movements")
     _variances(sheet, found["variances"])
 
@@ -107,7 +110,7 @@ def _unpriced(sheet: Sheet, totals: Found) -> None:
 
 def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total: int, most: int = 8) -> None:
     """The most valuable groups, and all others together."""
-    values = [(each[name] or "Not named", int(each["costValueMinor"])) for each in groups if each["costValueMinor"]]
+    values = [(group[name] or "Not named", int(group["costValueMinor"])) for group in groups if group["costValueMinor"]]
     kept = values[:most]
     others = int(total) - sum(value for _, value in kept)
     shown = [*kept, ("All others", others)] if others > 0 else kept
@@ -116,13 +119,13 @@ def _value_bars(sheet: Sheet, title: str, groups: list[Found], name: str, total:
 
 
 def _days(sheet: Sheet, days: list[Found]) -> None:
-    if not any(each["movements"] for each in days):
+    if not any(day["movements"] for day in days):
         return
-    came, went = ([each[name] for each in days] for name in ("quantityIn", "quantityOut"))
+    came, went = ([day[name] for day in days] for name in ("quantityIn", "quantityOut"))
     most = figure(max(*came, *went))
     sheet.chart(
         "In and out, day by day",
-        lines([short_day(each["day"]) for each in days], [("in", came), ("out", went)], top=f"{most} a day"),
+        lines([short_day(day["day"]) for day in days], [("in", came), ("out", went)], top=f"{most} a day"),
         under="Quantities as they were booked, of all units together",
     )
 
@@ -130,10 +133,10 @@ def _days(sheet: Sheet, days: list[Found]) -> None:
 def _periods(sheet: Sheet, found: Found) -> None:
     totals, periods = found["totals"], found["periods"]
     expired = int(totals["expired"])
-    if not expired and not any(each["items"] for each in periods):
+    if not expired and not any(period["items"] for period in periods):
         return
     values = [("expired", expired, figure(expired))]
-    values += [(short_day(each["from"]), each["items"], figure(each["items"])) for each in periods]
+    values += [(short_day(period["from"]), period["items"], figure(period["items"])) for period in periods]
     sheet.chart(
         "What expires when",
         columns(values, first_stands_out=True),
@@ -145,8 +148,12 @@ def _variances(sheet: Sheet, variances: list[Found]) -> None:
     if not variances:
         return
     values = [
-        (each["name"], each["valueMinor"] if each["valueMinor"] is not None else each["variance"], _missing(each))
-        for each in variances
+        (
+            variance["name"],
+            variance["valueMinor"] if variance["valueMinor"] is not None else variance["variance"],
+            _missing(variance),
+        )
+        for variance in variances
     ]
     sheet.chart(
         "What counts found",

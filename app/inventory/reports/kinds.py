@@ -44,7 +44,7 @@ class Report:
 
     @property
     def select(self) -> str:
-        return f"SELECT {', '.join(each.selected for each in self.fields)} {self.source}"
+        return f"SELECT {', '.join(item.selected for item in self.fields)} {self.source}"
 
 
 def _having(condition: str) -> str:
@@ -78,8 +78,8 @@ SUMMARY = Report(
     f"{_STOCK} GROUP BY i.category",
     '"costValueMinor" DESC, items DESC, category',
     tuple(
-        (each, f'coalesce(sum("{each}"), 0)')
-        for each in (
+        (name, f'coalesce(sum("{name}"), 0)')
+        for name in (
             "items",
             "lowStock",
             "outOfStock",
@@ -126,7 +126,7 @@ MOVEMENTS = Report(
         SKU,
         UNIT,
         Field("movements", "movements", COUNT),
-        *(Field(each, each, QUANTITY, heading, 15, quiet=True) for each, heading in _WHY),
+        *(Field(item, item, QUANTITY, heading, 15, quiet=True) for item, heading in _WHY),
         _NET,
         ON_HAND,
         Field("netValueMinor", cost("net"), MINOR),
@@ -185,4 +185,4 @@ REORDER = Report(
     (_ITEMS, ("suppliers", "count(DISTINCT coalesce(supplier, ''))"), _COST, _UNPRICED),
     parts={"suppliers": parts.TO_ORDER},
 )
-REPORTS = {each.type: each for each in (SUMMARY, VALUATION, MOVEMENTS, EXPIRY, REORDER)}
+REPORTS = {item.type: item for item in (SUMMARY, VALUATION, MOVEMENTS, EXPIRY, REORDER)}

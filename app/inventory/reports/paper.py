@@ -39,7 +39,7 @@ def drawn(event: Any, asked: Asked, found: Found, *, tick: Callable[[float], Non
         number=event.name,
         when=day(asked.at, event.timezone),
         author=organiser,
-        foot=" · ".join(each for each in (organiser, event.name) if each),
+        foot=" · ".join(item for item in (organiser, event.name) if item),
     ) as sheet:
         sheet.note(_about(event, asked, found))
         drawings.add(sheet, asked.type, found)
@@ -56,7 +56,7 @@ def _about(event: Any, asked: Asked, found: Found) -> str:
         "expiry": f"What is past its date, and what expires within {asked.within_days} days.",
         "reorder": "Items at or below their reorder level, less what is on order.",
     }.get(asked.type, "")
-    return " ".join(each for each in (whose, days, until) if each)
+    return " ".join(item for item in (whose, days, until) if item)
 
 
 def _add_rows(sheet: Sheet, report: Report, found: Found, tick: Callable[[float], None]) -> None:
@@ -64,11 +64,11 @@ def _add_rows(sheet: Sheet, report: Report, found: Found, tick: Callable[[float]
     if not rows:
         sheet.note(EMPTY[report.type])
         return
-    shown = [each for each in report.fields if each.share]
+    shown = [field for field in report.fields if field.share]
     more = found["rowCount"] - len(rows)
     under = f"The first {figure(len(rows))} of {figure(found['rowCount'])}; the CSV has all." if more > 0 else ""
     title = "By category" if report.rows == "categories" else "Item by item"
-    columns = [Column(each.heading, each.share, each.kind in FIGURES) for each in shown]
+    columns = [Column(item.heading, item.share, item.kind in FIGURES) for item in shown]
     table = LongTable(columns, _cells(report, shown, rows), tick=_rarely(tick, len(rows)))
     sheet.long_table(title, table, under=under)
 
@@ -81,7 +81,7 @@ def _cells(report: Report, shown: list[Field], rows: Iterable[Found]) -> Iterato
             yield [supplier or "Supplier not named"]
         if report.rows == "categories":
             row = {**row, "category": row["category"] or "No category"}
-        yield [said(each, row[each.name]) for each in shown]
+        yield [said(item, row[item.name]) for item in shown]
 
 
 def _rarely(tick: Callable[[float], None], count: int) -> Callable[[int], None]:

@@ -37,10 +37,9 @@ def as_json(event: Any, asked: Asked, *, most: int = SHOWN) -> bytes:
 def as_file(event: Any, asked: Asked) -> Iterator[bytes]:
     """All rows of the report as CSV."""
     report = REPORTS[asked.type]
-    query = (
-        f"SELECT {', '.join(each.filed for each in report.fields)} FROM ({report.select}) rows ORDER BY {report.order}"
-    )
-    return as_csv(query, [each.name for each in report.fields], parameters(event, asked))
+    columns = ", ".join(field.filed for field in report.fields)
+    query = f"SELECT {columns} FROM ({report.select}) rows ORDER BY {report.order}"
+    return as_csv(query, [field.name for field in report.fields], parameters(event, asked))
 
 
 def _whole(report: Report, head: list[str]) -> str:

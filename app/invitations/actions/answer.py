@@ -48,7 +48,7 @@ def answer_invite(
                     fee_minor=invite.fee_minor,
                 )
             enqueue("invitations.mail_answer", key=f"invite-answer-{invite_id}", invite_id=invite_id)
-    own = {each.key: getattr(invite, each.key) for each in EventInvite.__table__.columns}
+    own = {column.key: getattr(invite, column.key) for column in EventInvite.__table__.columns}
     return {**about, **own, "status": status}
 
 

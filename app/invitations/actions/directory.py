@@ -75,9 +75,9 @@ def invite_from_directory(
         given = {**terms(event, sent), "event_id": event_id, "invited_by": caller.id}
         made, known, addresses = _invited(session, wanted, given)
         count_mails(session, sender_of(event), addresses)
-        rows = [(f"event-invite-{each['id']}", {"invite_id": each["id"]}) for each in made]
+        rows = [(f"event-invite-{item['id']}", {"invite_id": item["id"]}) for item in made]
         enqueue_many("invitations.mail_invite", rows)
-    unavailable = sorted(set(wanted) - {each["merchant_id"] for each in (*made, *known)})
+    unavailable = sorted(set(wanted) - {item["merchant_id"] for item in (*made, *known)})
     return {"invited": made, "already_invited": known, "unavailable": unavailable}
 
 

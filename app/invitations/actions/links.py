@@ -123,5 +123,5 @@ def _insert(session: OrmSession, values: dict[str, Any]) -> tuple[InviteLink, bo
 
 
 def _shown(link: InviteLink) -> dict[str, Any]:
-    own = {each.key: getattr(link, each.key) for each in InviteLink.__table__.columns}
+    own = {column.key: getattr(link, column.key) for column in InviteLink.__table__.columns}
     return {**own, "slug": slug_of(link.id), "url": url_of(link.id)}

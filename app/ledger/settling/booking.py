@@ -45,9 +45,9 @@ def settle(
             pages = [credits[start : start + PAGE] for start in range(0, len(credits), PAGE)]
             new = _new(session, pages)
             for page in pages:
-                _book(session, [(each, new[each.reference]) for each in page if each.reference in new])
+                _book(session, [(item, new[item.reference]) for item in page if item.reference in new])
                 seen(len(page))
-            amount = sum(each.amount_minor for each in credits if each.reference in new)
+            amount = sum(credit.amount_minor for credit in credits if credit.reference in new)
             found = Settled(len(new), len(credits) - len(new), amount)
             if dry_run:
                 raise _DryRun(found)
@@ -58,29 +58,29 @@ def settle(
 
 def _new(session: OrmSession, pages: Sequence[Sequence[Credit]]) -> dict[str, str]:
     """The merchant's id of each reference that is not booked yet; merchants are locked before anything is written."""
-    owners = {each: owner for page in pages for each, owner in _owners(session, page).items()}
+    owners = {item: owner for page in pages for item, owner in _owners(session, page).items()}
     errors, new = [], {}
     for page in pages:
         known = {
             row.reference: row for row in session.execute(sql.KNOWN, {"references": [it.reference for it in page]})
         }
-        for each in page:
-            owner, booked = owners.get(each.merchant), known.get(each.reference)
+        for item in page:
+            owner, booked = owners.get(item.merchant), known.get(item.reference)
             if owner is None:
-                errors.append(_error(each, "merchant", "unknown_merchant", "There is no such merchant.", each.merchant))
+                errors.append(_error(item, "merchant", "unknown_merchant", "There is no such merchant.", item.merchant))
             elif booked is None:
-                new[each.reference] = owner
-            elif (booked.owner_id, booked.amount_minor) != (owner, each.amount_minor):
+                new[item.reference] = owner
+            elif (booked.owner_id, booked.amount_minor) != (owner, item.amount_minor):
                 sentence = f"Booked already, as {booked.amount_minor} cents for merchant {booked.owner_id}."
-                errors.append(_error(each, "reference", "reference_taken", sentence, each.reference))
+                errors.append(_error(item, "reference", "reference_taken", sentence, item.reference))
     if errors:
         raise Rejected(errors)
     return new
 
 
 def _owners(session: OrmSession, page: Sequence[Credit]) -> dict[str, str]:
-    named = {each.merchant for each in page}
-    ids = sorted(each for each in named if is_id(each))
+    named = {item.merchant for item in page}
+    ids = sorted(item for item in named if is_id(item))
     rows = session.execute(sql.MERCHANTS, {"ids": ids, "emails": sorted(named.difference(ids))}).all()
     return {name: row.id for row in rows for name in (row.id, row.email)}
 
@@ -90,11 +90,11 @@ def _book(session: OrmSession, rows: Sequence[tuple[Credit, str]]) -> None:
         session.execute(
             sql.BOOK,
             {
-                "references": [each.reference for each, _ in rows],
+                "references": [item.reference for item, _ in rows],
                 "owners": [owner for _, owner in rows],
-                "amounts": [each.amount_minor for each, _ in rows],
-                "moments": [each.occurred_at for each, _ in rows],
-                "descriptions": [each.description for each, _ in rows],
+                "amounts": [item.amount_minor for item, _ in rows],
+                "moments": [item.occurred_at for item, _ in rows],
+                "descriptions": [item.description for item, _ in rows],
             },
         )
 

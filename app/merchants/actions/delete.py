@@ -72,7 +72,7 @@ def _erase(session: OrmSession, caller: Caller) -> None:
         )
     )
     alone = exists().where(Account.id == caller.id, only_role).correlate(None)
-    for number, part in enumerate([*_of_merchant(caller), *(each.where(alone) for each in _of_person(caller))]):
+    for number, part in enumerate([*_of_merchant(caller), *(item.where(alone) for item in _of_person(caller))]):
         statement = statement.add_cte(part.cte(f"part{number}"))
     session.execute(statement.execution_options(synchronize_session=False))
 

@@ -40,7 +40,7 @@ GIVEN = (
     "idempotency_key",
     "status",
     "actor",
-    *(each.name for each in fields(Target)),
+    *(field.name for field in fields(Target)),
 )
 _TABLE = cast(Table, Payout.__table__)
 _EARLIER = _TABLE.alias("earlier")

@@ -107,6 +107,6 @@ def lives(seconds: int) -> bool:
 def _rows(url: str) -> list[list[Any]]:
     try:
         with apart(url) as connection, connection.cursor(row_factory=namedtuple_row) as cursor:
-            return [list(cursor.execute(each).fetchall()) for each in (WAITING, ENDED, LIVING)]
+            return [list(cursor.execute(item).fetchall()) for item in (WAITING, ENDED, LIVING)]
     except (psycopg.Error, OSError):
         return []

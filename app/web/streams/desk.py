@@ -59,8 +59,8 @@ class Desk:
         self._have(self.news, lambda: self.places.leave(place), lambda _: None)
 
     def close(self) -> None:
-        for each in (self.news, self.looks):
-            each.shutdown(wait=False, cancel_futures=True)
+        for item in (self.news, self.looks):
+            item.shutdown(wait=False, cancel_futures=True)
 
     def _have(self, hands: ThreadPoolExecutor, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
         def done() -> None:

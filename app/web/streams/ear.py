@@ -35,7 +35,7 @@ class Ear:
     def heard(self) -> set[str]:
         """What was said since, without waiting. Raises Deaf."""
         try:
-            return {each.payload for each in self.connection.notifies(timeout=0)}
+            return {notify.payload for notify in self.connection.notifies(timeout=0)}
         except psycopg.Error as error:
             raise Deaf from error
 

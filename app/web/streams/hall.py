@@ -118,11 +118,11 @@ class Hall:
         now = time.monotonic()
         if now - self.swept_at >= AGAIN:
             self.swept_at = now
-            for each in list(self.listeners):
-                self._serve(each, each.check)
+            for listener in list(self.listeners):
+                self._serve(listener, listener.check)
         if self.listeners and now - self.checked_at >= CHECKED:
             self.checked_at = now
-            asked = {each.ticket.caller.session_id for each in self.listeners}
+            asked = {listener.ticket.caller.session_id for listener in self.listeners}
             self.desk.check(sorted(asked), partial(self._checked, asked))
 
     def _woken(self, _: int) -> None:
@@ -173,10 +173,10 @@ class Hall:
         log.debug("stream.end", reason=reason)
 
     def _end_all(self) -> None:
-        for each in list(self.listeners):
-            self._serve(each, each.end)
-        for each in list(self.listeners) if self.closing else ():
-            self._drop(each, "closing")
+        for listener in list(self.listeners):
+            self._serve(listener, listener.end)
+        for listener in list(self.listeners) if self.closing else ():
+            self._drop(listener, "closing")
 
     # What the desk answers
 
@@ -205,16 +205,16 @@ class Hall:
             return
         here, news = found
         made: dict[tuple[str, Asked], bytes] = {}
-        for each in self.topics.live(topic, self.listeners):
-            before, asked = str(each.position), each.ticket.asked
+        for item in self.topics.live(topic, self.listeners):
+            before, asked = str(item.position), item.ticket.asked
             new = news.get(before, {})
             if new is None:
-                self._serve(each, partial(self._begin_anew, each, here))
+                self._serve(item, partial(self._begin_anew, item, here))
             elif asked in new:
                 if (before, asked) not in made:
                     made[before, asked] = frames.event("changes", new[asked], here) if new[asked] else b""
-                each.position = here
-                self._serve(each, partial(each.say, made[before, asked]) if made[before, asked] else each.flush)
+                item.position = here
+                self._serve(item, partial(item.say, made[before, asked]) if made[before, asked] else item.flush)
 
     def _begin_anew(self, listener: Listener, here: str) -> None:
         listener.position, listener.start, listener.page_after = None, here, ""
@@ -222,11 +222,11 @@ class Hall:
 
     def _checked(self, asked: set[str], callers: dict[str, Caller] | None) -> None:
         """Ends the streams of whoever has signed out or lost a role; who still has another may come again."""
-        for each in list(self.listeners) if callers is not None else ():
-            then = each.ticket.caller
+        for listener in list(self.listeners) if callers is not None else ():
+            then = listener.ticket.caller
             now = (callers or {}).get(then.session_id)
             if then.session_id in asked and (now is None or (now.roles, now.tier) != (then.roles, then.tier)):
-                self._serve(each, each.end)
+                self._serve(listener, listener.end)
 
     # The ear
 
@@ -242,7 +242,7 @@ class Hall:
         self.listen_at = time.monotonic() + AGAIN
         if ear is not None:
             self.selector.register(ear.fd, READ, self._heard)
-            self.topics.ring(*{each.ticket.topic for each in self.listeners})
+            self.topics.ring(*{listener.ticket.topic for listener in self.listeners})
 
     def _heard(self, _: int) -> None:
         try:

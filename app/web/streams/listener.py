@@ -67,8 +67,8 @@ class Listener:
         """Writes what the connection takes now; the rest when it takes more. Raises Gone."""
         if self.pending > BACKLOG:
             raise Gone("reads too slowly")
-        for each in frames.chunk(data) if self.chunked else (data,):
-            self._queue(each)
+        for item in frames.chunk(data) if self.chunked else (data,):
+            self._queue(item)
         self.wrote_at = self.clock()
         self.flush()
 

@@ -154,9 +154,9 @@ class Places:
     def _counted_here(self, place: Place) -> Counts:
         here = list(self.taken.values())
         return Counts(
-            sum(each.account == place.account for each in here),
-            sum(each.network == place.network for each in here),
-            sum(each.wider == place.wider for each in here),
+            sum(item.account == place.account for item in here),
+            sum(item.network == place.network for item in here),
+            sum(item.wider == place.wider for item in here),
             len(here),
         )
 
@@ -165,7 +165,7 @@ class Places:
         gone = False
         for key in place.keys:
             found = self._tried(lambda pipe, key=key: pipe.zrange(key, 0, -1)) or [[]]
-            dead = [name for name in (each.decode() for each in found[0]) if _dead(name)]
+            dead = [name for name in (item.decode() for item in found[0]) if _dead(name)]
             if dead:
                 gone = bool(self._tried(lambda pipe, key=key, dead=dead: pipe.zrem(key, *dead))) or gone
         return gone

@@ -34,7 +34,7 @@ class Topics:
     def wait(self) -> float:
         """Seconds until a topic may be read."""
         now = time.monotonic()
-        times = [each.not_before for each in self.states.values() if each.rung and not each.reading]
+        times = [state.not_before for state in self.states.values() if state.rung and not state.reading]
         return max(0.0, min(times, default=now + ANYWAY) - now)
 
     def due(self) -> list[str]:
@@ -51,9 +51,9 @@ class Topics:
         waiting: dict[str, set[Asked]] = {}
         state = self.states[topic]
         state.rung = False
-        for each in self.live(topic, listeners):
-            if each.position in waiting or len(waiting) < AT_ONCE:
-                waiting.setdefault(str(each.position), set()).add(each.ticket.asked)
+        for item in self.live(topic, listeners):
+            if item.position in waiting or len(waiting) < AT_ONCE:
+                waiting.setdefault(str(item.position), set()).add(item.ticket.asked)
             else:
                 state.rung = True
         state.reading = bool(waiting)
@@ -72,6 +72,6 @@ class Topics:
     @staticmethod
     def live(topic: str, listeners: Iterable[Listener]) -> Iterator[Listener]:
         """Listeners who have the state and wait for what is new."""
-        for each in list(listeners):
-            if each.ticket.topic == topic and each.position is not None and not each.leaving:
-                yield each
+        for listener in list(listeners):
+            if listener.ticket.topic == topic and listener.position is not None and not listener.leaving:
+                yield listener

@@ -35,7 +35,7 @@ def main() -> int:
         if path := os.environ.get("FAULTS_TABLE"):
             Path(path).write_text(table(outcomes) + "\n")
     say(table(outcomes))
-    return int(any(each.missed for each in outcomes))
+    return int(any(outcome.missed for outcome in outcomes))
 
 
 def runs(names: list[str], seeds: range, settings: Settings) -> Iterator[Outcome]:

@@ -73,13 +73,13 @@ class Journal:
             self.asked.append(asked)
 
     def of(self, *kinds: str, outcome: str | None = None) -> Iterator[Asked]:
-        for each in list(self.asked):
-            if each.kind in kinds and outcome in (None, each.outcome):
-                yield each
+        for item in list(self.asked):
+            if item.kind in kinds and outcome in (None, item.outcome):
+                yield item
 
     @property
     def unknown(self) -> list[Asked]:
-        return [each for each in list(self.asked) if each.outcome == UNKNOWN and each.resolvable]
+        return [item for item in list(self.asked) if item.outcome == UNKNOWN and item.resolvable]
 
 
 class Mouth:

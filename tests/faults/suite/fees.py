@@ -69,14 +69,14 @@ class Payers:
     @contextmanager
     def going(self) -> Iterator[None]:
         threads = [threading.Thread(target=self._go, args=(number,), daemon=True) for number in range(PAYERS)]
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
             self._over.set()
-            for each in threads:
-                each.join(60)
+            for thread in threads:
+                thread.join(60)
 
     def _go(self, number: int) -> None:
         dice, mouth = random.Random(f"{self.seed}:payer{number}"), Mouth(self.port, f"127.0.9.{number + 1}")

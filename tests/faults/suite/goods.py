@@ -15,8 +15,8 @@ from tests.faults.suite.evidence import SHOWN, Evidence, law
 @law("S1 the book")
 def the_book(found: Evidence) -> Iterator[str]:
     for query in (SUMS, COUNTS):
-        for each in map(Difference._make, found.driver_rows(query, {"event": None, "most": SHOWN})):
-            yield f"{each.sku}, {each.what}: {each.stands}, the book says {each.booked}"
+        for item in map(Difference._make, found.driver_rows(query, {"event": None, "most": SHOWN})):
+            yield f"{item.sku}, {item.what}: {item.stands}, the book says {item.booked}"
     query = "SELECT sku FROM inventory_item WHERE least(on_hand, reserved, damaged, available) < 0"
     yield from (f"{row.sku} is below zero" for row in found.rows(query))
 

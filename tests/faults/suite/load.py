@@ -28,14 +28,14 @@ class Load:
     @contextmanager
     def going(self) -> Iterator[Journal]:
         threads = [threading.Thread(target=self._go, args=(number,), daemon=True) for number in range(CLIENTS)]
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         try:
             yield self.journal
         finally:
             self._over.set()
-            for each in threads:
-                each.join(60)
+            for thread in threads:
+                thread.join(60)
 
     def caller(self, name: str) -> Caller:
         """Another client, whose every step is the caller's own."""

@@ -98,7 +98,7 @@ def logs(scene: Scene) -> None:
     scene.stack.start_web(place)
     filler, full = disk.fill(), time.monotonic()
     time.sleep(4)
-    met = [each.status for each in list(scene.load.journal.asked) if each.at > full]
+    met = [item.status for item in list(scene.load.journal.asked) if item.at > full]
     scene.note("not alive", sum(status in (0, 500, 502, 503, 504) for status in met))
     filler.unlink()
     scene.stack.stop_web()

@@ -15,26 +15,26 @@ NEVER = float("-inf")
 def table(outcomes: Iterable[Outcome]) -> str:
     """One line for each fault, in the order of the plan."""
     by_fault: dict[str, list[Outcome]] = {}
-    for each in outcomes:
-        by_fault.setdefault(each.fault, []).append(each)
+    for outcome in outcomes:
+        by_fault.setdefault(outcome.fault, []).append(outcome)
     ordered = sorted(by_fault, key=lambda name: int(name[1:]))
     return "\n".join([*HEAD, *(line(name, by_fault[name]) for name in ordered)])
 
 
 def line(name: str, outcomes: Sequence[Outcome]) -> str:
     about = " ".join((ACTS[name].__doc__ or "").split())
-    if any(each.impossible for each in outcomes):
+    if any(outcome.impossible for outcome in outcomes):
         return f"| {name} | {about} | not run: {outcomes[0].impossible} | | | | |"
     worst: dict[str, float] = {}
-    for each in outcomes:
-        for figure in each.limits:
-            worst[figure] = max(worst.get(figure, NEVER), each.figures.get(figure, float("inf")))
+    for outcome in outcomes:
+        for figure in outcome.limits:
+            worst[figure] = max(worst.get(figure, NEVER), outcome.figures.get(figure, float("inf")))
     limits = ALWAYS | PLAN[name].limits
     figures = "; ".join(
         shown(figure, value, limits[figure]) for figure, value in worst.items() if figure != "broken laws"
     )
-    asked, unknown = sum(each.asked for each in outcomes), sum(each.unknown for each in outcomes)
-    laws = sorted({law for each in outcomes for law in each.broken}) or ["none"]
+    asked, unknown = sum(outcome.asked for outcome in outcomes), sum(outcome.unknown for outcome in outcomes)
+    laws = sorted({law for outcome in outcomes for law in outcome.broken}) or ["none"]
     return f"| {name} | {about} | {len(outcomes)} | {asked} | {unknown} | {figures} | {', '.join(laws)} |"
 
 

@@ -88,14 +88,14 @@ class Scene:
         return False
 
     def unanswered(self, since: float = 0.0) -> list[Asked]:
-        return [each for each in list(self.load.journal.asked) if each.status in UNANSWERED and each.at >= since]
+        return [item for item in list(self.load.journal.asked) if item.status in UNANSWERED and item.at >= since]
 
     def p99(self, since: float, until: float, *, writes: bool = False) -> float:
         """Milliseconds, of what was asked between two moments."""
         found = sorted(
-            each.seconds
-            for each in list(self.load.journal.asked)
-            if since <= each.at < until and (each.writes or not writes)
+            item.seconds
+            for item in list(self.load.journal.asked)
+            if since <= item.at < until and (item.writes or not writes)
         )
         return found[int((len(found) - 1) * 0.99)] * 1000 if found else 0.0
 

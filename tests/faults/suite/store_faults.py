@@ -112,9 +112,9 @@ def postgresql_down(scene: Scene) -> None:
     scene.note("threads added", max(0, threads_of(stack.web_workers()) - threads))
     stack.database.start()
     scene.note("ready after accepting s", scene.seconds_until(lambda: mouth.send(READY).status == 200, 30))
-    meanwhile = [each for each in list(scene.load.journal.asked) if each.writes and gone + 1 <= each.at <= back - 4]
-    scene.note("slowest refusal s", max((each.seconds for each in meanwhile), default=0.0))
-    scene.note("writes not refused", sum(each.status != 503 for each in meanwhile))
+    meanwhile = [item for item in list(scene.load.journal.asked) if item.writes and gone + 1 <= item.at <= back - 4]
+    scene.note("slowest refusal s", max((item.seconds for item in meanwhile), default=0.0))
+    scene.note("writes not refused", sum(item.status != 503 for item in meanwhile))
     scene.note("health not 200", sum(look.health != 200 for look in scene.watch.since(gone)))
     scene.killed["stack"] += 1
     mouth.close()

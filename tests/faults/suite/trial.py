@@ -135,11 +135,11 @@ def _in(it: Stack, name: str, seed: int, settings: Settings) -> Outcome:
 def _quiet(scene: Scene, plan: Fault, over: float) -> tuple[int, int]:
     """Waits until nothing is left to do; how many answers were unknown before asking again, and after it."""
     scene.forget_connections()
-    asked = [each for each in scene.load.journal.asked if each.at]
-    errors = Counter(f"{each.kind} {each.status}" for each in asked if each.status in UNANSWERED + (500, 503))
+    asked = [item for item in scene.load.journal.asked if item.at]
+    errors = Counter(f"{item.kind} {item.status}" for item in asked if item.status in UNANSWERED + (500, 503))
     if errors:
         scene.notes.append(f"errors: {dict(errors.most_common(6))}")
-    scene.note("error rate %", 100 * sum(each.status in UNANSWERED + (500, 503) for each in asked) / len(asked))
+    scene.note("error rate %", 100 * sum(item.status in UNANSWERED + (500, 503) for item in asked) / len(asked))
     wait = scene.seconds_until(scene.settled, plan.patience)
     scene.note("quiet after s", time.monotonic() - over if wait < plan.patience else plan.patience)
     unknown = len(scene.load.journal.unknown)
@@ -168,4 +168,4 @@ def _evidence(scene: Scene) -> Evidence:
 
 def _reachable(world: World) -> list[str]:
     """Whoever's mail server says never is not written to again."""
-    return [each for each in world.audience if not each.startswith("never.")]
+    return [item for item in world.audience if not item.startswith("never.")]

@@ -40,15 +40,15 @@ class Watch:
 
     @contextmanager
     def going(self) -> Iterator["Watch"]:
-        threads = [threading.Thread(target=each, daemon=True) for each in (self._look, self._look_inside)]
-        for each in threads:
-            each.start()
+        threads = [threading.Thread(target=item, daemon=True) for item in (self._look, self._look_inside)]
+        for thread in threads:
+            thread.start()
         try:
             yield self
         finally:
             self._over.set()
-            for each in threads:
-                each.join(45)
+            for thread in threads:
+                thread.join(45)
 
     def since(self, moment: float) -> list[Look]:
         return [look for look in list(self.looks) if look.at >= moment]

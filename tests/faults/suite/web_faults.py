@@ -38,9 +38,9 @@ def reload_and_restart(scene: Scene) -> None:
     scene.stack.start_web()
     time.sleep(2)
     lost, asked = scene.unanswered(), scene.load.journal.asked
-    scene.note("unanswered GET", sum(not each.writes for each in lost))
-    writes = sum(each.writes for each in asked)
-    scene.note("unanswered writes %", 100 * sum(each.writes for each in lost) / max(1, writes))
+    scene.note("unanswered GET", sum(not item.writes for item in lost))
+    writes = sum(item.writes for item in asked)
+    scene.note("unanswered writes %", 100 * sum(item.writes for item in lost) / max(1, writes))
 
 
 @fault("F15")
@@ -51,13 +51,13 @@ def slow_ones(scene: Scene) -> None:
     slow = time.monotonic()
     met = slow_clients(scene.stack.site.secure)
     over = time.monotonic()
-    scene.note("not cut", sum(each.left for each in met.values()))
-    scene.note("cut after s", max(each.most for each in met.values()))
+    scene.note("not cut", sum(item.left for item in met.values()))
+    scene.note("cut after s", max(item.most for item in met.values()))
     before, beside = rate(scene, calm, slow), rate(scene, slow, over)
     scene.note("rate lost %", max(0.0, 100 * (1 - beside / max(before, 0.01))))
     scene.note("p99 beside / before", scene.p99(slow, over) / max(scene.p99(calm, slow), 25.0))
 
 
 def rate(scene: Scene, since: float, until: float) -> float:
-    good = sum(since <= each.at < until and 200 <= each.status < 500 for each in list(scene.load.journal.asked))
+    good = sum(since <= item.at < until and 200 <= item.status < 500 for item in list(scene.load.journal.asked))
     return good / (until - since)

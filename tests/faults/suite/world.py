@@ -122,7 +122,7 @@ def _merchants(client: Client) -> list[Merchant]:
 
 def _people(client: Client) -> list[Person]:
     who = [account("customer") for _ in range(PEOPLE)]
-    return [Person(each.email, sign_in(client, each.email)["refreshToken"]) for each in who]
+    return [Person(item.email, sign_in(client, item.email)["refreshToken"]) for item in who]
 
 
 def _burned(client: Client) -> list[str]:

@@ -92,11 +92,11 @@ def read(text: str) -> list[Fault]:
         found = json.loads(text)
     except ValueError as error:
         raise BadFault("not JSON") from error
-    return [_fault(each) for each in (found if isinstance(found, list) else [found])]
+    return [_fault(item) for item in (found if isinstance(found, list) else [found])]
 
 
 def _fault(said: Any) -> Fault:
-    known = {each.name for each in fields(Fault)}
+    known = {field.name for field in fields(Fault)}
     if not isinstance(said, dict) or not set(said) <= known or "do" not in said:
         raise BadFault(f"a fault is an object with `do` and some of {', '.join(sorted(known))}")
     return Fault(**said)
@@ -116,10 +116,10 @@ class Faults:
     def take(self, kinds: tuple[str, ...], *, on: str = "any", reference: str | None = None) -> Fault | None:
         """The first fault of these kinds that applies here; one that happens so many times has happened once more."""
         with self._lock:
-            for place, each in enumerate(self._on):
-                if each.do in kinds and each.on in ("any", on) and each.reference in (None, reference):
-                    self._spend(place, each)
-                    return each
+            for place, item in enumerate(self._on):
+                if item.do in kinds and item.on in ("any", on) and item.reference in (None, reference):
+                    self._spend(place, item)
+                    return item
         return None
 
     def _spend(self, place: int, fault: Fault) -> None:
