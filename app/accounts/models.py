@@ -6,7 +6,6 @@ from sqlalchemy import (
     CHAR,
     Boolean,
     Computed,
-    DateTime,
     ForeignKey,
     Index,
     Integer,
@@ -18,10 +17,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, ObjectId, id_column
+from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.core.folding import folded_sql
 
-Timestamp = DateTime(timezone=True)
 ROLES = ("customer", "merchant", "organiser", "admin")
 TIERS = ("analyst", "support", "admin", "super_admin")
 Key = Text(collation="C")

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Computed,
-    DateTime,
     ForeignKey,
     ForeignKeyConstraint,
     Identity,
@@ -28,19 +27,14 @@ from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations import states
-from app.core.db import Base, ObjectId, id_column
+from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 from app.events.holders import NAMED, holder_search
 
-Timestamp = DateTime(timezone=True)
 HELD_SQL = "available + invited + claimed + admitted"
 FREE_SLOT_CONDITION = "given_at IS NULL AND ended_at IS NULL"
 CLAIMED_SLOT_CONDITION = "claimed_at IS NOT NULL AND ended_at IS NULL"
 NAME_KEY_SQL = f"left({NAMED}, 240)"
 SEARCH_SQL = holder_search("code")
-
-
-def _build_enum_constraint(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
 
 
 def _build_counter_column() -> Mapped[int]:
@@ -56,8 +50,8 @@ class AllocationBlock(Base):
     __tablename__ = "allocation_block"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _build_enum_constraint("status", states.BLOCK_STATES),
-        _build_enum_constraint("kind", states.BLOCK_KINDS),
+        one_of("status", states.BLOCK_STATES),
+        one_of("kind", states.BLOCK_KINDS),
         CheckConstraint("least(available, invited, claimed, admitted, revoked, released) >= 0", name="counters"),
         CheckConstraint("held <= quantity AND quantity >= 0", name="quantity"),
         CheckConstraint("unit_price_minor >= 0", name="unit_price"),
@@ -122,9 +116,9 @@ class AllocationSlot(Base):
     __tablename__ = "allocation_slot"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _build_enum_constraint("status", states.SLOT_STATES),
-        _build_enum_constraint("via", states.VIA_VALUES),
-        _build_enum_constraint("delivery", states.DELIVERIES),
+        one_of("status", states.SLOT_STATES),
+        one_of("via", states.VIA_VALUES),
+        one_of("delivery", states.DELIVERIES),
         CheckConstraint("(status IN ('revoked', 'released')) = (ended_at IS NOT NULL)", name="ended"),
         CheckConstraint("(status = 'admitted') = (admitted_at IS NOT NULL)", name="admitted"),
         CheckConstraint("status NOT IN ('claimed', 'admitted') OR claimed_at IS NOT NULL", name="claimed"),
@@ -197,7 +191,7 @@ class SlotEvent(Base):
 
     __tablename__ = "allocation_slot_event"
     __table_args__ = (
-        _build_enum_constraint("actor", states.ACTORS),
+        one_of("actor", states.ACTORS),
         Index("ix_allocation_slot_event_slot", "slot_id", "id"),
     )
 

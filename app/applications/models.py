@@ -9,7 +9,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Identity,
     Index,
@@ -23,15 +22,10 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.applications.states import PAYMENT_STEPS, PURPOSES, RISKS, STATES, SUBMITTED
-from app.core.db import Base, id_column
+from app.core.db import Base, Timestamp, id_column, one_of
 
-Timestamp = DateTime(timezone=True)
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
 UNFINISHED = ("starting", "otp_required", "processing")
-
-
-def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
 
 
 def _lists(scope: str, where: str) -> tuple[Index, ...]:
@@ -53,9 +47,9 @@ class Application(Base):
     __tablename__ = "merchant_application"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("status", STATES),
-        _one_of("decision", ("approved", "declined")),
-        _one_of("risk_level", RISKS),
+        one_of("status", STATES),
+        one_of("decision", ("approved", "declined")),
+        one_of("risk_level", RISKS),
         CheckConstraint("amount_minor >= 0", name="amount"),
         *_lists("", ""),
         *_lists("organiser_id", "organiser_id IS NOT NULL"),
@@ -117,7 +111,7 @@ class ApplicationLink(Base):
     __tablename__ = "application_link"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("purpose", PURPOSES),
+        one_of("purpose", PURPOSES),
         Index(
             "uq_application_link_living",
             "application_id",
@@ -166,7 +160,7 @@ class StallPayment(Base):
     __tablename__ = "stall_payment"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("status", PAYMENT_STATES),
+        one_of("status", PAYMENT_STATES),
         Index(
             "uq_stall_payment_counting",
             "application_id",

@@ -14,7 +14,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Identity,
     Index,
@@ -30,13 +29,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.campaigns import states
-from app.core.db import Base, ObjectId, id_column
-
-Timestamp = DateTime(timezone=True)
-
-
-def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=column)
+from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 
 def _count() -> Mapped[int]:
@@ -53,8 +46,8 @@ class Campaign(Base):
     __tablename__ = "campaign"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        _one_of("status", states.STATES),
-        _one_of("audience_type", states.AUDIENCES),
+        one_of("status", states.STATES),
+        one_of("audience_type", states.AUDIENCES),
         CheckConstraint("ab_split_percent BETWEEN 10 AND 90", name="split"),
         CheckConstraint("cardinality(channels) > 0", name="channels"),
         CheckConstraint("status <> 'scheduled' OR scheduled_at IS NOT NULL", name="scheduled"),
@@ -99,9 +92,9 @@ class Recipient(Base):
 
     __tablename__ = "campaign_recipient"
     __table_args__ = (
-        _one_of("channel", states.CHANNELS),
-        _one_of("state", states.RECIPIENT_STATES),
-        _one_of("variant", ("A", "B")),
+        one_of("channel", states.CHANNELS),
+        one_of("state", states.RECIPIENT_STATES),
+        one_of("variant", ("A", "B")),
         UniqueConstraint("campaign_id", "channel", "person"),
         Index(
             "uq_campaign_recipient_number",

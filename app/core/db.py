@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import Engine, MetaData, PoolProxiedConnection, String, exc, make_url
+from sqlalchemy import CheckConstraint, DateTime, Engine, MetaData, PoolProxiedConnection, String, exc, make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.sql.elements import ClauseElement
 
@@ -27,6 +27,7 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 ObjectId = String(24, collation="C")
+Timestamp = DateTime(timezone=True)
 Parameters = Sequence[Any] | Mapping[str, Any]
 Statement = str | ClauseElement
 Question = Callable[[Any], Any]
@@ -43,6 +44,11 @@ db = SQLAlchemy(
     model_class=Base,
     session_options={"class_": ReadOrWriteSession, "expire_on_commit": False, "autoflush": False},
 )
+
+
+def one_of(column: str, values: Iterable[str], *, name: str | None = None) -> CheckConstraint:
+    """A constraint that the column has one of these values."""
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})", name=name or column)
 
 
 def id_column() -> Mapped[str]:

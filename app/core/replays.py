@@ -15,7 +15,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import (
     CHAR,
     ColumnElement,
-    DateTime,
     LargeBinary,
     SmallInteger,
     String,
@@ -30,7 +29,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import Base
+from app.core.db import Base, Timestamp
 from app.core.jobs import Delivery, Run, job
 from app.core.tokens import derive
 from app.core.transaction import transaction
@@ -51,7 +50,7 @@ class IdempotencyKey(Base):
     status: Mapped[int | None] = mapped_column(SmallInteger)
     content_type: Mapped[str | None] = mapped_column(String(100))
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
-    expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True), index=True)
+    expires_at: Mapped[datetime | None] = mapped_column(Timestamp, index=True)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from flask import current_app
-from sqlalchemy import DateTime, Integer, String, delete, func, text
+from sqlalchemy import Integer, String, delete, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import Base, fetch_rows
+from app.core.db import Base, Timestamp, fetch_rows
 from app.core.networks import Network
 from app.core.tokens import derive
 
@@ -25,7 +25,7 @@ class Throttle(Base):
 
     key: Mapped[str] = mapped_column(String(80, collation="C"), primary_key=True)
     hits: Mapped[int] = mapped_column(Integer)
-    ends_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)
+    ends_at: Mapped[datetime] = mapped_column(Timestamp, index=True)
 
 
 MOST_HITS = 2_000_000_000

@@ -5,7 +5,6 @@ from datetime import datetime
 from sqlalchemy import (
     CHAR,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -16,10 +15,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, ObjectId, id_column
+from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.crew.states import CHECKED_IN, CHECKED_OUT, ON_BREAK
-
-Timestamp = DateTime(timezone=True)
 
 
 class CrewMember(Base):

@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Identity, String, func
+from sqlalchemy import BigInteger, Identity, String, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base
+from app.core.db import Base, Timestamp
 
 
 class DiagnosticEvent(Base):
@@ -21,4 +21,4 @@ class DiagnosticEvent(Base):
     message: Mapped[str] = mapped_column(String(2000))
     event: Mapped[dict[str, Any]] = mapped_column(JSONB)
     request_id: Mapped[str | None] = mapped_column(String(64))
-    received_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now(), index=True)
+    received_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), index=True)

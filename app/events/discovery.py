@@ -8,10 +8,10 @@ common each word is (docs/decisions/event-search.md).
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, Double, literal_column
+from sqlalchemy import ColumnElement, Double, literal_column
 
 from app.core.clock import utcnow
-from app.core.db import fetch_rows
+from app.core.db import Timestamp, fetch_rows
 from app.core.staleness import may_be_stale
 from app.events import search
 from app.events.filters import given
@@ -20,7 +20,7 @@ from app.events.visibility import IN_LISTS
 
 # What a page goes on after, by its sort: what cursors carry.
 KEYS: dict[str, ColumnElement[Any]] = {
-    "startsAt": literal_column("starts_at", DateTime(timezone=True)),
+    "startsAt": literal_column("starts_at", Timestamp),
     "relevance": literal_column("rank", Double),
     "distance": literal_column("km", Double),
 }

@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from math import cos, radians
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, DateTime, Double, String, bindparam, func, literal_column
+from sqlalchemy import Boolean, ColumnElement, Double, String, bindparam, func, literal_column
 
+from app.core.db import Timestamp
 from app.events import search
 from app.events.models import Event
 
@@ -32,7 +33,7 @@ CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "city": (Event.city_key == bindparam("city", type_=String),),
     "category": (Event.category == bindparam("category", type_=String),),
     "cashless": (Event.is_cashless == bindparam("cashless", type_=Boolean),),
-    "until": (Event.starts_at <= bindparam("until", type_=DateTime(timezone=True)),),
+    "until": (Event.starts_at <= bindparam("until", type_=Timestamp),),
     "lat": (Event.latitude.is_not(None), Event.longitude.is_not(None)),
     "radius_km": (PLACE.op("<@", return_type=Boolean())(BOX), _number("radius_km") >= DISTANCE_KM),
 }

@@ -14,7 +14,6 @@ from sqlalchemy import (
     CheckConstraint,
     Computed,
     Date,
-    DateTime,
     Double,
     ForeignKey,
     Index,
@@ -29,12 +28,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.db import Base, ObjectId, id_column
+from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.events import availability
 from app.events.holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
-Timestamp = DateTime(timezone=True)
 WEIGHED_SEARCH = (
     "setweight(to_tsvector('simple', split_part(search_text, E'\\n', 1)), 'A')"
     " || to_tsvector('simple', split_part(search_text, E'\\n', 2))"

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     ColumnElement,
-    DateTime,
     Double,
     FromClause,
     Integer,
@@ -29,6 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.visitors import ExternallyTraversible, replacement_traverse
 
+from app.core.db import Timestamp
 from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions
 from app.events.models import Event
 from app.events.visibility import in_lists
@@ -68,7 +68,7 @@ class Moments:
     opaque: bool
 
     def __call__(self, name: str) -> ColumnElement[Any]:
-        return self._hidden(bindparam(name, type_=DateTime(timezone=True)))
+        return self._hidden(bindparam(name, type_=Timestamp))
 
     def now(self) -> ColumnElement[Any]:
         """The time by the database's clock."""

@@ -14,7 +14,6 @@ from sqlalchemy import (
     CheckConstraint,
     Computed,
     Date,
-    DateTime,
     ForeignKey,
     Identity,
     Index,
@@ -31,10 +30,9 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
 
-from app.core.db import Base, ObjectId, id_column
+from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.inventory import finding
 
-Timestamp = DateTime(timezone=True)
 Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
 NEVER = date(9999, 12, 31)
 AVAILABLE = "on_hand - reserved - damaged"

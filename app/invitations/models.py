@@ -6,7 +6,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Index,
     Integer,
@@ -16,11 +15,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, id_column
+from app.core.db import Base, Timestamp, id_column
 from app.invitations.states import PENDING
 from app.merchants.states import CLOSED
-
-Timestamp = DateTime(timezone=True)
 
 
 class EventInvite(Base):

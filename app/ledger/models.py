@@ -8,12 +8,11 @@ platform           where earnings come from           ─┘ payout of every mer
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Identity, Index, String, func, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Identity, Index, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, ObjectId
+from app.core.db import Base, ObjectId, Timestamp, one_of
 
-Timestamp = DateTime(timezone=True)
 BALANCE, HELD, CLEARING, PLATFORM = "merchant_balance", "merchant_held", "rail_clearing", "platform"
 ACCOUNTS = (BALANCE, HELD, CLEARING, PLATFORM)
 OF_MERCHANT = (BALANCE, HELD)
@@ -39,7 +38,7 @@ class LedgerTransaction(Base):
 
     __tablename__ = "ledger_transaction"
     __table_args__ = (
-        CheckConstraint(f"kind IN ({', '.join(map(repr, KINDS))})", name="kind"),
+        one_of("kind", KINDS),
         CheckConstraint("amount_minor > 0", name="amount"),
         Index("uq_ledger_transaction_kind_reference", "kind", "reference", unique=True),
     )
@@ -62,7 +61,7 @@ class LedgerEntry(Base):
 
     __tablename__ = "ledger_entry"
     __table_args__ = (
-        CheckConstraint(f"account IN ({', '.join(map(repr, ACCOUNTS))})", name="account"),
+        one_of("account", ACCOUNTS),
         CheckConstraint("amount_minor <> 0", name="amount"),
         CheckConstraint(
             f"(account IN ({', '.join(map(repr, OF_MERCHANT))})) = (balance_after_minor IS NOT NULL)", name="balance"

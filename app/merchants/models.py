@@ -3,14 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Integer, LargeBinary, String, text
+from sqlalchemy import CheckConstraint, ForeignKey, Integer, LargeBinary, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base
+from app.core.db import Base, Timestamp
 from app.merchants.states import ACTIVE, CLOSED
-
-Timestamp = DateTime(timezone=True)
 
 
 class Merchant(Base):

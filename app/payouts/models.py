@@ -7,7 +7,6 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Date,
-    DateTime,
     ForeignKey,
     Identity,
     Index,
@@ -20,10 +19,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, id_column
+from app.core.db import Base, Timestamp, id_column
 from app.payouts.states import ACTORS, SERVICE, STATES, STEPS
-
-Timestamp = DateTime(timezone=True)
 
 
 def words(values: tuple[str, ...]) -> str:

@@ -5,19 +5,14 @@ A person is an e-mail address, lower-case as accounts keep it: holders of ticket
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, CheckConstraint, DateTime, ForeignKey, Index, Integer, String, UniqueConstraint, func
+from sqlalchemy import Boolean, ForeignKey, Index, Integer, String, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, id_column
+from app.core.db import Base, Timestamp, id_column, one_of
 from app.subscriptions.channels import CHANNELS, PLATFORMS
 
-Timestamp = DateTime(timezone=True)
 Address = String(254)
 Token = String(1024, collation="C")
-
-
-def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(repr(value) for value in values)})", name=column)
 
 
 class Unsubscribe(Base):
@@ -39,7 +34,7 @@ class ChannelPreference(Base):
     """Whether an account wants messages on a channel; where there is no row, it does."""
 
     __tablename__ = "channel_preference"
-    __table_args__ = (_one_of("channel", CHANNELS),)
+    __table_args__ = (one_of("channel", CHANNELS),)
 
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
     channel: Mapped[str] = mapped_column(String(10), primary_key=True)
@@ -52,7 +47,7 @@ class Suppression(Base):
     """An address that has refused for good: a mailbox that does not exist, a number that is none."""
 
     __tablename__ = "suppression"
-    __table_args__ = (_one_of("channel", CHANNELS),)
+    __table_args__ = (one_of("channel", CHANNELS),)
 
     channel: Mapped[str] = mapped_column(String(10), primary_key=True)
     address: Mapped[str] = mapped_column(String(1024), primary_key=True)
@@ -64,7 +59,7 @@ class PushDevice(Base):
     """A telephone or browser that shows messages, by the token its push service gave it."""
 
     __tablename__ = "push_device"
-    __table_args__ = (_one_of("platform", PLATFORMS), Index("ix_push_device_account", "account_id", "seen_at"))
+    __table_args__ = (one_of("platform", PLATFORMS), Index("ix_push_device_account", "account_id", "seen_at"))
 
     id: Mapped[str] = id_column()
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))

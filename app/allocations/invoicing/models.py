@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    DateTime,
     ForeignKey,
     Index,
     Integer,
@@ -20,9 +19,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE
-from app.core.db import Base, id_column
-
-Timestamp = DateTime(timezone=True)
+from app.core.db import Base, Timestamp, id_column
 
 
 class InvoiceCounter(Base):

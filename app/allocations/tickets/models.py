@@ -2,12 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, Integer, String, UniqueConstraint, func, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, id_column
+from app.core.db import Base, Timestamp, id_column
 
-Timestamp = DateTime(timezone=True)
 QUEUED, RUNNING, DONE = "queued", "running", "done"
 STEPS: dict[str, frozenset[str]] = {QUEUED: frozenset({RUNNING, DONE}), RUNNING: frozenset({DONE}), DONE: frozenset()}
 

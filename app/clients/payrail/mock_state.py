@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ColumnElement, DateTime, Interval, String, func, select, update
+from sqlalchemy import BigInteger, CheckConstraint, ColumnElement, Interval, String, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.clients.payrail.interface import Charge
 from app.clients.payrail.rules import ChargeEntry, TransferEntry
-from app.core.db import Base, db, release
+from app.core.db import Base, Timestamp, db, release
 from app.core.transaction import assert_no_transaction, transaction
 
 
@@ -23,8 +23,8 @@ class MockCharge(Base):
     msisdn: Mapped[str] = mapped_column(String(20))
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     state: Mapped[str] = mapped_column(String(10), default="open", server_default="open")
-    known_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    known_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class MockTransfer(Base):
@@ -40,7 +40,7 @@ class MockTransfer(Base):
     state: Mapped[str] = mapped_column(String(10))
     known_after: Mapped[timedelta] = mapped_column(Interval)
     returned_after: Mapped[timedelta | None] = mapped_column(Interval)
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 SENT = ("reference", "ending", "amount_minor", "currency", "state", "known_after", "returned_after")

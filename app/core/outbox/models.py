@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Identity, Index, Text, func, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Identity, Index, Text, func, text
 from sqlalchemy.dialects.postgresql import CHAR, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base
+from app.core.db import Base, Timestamp
 
 STEPS: dict[str, frozenset[str]] = {
     "ready": frozenset({"leased", "dead", "canceled"}),
@@ -25,7 +25,6 @@ STEPS: dict[str, frozenset[str]] = {
     "canceled": frozenset(),
 }
 STATES = tuple(STEPS)
-MOMENT = DateTime(timezone=True)
 
 
 class Outbox(Base):
@@ -55,15 +54,15 @@ class Outbox(Base):
     postponed: Mapped[int] = mapped_column(server_default=text("0"))
     lost: Mapped[int] = mapped_column(server_default=text("0"))
     max_attempts: Mapped[int]
-    run_at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
-    not_after: Mapped[datetime | None] = mapped_column(MOMENT)
-    lease_until: Mapped[datetime | None] = mapped_column(MOMENT)
+    run_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    not_after: Mapped[datetime | None] = mapped_column(Timestamp)
+    lease_until: Mapped[datetime | None] = mapped_column(Timestamp)
     lease_token: Mapped[UUID | None]
-    effect_at: Mapped[datetime | None] = mapped_column(MOMENT)
-    done_at: Mapped[datetime | None] = mapped_column(MOMENT)
+    effect_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    done_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_error: Mapped[str | None] = mapped_column(Text)
     request_id: Mapped[str | None] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class OutboxAttempt(Base):
@@ -73,8 +72,8 @@ class OutboxAttempt(Base):
 
     outbox_id: Mapped[int] = mapped_column(ForeignKey(Outbox.id, ondelete="CASCADE"), primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True)
-    started: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
-    ended: Mapped[datetime | None] = mapped_column(MOMENT)
+    started: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    ended: Mapped[datetime | None] = mapped_column(Timestamp)
     worker: Mapped[str] = mapped_column(Text)
     outcome: Mapped[str | None] = mapped_column(Text)
 
@@ -85,7 +84,7 @@ class Tick(Base):
     __tablename__ = "tick"
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
-    due: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+    due: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class Heartbeat(Base):
@@ -94,4 +93,4 @@ class Heartbeat(Base):
     __tablename__ = "heartbeat"
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
-    at: Mapped[datetime] = mapped_column(MOMENT, server_default=func.now())
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
