@@ -8,10 +8,12 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import cli, config
+from app.accounts.models import PROFILES
 from app.config import Settings
 from app.core import engines, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
 from app.embedded import servers
+from app.merchants.models import MerchantProfile
 
 MAX_BODY = 1024 * 1024
 
@@ -25,6 +27,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config.update(_flask_config(settings))
     metrics.init_app(app, settings.METRICS_DIR)
     telemetry.init_app(app, settings)
+    PROFILES["merchant"] = MerchantProfile
     db.init_app(app)
     replica.init_app(app, settings)
     migrations.init_app(app)

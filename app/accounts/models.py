@@ -5,7 +5,6 @@ from datetime import datetime
 from sqlalchemy import (
     CHAR,
     Boolean,
-    Computed,
     ForeignKey,
     Index,
     Integer,
@@ -14,23 +13,13 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
-from app.core.folding import folded_sql
 
 ROLES = ("customer", "merchant", "organiser", "admin")
 TIERS = ("analyst", "support", "admin", "super_admin")
-Key = Text(collation="C")
-MERCHANT_WORDS = (
-    "business_name || ' ' || coalesce(stall_name, '') || ' ' || coalesce(category, '') || ' ' || coalesce(city, '')"
-)
-MERCHANT_SEARCH = f"to_tsvector('simple'::regconfig, {folded_sql(MERCHANT_WORDS)})"
-
-
-def _key_of(column: str) -> Computed:
-    return Computed(folded_sql(f"left({column}, 240)"), persisted=True)
 
 
 class Account(Base):
@@ -65,32 +54,8 @@ class OrganiserProfile(Base):
     org_name: Mapped[str] = mapped_column(String(200))
 
 
-class MerchantProfile(Base):
-    """What an account has as a merchant. Its keys are the names without case and accents: the directory's order."""
-
-    __tablename__ = "merchant_profile"
-    __table_args__ = (
-        Index("ix_merchant_profile_name", "name_key", "account_id"),
-        Index("ix_merchant_profile_city", "city_key", "name_key", "account_id"),
-        Index("ix_merchant_profile_category", "category_key", "name_key", "account_id"),
-        Index("ix_merchant_profile_search", "search", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
-    )
-
-    account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
-    business_name: Mapped[str] = mapped_column(String(200))
-    stall_name: Mapped[str | None] = mapped_column(String(100))
-    category: Mapped[str | None] = mapped_column(String(80))
-    city: Mapped[str | None] = mapped_column(String(120))
-    name_key: Mapped[str] = mapped_column(Key, _key_of("business_name"), deferred=True)
-    city_key: Mapped[str | None] = mapped_column(Key, _key_of("city"), deferred=True)
-    category_key: Mapped[str | None] = mapped_column(Key, _key_of("category"), deferred=True)
-    search: Mapped[str] = mapped_column(TSVECTOR, Computed(MERCHANT_SEARCH, persisted=True), deferred=True)
-
-
-PROFILES: dict[str, type[OrganiserProfile] | type[MerchantProfile]] = {
-    "organiser": OrganiserProfile,
-    "merchant": MerchantProfile,
-}
+PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}
+"""The table with the details of each role that has some, keyed by `account_id`. `create_app` adds the merchant's."""
 
 
 class AccountSession(Base):

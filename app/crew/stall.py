@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.models import MerchantProfile
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.crew.states import AHEAD, REACHES_BACK
 from app.events.models import Event
 from app.events.times import instant
 from app.invitations.models import Participation
+from app.merchants.models import MerchantProfile
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for
 from app.clients.letters import letter
 from app.core.db import db
@@ -19,6 +19,7 @@ from app.invitations.slugs import INVITE, url_of
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
 from app.invitations.words import day_and_time, money
 from app.merchants.erasure import Leaving, erases_with_merchant
+from app.merchants.models import MerchantProfile
 
 Organiser = aliased(Account)
 

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.folding import folded_sql
@@ -20,7 +20,7 @@ from app.invitations.models import EventInvite, InviteLink, Participation
 from app.invitations.slugs import INVITE as INVITE_PAGE
 from app.invitations.slugs import id_of, slug_of, url_of
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.queries import is_active
 
 FEW = 1000

@@ -9,10 +9,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.core.db import fetch_row
 from app.merchants.errors import MerchantDeleted, MerchantPaused
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 OF_A_PROFILE = "fk_merchant_profile_id_merchant_profile"

@@ -6,10 +6,9 @@ from sqlalchemy import exists, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
-from app.accounts.models import MerchantProfile
 from app.core.db import db
 from app.merchants import payout_details, settings, vault
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 OWN_ROW = Merchant.profile_id == MerchantProfile.account_id

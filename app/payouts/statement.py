@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from flask import current_app
 
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.core.charts import StepChart
 from app.core.dates import HOME
 from app.core.db import db
@@ -16,6 +16,7 @@ from app.core.money import spoken
 from app.core.pdf import Sheet
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
 from app.ledger.queries import Movement, Period, period
+from app.merchants.models import MerchantProfile
 from app.payouts import months
 
 WORDS = {SETTLEMENT: "Earnings", PAYOUT: "Payout", RETURN: "Returned payout"}

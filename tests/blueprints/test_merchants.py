@@ -3,12 +3,11 @@
 import pytest
 from sqlalchemy import text
 
-from app.accounts.models import MerchantProfile
 from app.core.db import db
 from app.core.transaction import transaction
 from app.merchants import money
 from app.merchants.errors import BalanceNotZero
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 from tests.counting import statements
 from tests.factories.accounts import PASSWORD, account, mails_to, sign_in, signed_in
 from tests.factories.merchants import changed, merchant, merchant_account

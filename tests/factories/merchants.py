@@ -3,8 +3,9 @@
 from itertools import count
 from typing import Any
 
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.core.transaction import transaction
+from app.merchants.models import MerchantProfile
 from tests.factories.accounts import account, signed_in
 from tests.http import Client, data
 

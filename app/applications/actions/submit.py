@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
-from app.accounts.models import MerchantProfile
 from app.applications import invited
 from app.applications.errors import ApplicationsClosed
 from app.applications.models import Application
@@ -18,6 +17,7 @@ from app.events.models import Event
 from app.events.times import payment_time
 from app.invitations.actions.links import use_link
 from app.merchants.claiming import hold_merchant
+from app.merchants.models import MerchantProfile
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -7,13 +7,13 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
-from app.accounts.models import Account, AccountSession, ExternalIdentity, MerchantProfile, OneTimeCode
+from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.throttling import own_password_version
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.claiming import claimed_with_profile
 from app.merchants.erasure import Leaving, erase_above
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.money import open_money
 from app.merchants.states import CLOSED, DELETED, check_step
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
-from app.accounts.models import Account, MerchantProfile
+from app.accounts.models import Account
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -14,7 +14,7 @@ from app.merchants import payout_details as details_of
 from app.merchants import queries, vault
 from app.merchants import settings as settings_of
 from app.merchants.claiming import claimed_with_profile
-from app.merchants.models import Merchant
+from app.merchants.models import Merchant, MerchantProfile
 
 OF_ACCOUNT = ("name", "phone")
 
