@@ -7,7 +7,7 @@ from dataclasses import replace
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app import cli, config
+from app import cli, config, jobs
 from app.accounts.models import PROFILES
 from app.config import Settings
 from app.core import engines, logs, metrics, migrations, replica, telemetry
@@ -31,6 +31,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     db.init_app(app)
     replica.init_app(app, settings)
     migrations.init_app(app)
+    jobs.init_app(app)
     _web(app, settings)
     cli.register(app)
     return app

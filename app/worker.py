@@ -20,7 +20,6 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from app.core import telemetry
 from app.core.backseat import step_back
 from app.core.db import db
-from app.core.jobs import discover
 from app.core.outbox import heartbeat
 from app.core.outbox.bell import QUEUE, bell
 from app.core.outbox.running import work_through
@@ -75,7 +74,6 @@ class OutboxWorker(Worker):
 def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
     """Runs one worker until SIGTERM; the exit code. It is 1 when Redis broke off mid-job: start it again."""
     with app.app_context():
-        discover()
         connection = _connected(app.extensions["settings"].REDIS_URL)
         worker = worker_class(
             [QUEUE],

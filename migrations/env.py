@@ -8,9 +8,7 @@ from sqlalchemy import text
 
 from app.core import engines
 from app.core.db import db
-from app.core.jobs import discover
 
-discover()
 metadata = db.metadata
 
 

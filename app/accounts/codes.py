@@ -17,7 +17,8 @@ from app.accounts.addresses import lock_address
 from app.accounts.models import OneTimeCode
 from app.core import throttle
 from app.core.errors import Throttled
-from app.core.outbox import enqueue
+from app.core.outbox import enqueue, errand
+from app.core.outbox.writing import Work
 from app.core.throttle import Rule
 from app.core.tokens import derive, same
 
@@ -58,6 +59,11 @@ def issue_soon(session: OrmSession, purpose: str, email: str, *, registration: b
     void(session, purpose, email)
     wait = timedelta(seconds=_wait(session, purpose, email))
     enqueue("accounts.renew_code", delay=wait, purpose=purpose, email=email, **_flag(registration))
+
+
+def renewal_job(purpose: str, email: str) -> Work:
+    """The job that makes and mails a code, for `enqueue_all`."""
+    return errand("accounts.renew_code", purpose=purpose, email=email)
 
 
 def renew_void(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:

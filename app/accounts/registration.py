@@ -14,9 +14,9 @@ from app.accounts.addresses import lock_address, lock_holder
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import PROFILES, Account
+from app.accounts.notices import enqueue_notice
 from app.accounts.retirement import retire_account
 from app.core.ids import new_id
-from app.core.outbox import enqueue
 
 # A reset token proves the mailbox, whoever has registered the address since.
 MOVE_RESET_TOKENS = text("""
@@ -109,7 +109,7 @@ def add_role(session: OrmSession, account: Account, applicant: Applicant) -> Non
         account.admin_tier, account.admin_title = applicant.tier, applicant.title
     account.version += 1
     session.flush()
-    enqueue("accounts.mail_notice", template="role_added", account_id=account.id, role=applicant.role)
+    enqueue_notice("role_added", account.id, role=applicant.role)
 
 
 def opened_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:

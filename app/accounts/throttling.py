@@ -9,10 +9,10 @@ from datetime import timedelta
 from app.accounts import passwords
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.accounts.notices import enqueue_notice
 from app.core import throttle
 from app.core.db import fetch_row, release
 from app.core.errors import Throttled
-from app.core.outbox import enqueue
 from app.core.throttle import Rule, Subject
 from app.core.transaction import transaction
 
@@ -44,10 +44,9 @@ def count_failure(email: str, network: str | None, account_id: str | None) -> No
     with transaction() as session:
         found = throttle.hit_all(session, *_subjects(email, network))
         if account_id is not None and found[0].hits == found[0].rule.allowed:
-            enqueue(
-                "accounts.mail_notice",
-                template="login_throttled",
-                account_id=account_id,
+            enqueue_notice(
+                "login_throttled",
+                account_id,
                 failures=found[0].hits,
                 minutes=int(WINDOW.total_seconds() // 60),
             )

@@ -6,8 +6,6 @@ is not sent.
 
 from datetime import timedelta
 
-import app.allocations.invoicing.models
-import app.allocations.tickets.models  # noqa: F401
 from app.accounts.outgoing_mail import send_for
 from app.allocations import emails, slot_changes, states
 from app.allocations.actions.releases import release_slots

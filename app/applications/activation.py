@@ -9,6 +9,7 @@ from app.accounts import codes, passwords
 from app.accounts.addresses import lock_holder
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
+from app.accounts.notices import notice_job
 from app.accounts.queries import by_email
 from app.accounts.registration import Applicant, insert_account, is_replaceable, opened_account, with_role
 from app.accounts.retirement import retire_account
@@ -18,7 +19,7 @@ from app.applications.links import Opened
 from app.applications.models import Application
 from app.core.db import db, release
 from app.core.errors import ValidationFailed
-from app.core.outbox import Work, errand
+from app.core.outbox import Work
 from app.core.session import ReadOrWriteSession
 
 Known = aliased(Account)
@@ -99,11 +100,11 @@ def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
 def news_of(owner: Owner, account: Account) -> list[Work]:
     """What the owner of the account is told: the code for an address that nobody has proven, or his new role."""
     if owner.existing is None:
-        return [] if owner.proven else [errand("accounts.renew_code", purpose=codes.VERIFY, email=account.email)]
+        return [] if owner.proven else [codes.renewal_job(codes.VERIFY, account.email)]
     role = owner.applicant.role
     if role in owner.existing.roles:
         return []
-    return [errand("accounts.mail_notice", template="role_added", account_id=account.id, role=role)]
+    return [notice_job("role_added", account.id, role=role)]
 
 
 def _applicant(found: Opened, email: str, name: str, password_hash: str) -> Applicant:

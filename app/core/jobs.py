@@ -12,9 +12,6 @@ What a job raises decides what becomes of its row:
     anything else counts as Transient before the fence and as Ambiguous after it
 """
 
-import importlib
-import importlib.util
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -122,7 +119,6 @@ class Job:
 
 F = TypeVar("F", bound=Callable[..., None])
 _registry: dict[str, Job] = {}
-_searched: set[str] = set()
 
 
 def job(
@@ -174,8 +170,7 @@ def job(
 
 
 def find(kind: str) -> Job:
-    """The job of that kind, once every domain has registered what it adds to the jobs of others. Raises UnknownKind."""
-    discover()
+    """The job of that kind. Raises UnknownKind."""
     if kind not in _registry:
         raise UnknownKind(kind)
     return _registry[kind]
@@ -183,7 +178,6 @@ def find(kind: str) -> Job:
 
 def registered() -> list[Job]:
     """All jobs."""
-    discover()
     return list(_registry.values())
 
 
@@ -195,14 +189,3 @@ def personal_kinds() -> list[str]:
 def recurring() -> list[Job]:
     """The jobs that have `every`."""
     return [item for item in registered() if item.every]
-
-
-def discover(package: str = "app") -> None:
-    """Imports `jobs` of every domain, once, so that its jobs are registered."""
-    if package in _searched:
-        return
-    root = importlib.import_module(package)
-    for module in pkgutil.iter_modules(root.__path__, f"{package}."):
-        if module.ispkg and importlib.util.find_spec(f"{module.name}.jobs"):
-            importlib.import_module(f"{module.name}.jobs")
-    _searched.add(package)

@@ -16,7 +16,6 @@ from flask import Flask
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from app.core.jobs import discover
 from app.core.outbox import heartbeat, housekeeping
 from app.core.outbox.bell import Bell
 from app.core.outbox.bell import bell as bell_of
@@ -66,7 +65,6 @@ class Relay:
         self.draining: list[Future[None]] = []
 
     def run(self) -> None:
-        discover()
         log.info("relay.start")
         while not self.stop.is_set():
             began = time.monotonic()

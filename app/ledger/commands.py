@@ -7,7 +7,6 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.core.jobs import discover
 from app.core.money import spoken
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet
 from app.ledger.settling.booking import Settled, settle
@@ -46,7 +45,6 @@ def settle_command(file: Path, dry_run: bool) -> None:
 @ledger.command("verify")
 def verify_command() -> None:
     """Work out everything again from the entries; exit code 1 on any difference, and each is named."""
-    discover()
     laws: list[str] = []
     differences = 0
     for difference in verified(laws.append):

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.jobs import discover
-
 
 @dataclass(frozen=True)
 class Leaving:
@@ -41,6 +39,5 @@ def erases_with_merchant(erase: Erase) -> Erase:
 
 def erase_above(session: OrmSession, leaving: Leaving) -> None:
     """Erases personal data in the domains above, in the open transaction."""
-    discover()  # A server has not imported every domain's jobs yet.
     for erase in _erasing:
         erase(session, leaving)

@@ -16,8 +16,6 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.jobs import discover
-
 Check = Callable[[OrmSession, str], datetime | None]
 _checks: list[Check] = []
 
@@ -33,6 +31,5 @@ def open_money(session: OrmSession, account_id: str) -> datetime | None:
 
     Raises BalanceNotZero or PayoutInProgress while there is money to come or to go.
     """
-    discover()  # A server has not imported every domain's jobs yet.
     moments = [check(session, account_id) for check in _checks]
     return max((moment for moment in moments if moment is not None), default=None)

@@ -4,7 +4,6 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-import app.subscriptions.models  # noqa: F401  # whose tables the statements name
 from app.accounts.caller import Caller
 from app.core.db import fetch_row
 from app.subscriptions.channels import CHANNELS

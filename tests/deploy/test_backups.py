@@ -16,7 +16,6 @@ from sqlalchemy import make_url, text
 
 from app.clients import storage
 from app.core.db import db
-from app.core.jobs import discover
 from app.core.outbox import queries
 from app.core.outbox.running import work_through
 from app.embedded.account import Account
@@ -158,7 +157,6 @@ def whole() -> None:
 
 def work_goes_on(app: Flask) -> None:
     """What was waiting at that moment is done here, as a relay and a worker would."""
-    discover()
     with db.engine.begin() as connection:
         waiting = connection.execute(text("SELECT count(*) FROM outbox WHERE state = 'ready'")).scalar_one()
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind NOT LIKE '%.sweep'"))

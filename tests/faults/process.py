@@ -17,7 +17,6 @@ from flask import Flask
 
 from app import create_app
 from app.core import relay
-from app.core.jobs import discover
 from app.core.outbox.lease import Lease
 from app.core.outbox.pace import EXTENSION, Pace
 from app.worker import serve
@@ -68,7 +67,6 @@ def main(pids: str, pace: str, workers: str, relays: str, *options: str) -> None
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     app = create_app()
     app.extensions[EXTENSION] = Pace(**json.loads(pace))
-    discover()
     if "--unfenced" in options:
         Lease.fence = lambda self: None  # type: ignore[method-assign]
     roles: dict[str, Callable[[], int]] = {f"worker{n}": lambda: serve(app) for n in range(int(workers))}

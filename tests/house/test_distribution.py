@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from app.core.db import Base
-from app.core.jobs import discover
 from tests.house.sources import ROOT
 
 KINDS = ("event", "below", "account", "node")
@@ -45,7 +44,6 @@ def told() -> dict[str, tuple[str, str]]:
 
 
 def tables() -> dict[str, Any]:
-    discover()
     mapped = [mapper for mapper in Base.registry.mappers if mapper.class_.__module__.startswith("app.")]
     return {item.local_table.name: item.local_table for item in mapped}
 

@@ -3,11 +3,17 @@
 import ast
 
 from app.core import jobs
-from tests.house.sources import calls, trees
+from app.jobs import MODULES
+from tests.house.sources import calls, files, name, trees
 
 ENQUEUE = {"enqueue", "enqueue_many", "enqueuing", "errand"}
 OF_OLDER_VERSIONS = {"merchants.farewell"}
 """Kinds that nothing enqueues any more: rows of before an upgrade may still be waiting."""
+
+
+def test_every_module_with_jobs_is_registered() -> None:
+    modules = {name(path) for path in files("app") if path.name == "jobs.py" and path.parent.parent.name == "app"}
+    assert modules - {"app/core/jobs.py"} == {f"{module.__name__.replace('.', '/')}.py" for module in MODULES}
 
 
 def test_every_kind_of_work_has_its_job() -> None:
@@ -24,7 +30,6 @@ def test_every_kind_of_work_has_its_job() -> None:
 
 
 def test_every_job_is_named_after_where_it_stands() -> None:
-    jobs.discover()
     for kind, job in jobs._registry.items():
         if job.call.__module__.startswith("app."):
             assert kind.split(".")[0] in job.call.__module__ or kind == "idempotency.sweep", kind
@@ -37,7 +42,6 @@ def test_every_job_is_enqueued_or_recurs() -> None:
         for called, call in calls(tree)
         if called in ENQUEUE and call.args and isinstance(call.args[0], ast.Constant)
     }
-    jobs.discover()
     enqueued |= {item.ended for item in jobs._registry.values() if item.ended}
     idle = [
         kind

@@ -12,7 +12,6 @@ from flask_migrate import downgrade, upgrade
 from sqlalchemy import text
 
 from app.core.db import Base, db
-from app.core.jobs import discover
 from tests import stores
 from tests.faults.suite.release_faults import expanded
 from tests.house.sources import ROOT, files
@@ -39,7 +38,6 @@ def tables() -> set[str]:
 
 
 def differences() -> list[object]:
-    discover()
     with db.engine.connect() as connection:
         found: list[object] = compare_metadata(
             MigrationContext.configure(connection, opts={"compare_type": True}), Base.metadata

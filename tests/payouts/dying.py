@@ -21,7 +21,6 @@ from sqlalchemy import text
 from app import create_app
 from app.clients.payrail import Transfer, TransferOutcome, TransferState
 from app.core.db import db
-from app.core.jobs import discover
 from app.core.outbox.pace import EXTENSION, Pace
 from app.core.outbox.reaping import reap
 from app.core.outbox.running import work_through
@@ -108,7 +107,6 @@ def seed(app: Flask, sink: Path, number: int) -> int:
 def main(sink: str, *options: str) -> None:
     app = create_app()
     app.extensions[EXTENSION] = Pace(lease=LEASE, time_limit=40, max_lost=1000)
-    discover()
     if "--unasked" in options:
         unknown = TransferState(outcome=TransferOutcome.NOT_FOUND)
         submitting.asked = lambda payout_id: unknown  # type: ignore[assignment]

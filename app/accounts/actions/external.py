@@ -14,13 +14,13 @@ from app.accounts.errors import (
     InvalidCredentials,
 )
 from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
+from app.accounts.notices import enqueue_notice
 from app.accounts.providers import verified
 from app.accounts.registration import default_name, replace_unverified
 from app.accounts.sessions import SignedIn
 from app.clients.identity import Identity
 from app.core.errors import ValidationFailed
 from app.core.ids import new_id
-from app.core.outbox import enqueue
 from app.core.transaction import assert_no_transaction, transaction
 
 CUSTOMER = "customer"
@@ -109,7 +109,5 @@ def _link(session: OrmSession, identity: Identity, account: Account) -> Account:
         winner = _linked(session, identity)
         if winner is None or winner.id != account.id:
             raise IdentityLinkedElsewhere()
-    enqueue(
-        "accounts.mail_notice", template="identity_linked", account_id=account.id, provider=identity.provider.title()
-    )
+    enqueue_notice("identity_linked", account.id, provider=identity.provider.title())
     return account

@@ -7,8 +7,8 @@ from app.accounts import sessions
 from app.accounts.caller import Caller
 from app.accounts.errors import LastSignInMethod
 from app.accounts.models import Account, ExternalIdentity
+from app.accounts.notices import enqueue_notice
 from app.core.errors import NotFound
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
 
@@ -29,7 +29,7 @@ def unlink_identity(*, caller: Caller, provider: str) -> None:
         if account.password_hash is None and not _has_identity(session, account):
             raise LastSignInMethod()
         sessions.end_all(session, account.id, "identity_unlinked", but=caller.session_id)
-        enqueue("accounts.mail_notice", template="identity_unlinked", account_id=account.id, provider=provider.title())
+        enqueue_notice("identity_unlinked", account.id, provider=provider.title())
 
 
 def _has_identity(session: OrmSession, account: Account) -> bool:

@@ -11,10 +11,10 @@ from app.accounts.addresses import lock_holder
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.accounts.identities import unlink_all
 from app.accounts.models import Account, ResetToken
+from app.accounts.notices import enqueue_notice
 from app.accounts.registration import default_name, replace_unverified
 from app.accounts.throttling import PER_ADDRESS
 from app.core import throttle
-from app.core.outbox import enqueue
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import transaction
 
@@ -78,7 +78,7 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
             sessions.end_all(session, account.id, "password_reset")
         codes.void(session, codes.RESET, email)
         throttle.clear(session, PER_ADDRESS, email)
-        enqueue("accounts.mail_notice", template="password_changed", account_id=account.id, unlinked=unlinked)
+        enqueue_notice("password_changed", account.id, unlinked=unlinked)
 
 
 def _use_token(session: OrmSession, account: Account, reset_token: str) -> bool:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts import sessions
 from app.accounts.errors import RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
+from app.accounts.notices import enqueue_notice
 from app.accounts.sessions import IDLE, SignedIn
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
 GRACE = timedelta(seconds=10)
@@ -61,7 +61,7 @@ def _end_if_living(session: OrmSession, session_id: str) -> bool:
         .returning(AccountSession.account_id)
     )
     if account_id is not None:
-        enqueue("accounts.mail_notice", template="sessions_ended", account_id=account_id)
+        enqueue_notice("sessions_ended", account_id)
     return account_id is not None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.accounts.caller import Caller
 from app.campaigns import counting, drafts, keeping, queries
-from app.campaigns.states import DRAFT, HOLDERS
+from app.campaigns.states import HOLDERS
 from app.core.transaction import transaction
 
 NAME_LENGTH = 120
@@ -42,6 +42,3 @@ def duplicate(*, caller: Caller, event_id: str, campaign_id: str, **fields: Any)
 def _copied(name: str) -> str:
     ending = " (copy)"
     return name[: NAME_LENGTH - len(ending)].rstrip() + ending
-
-
-assert DRAFT

@@ -7,8 +7,8 @@ from app.accounts import passwords, sessions
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
+from app.accounts.notices import enqueue_notice
 from app.accounts.throttling import own_password_version
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
 
@@ -40,4 +40,4 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
         if changed.first() is None:
             raise CurrentPasswordWrong()
         sessions.end_all(session, caller.id, "password_changed", but=caller.session_id)
-        enqueue("accounts.mail_notice", template="password_changed", account_id=caller.id)
+        enqueue_notice("password_changed", caller.id)

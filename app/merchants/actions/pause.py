@@ -7,8 +7,8 @@ from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.notices import enqueue_notice
 from app.accounts.throttling import check_own_password
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.claiming import claimed
 from app.merchants.models import Merchant
@@ -23,7 +23,7 @@ def pause(*, caller: Caller) -> dict[str, Any]:
             now: datetime = session.execute(select(func.now())).scalar_one()
             _go(merchant, PAUSED)
             merchant.floor_status, merchant.paused_at = CLOSED, now
-            enqueue("accounts.mail_notice", template="merchant_paused", account_id=caller.id)
+            enqueue_notice("merchant_paused", caller.id)
         session.flush()
     return shown(merchant)
 

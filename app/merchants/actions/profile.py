@@ -7,8 +7,8 @@ from typing import Any
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 from app.accounts.models import Account
+from app.accounts.notices import enqueue_notice
 from app.core.errors import StaleVersion
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants import payout_details as details_of
 from app.merchants import queries, vault
@@ -42,7 +42,7 @@ def change_profile(
         if moved:
             if not caller.email_verified:
                 raise EmailNotVerified()
-            enqueue("accounts.mail_notice", template="payout_details_changed", account_id=caller.id)
+            enqueue_notice("payout_details_changed", caller.id)
         session.flush()
     now = replace(caller, name=account.name, phone=account.phone, version=account.version)
     return queries.shown(now, profile, merchant)

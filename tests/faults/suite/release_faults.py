@@ -15,7 +15,6 @@ from alembic.script import ScriptDirectory
 from flask import Flask
 
 from app.core.db import db
-from app.core.jobs import discover
 from app.core.outbox.running import work_through
 from app.embedded import SPARE
 from app.embedded.binaries import find_postgres
@@ -180,7 +179,6 @@ def laws_of(copy: Flask) -> list[str]:
 
 def work_goes_on() -> int:
     """What was waiting at that moment is done as a relay and a worker would; how many pieces."""
-    discover()
     done = "SELECT count(*) FROM outbox WHERE state = 'done'"
     before = Evidence().rows(done)[0][0]
     while work_through(worker="restored"):

@@ -1,0 +1,42 @@
+"""Every module that defines jobs.
+
+`create_app` imports them, so that all jobs and hooks are registered in each process.
+"""
+
+from types import ModuleType
+
+from flask import Flask
+
+from app.accounts import jobs as accounts
+from app.allocations import jobs as allocations
+from app.applications import jobs as applications
+from app.campaigns import jobs as campaigns
+from app.crew import jobs as crew
+from app.diagnostics import jobs as diagnostics
+from app.events import jobs as events
+from app.inventory import jobs as inventory
+from app.invitations import jobs as invitations
+from app.merchants import jobs as merchants
+from app.payouts import jobs as payouts
+from app.retention import jobs as retention
+from app.subscriptions import jobs as subscriptions
+
+MODULES: tuple[ModuleType, ...] = (
+    accounts,
+    allocations,
+    applications,
+    campaigns,
+    crew,
+    diagnostics,
+    events,
+    inventory,
+    invitations,
+    merchants,
+    payouts,
+    retention,
+    subscriptions,
+)
+
+
+def init_app(app: Flask) -> None:
+    app.extensions["job_modules"] = MODULES
