@@ -1,6 +1,6 @@
-"""Every module that defines jobs.
+"""Every module that defines jobs, hooks of a deletion, or integrity checks.
 
-`create_app` imports them, so that all jobs and hooks are registered in each process.
+`create_app` imports them, so that all of them are registered in each process.
 """
 
 from types import ModuleType
@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.accounts import jobs as accounts
 from app.allocations import jobs as allocations
+from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
 from app.campaigns import jobs as campaigns
 from app.crew import jobs as crew
@@ -17,6 +18,8 @@ from app.events import jobs as events
 from app.inventory import jobs as inventory
 from app.invitations import jobs as invitations
 from app.merchants import jobs as merchants
+from app.payouts import deletion_hooks as payouts_deletion_hooks
+from app.payouts import integrity_checks as payouts_integrity_checks
 from app.payouts import jobs as payouts
 from app.retention import jobs as retention
 from app.subscriptions import jobs as subscriptions
@@ -36,7 +39,9 @@ MODULES: tuple[ModuleType, ...] = (
     retention,
     subscriptions,
 )
+HOOKS: tuple[ModuleType, ...] = (applications_erasure, payouts_deletion_hooks, payouts_integrity_checks)
 
 
 def init_app(app: Flask) -> None:
-    app.extensions["job_modules"] = MODULES
+    """Keeps the modules with the application."""
+    app.extensions["job_modules"] = MODULES + HOOKS

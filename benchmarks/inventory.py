@@ -19,11 +19,11 @@ from sqlalchemy import make_url, text
 from app.accounts.models import Account
 from app.core.db import db
 from app.inventory import queries
-from app.inventory.columns import ATTRIBUTES
-from app.inventory.importing.reading import STAGED, read
-from app.inventory.importing.writing import Order, write
-from app.inventory.reports import paper, reading
-from app.inventory.reports.asking import asked
+from app.inventory.importing.importer import ImportOptions, import_rows
+from app.inventory.importing.parser import STAGING_COLUMNS, parse_sheet
+from app.inventory.item_fields import ATTRIBUTES
+from app.inventory.reports import report_pdf, report_queries
+from app.inventory.reports.parameters import build_report_parameters
 from benchmarks import processes
 from benchmarks.accounts import tokens
 from benchmarks.events import cost_against, share_remembered, tail_against_a_row
@@ -79,12 +79,12 @@ def share_of_copy_in(stage: Stage, it: Benchmark) -> Outcome:
 
 def _copy_seconds(stage: Stage, content: bytes, event: str) -> float:
     """What PostgreSQL alone needs for the same rows, ready as they are."""
-    rows = read(content).spool.read().decode().splitlines()
+    rows = parse_sheet(content).spool.read().decode().splitlines()
     ready = "".join(
         f"{at:08x}{sha256(event.encode()).hexdigest()[:16]}\t{event}\t{row.partition(chr(9))[2]}\n"
         for at, row in enumerate(rows)
     ).encode()
-    columns = ", ".join(("id", "event_id", *STAGED[1:]))
+    columns = ", ".join(("id", "event_id", *STAGING_COLUMNS[1:]))
     with psycopg.connect(_url(stage)) as connection, connection.cursor() as cursor:
         began = time.monotonic()
         with cursor.copy(f"COPY inventory_item ({columns}) FROM STDIN") as copy:
@@ -100,7 +100,7 @@ def _import_seconds(content: bytes, event: str) -> float:
     pid = os.fork()
     if pid == 0:
         db.engine.dispose(close=False)
-        found = write(read(content), Order(event, ORGANISER, sha256(content).digest()))
+        found = import_rows(parse_sheet(content), ImportOptions(event, ORGANISER, sha256(content).digest()))
         os._exit(int(found.created != HUNDRED_THOUSAND))
     _, status, used = os.wait4(pid, 0)
     took = time.monotonic() - began
@@ -112,16 +112,16 @@ def _import_seconds(content: bytes, event: str) -> float:
 
 def seconds_on_paper(stage: Stage, it: Benchmark) -> Outcome:
     """How long a report takes in a process of its own, as a worker draws it; its greatest memory is noted."""
-    event = queries.around(_events[THOUSAND])
-    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90)
+    event = queries.find_event_for_report(_events[THOUSAND])
+    question = build_report_parameters(event.timezone, type="valuation", since=None, until=None, within_days=90)
     values = []
     for _ in range(stage.rounds):
         db.session.remove()
         began, pid = time.monotonic(), os.fork()
         if pid == 0:
             db.engine.dispose(close=False)
-            found = json.loads(reading.as_json(event, question), parse_float=Decimal)
-            os._exit(int(not paper.drawn(event, question, found).startswith(b"%PDF")))
+            found = json.loads(report_queries.load_report_json(event, question), parse_float=Decimal)
+            os._exit(int(not report_pdf.draw_report(event, question, found).startswith(b"%PDF")))
         _, status, used = os.wait4(pid, 0)
         if status:
             raise RuntimeError("the report failed")

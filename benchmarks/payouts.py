@@ -13,7 +13,7 @@ from app.core.ids import new_id
 from app.core.transaction import transaction
 from app.ledger.settling.booking import settle
 from app.ledger.settling.reading import Credit
-from app.payouts.destinations import wallet_mark
+from app.payouts.destinations import hash_wallet
 from app.web.auth import token_data
 from benchmarks.events import cost_against, share_remembered
 from benchmarks.outcome import Outcome, of_rounds
@@ -85,7 +85,7 @@ def tokens(count: int) -> tuple[tuple[str, ...], str]:
     settle([Credit(n, f"bench-{item}", item, RICH, None, None) for n, item in enumerate(ids, 2)])
     with transaction() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        marks = [wallet_mark(id, str(BODY["payrailMsisdn"])) for id in ids]
+        marks = [hash_wallet(id, str(BODY["payrailMsisdn"])) for id in ids]
         session.execute(text(KNOWN), {"ids": ids, "marks": marks})
     with transaction() as session:
         begun = [sessions.begin(session, session.get_one(Account, id)) for id in ids]

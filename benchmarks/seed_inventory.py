@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 
-from app.inventory.columns import ATTRIBUTES, COLUMNS, sku_key
+from app.inventory.item_fields import ATTRIBUTES, ITEM_FIELDS, fold_sku
 from benchmarks.seed_events import BATCH, FIRST, ORGANISER, SECOND, seed_events, without_indexes
 
 NAMES = (
@@ -23,7 +23,7 @@ NAMES = (
 CATEGORIES = ("Beer", "Soft drink", "Food", "Cashless", "Consumable", "Coffee", "Merch", "Wine", "Spirits", "Glass")
 SUPPLIERS = ("Namibia Breweries", "Oshikoto Wholesale", "Meatco", "Closwa Biltong", "Bäckerei Steinbach", "Polar Ice")
 PLACES = ("Kühlraum", "Tent 3, shelf 2", "Truck A", "Bar west")
-HEADER = ",".join(column.name for column in COLUMNS)
+HEADER = ",".join(column.name for column in ITEM_FIELDS)
 
 
 def sheet(count: int) -> bytes:
@@ -45,7 +45,7 @@ def seed_items(connection: psycopg.Connection[Any], event_id: str, count: int, *
         for number, row in enumerate(_rows(first, count), first):
             values = [value if value != "" else None for value in row]
             id = f"{0x65000000 + number // 1000:08x}5a{number:014x}"
-            copy.write_row((id, event_id, sku_key(row[sku]), *values))
+            copy.write_row((id, event_id, fold_sku(row[sku]), *values))
     connection.commit()
     connection.autocommit = True
     connection.execute("VACUUM (ANALYZE) inventory_item")

@@ -8,7 +8,7 @@ from sqlalchemy import exists, func, select, update
 
 from app.accounts.operators import list_operator_ids
 from app.accounts.outgoing_mail import send_for, verified_address
-from app.applications import callbacks, erasure, letters
+from app.applications import callbacks, letters
 from app.applications.models import Application, StallPayment
 from app.applications.payment import UNANSWERED, unanswered
 from app.applications.payment_reviews import NO_OUTCOME, SECOND_CAPTURE, add_detail, add_review
@@ -24,8 +24,6 @@ from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
-
-__all__ = ["erasure"]
 
 GIVE_UP_AFTER = timedelta(hours=72)
 DECISIONS = ("application_approved", "application_declined")

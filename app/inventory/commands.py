@@ -6,24 +6,26 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.inventory.verifying import differences
+from app.inventory.integrity_check import list_differences
 
-inventory = AppGroup("inventory", help="The stock of events.")
+inventory_group = AppGroup("inventory", help="The stock of events.")
 
 
 def register(app: Flask) -> None:
     """Adds the commands to the `flask` of this application."""
-    app.cli.add_command(inventory)
+    app.cli.add_command(inventory_group)
 
 
-@inventory.command("verify")
+@inventory_group.command("verify")
 @click.option("--event", "event_id", metavar="ID", help="One event; all of them when left out.")
 def verify_command(event_id: str | None) -> None:
     """Recompute every quantity from its movements. The exit code is 1 when anything differs."""
-    found = list(differences(event_id))
-    for item in found:
-        click.echo(f"event {item.event_id}, item {item.sku}, {item.what}: {item.stands}, the book says {item.booked}")
-    if found:
-        click.echo(f"{len(found)} differences", err=True)
+    mismatches = list(list_differences(event_id))
+    for mismatch in mismatches:
+        click.echo(
+            f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the book says {mismatch.movement_total}"
+        )
+    if mismatches:
+        click.echo(f"{len(mismatches)} differences", err=True)
         sys.exit(1)
     click.echo("every quantity is the sum of its movements")

@@ -9,10 +9,10 @@ from sqlalchemy import select
 from app.accounts.caller import Caller
 from app.core.clock import utcnow
 from app.core.db import db
-from app.inventory.actions import adjust, change_reminder, create_item
+from app.inventory.actions import adjust_item, create_item, update_reminder
 from app.inventory.models import StockItem
 
-COLUMNS = (
+BAR_COLUMNS = (
     "sku",
     "name",
     "category",
@@ -28,7 +28,7 @@ COLUMNS = (
     "on_hand",
     "days",
 )
-BAR = (
+BAR_STOCK = (
     (
         "BEE-001",
         "Windhoek Lager 330 ml",
@@ -165,17 +165,17 @@ def seed(caller: Caller, event_id: str) -> int:
     """How many items had to be made for this event."""
     if db.session.scalar(select(StockItem.id).where(StockItem.event_id == event_id).limit(1)):
         return 0
-    chance = random.Random(2026)
-    for row in BAR:
-        told = dict(zip(COLUMNS, row, strict=True))
-        days = told.pop("days")
-        prices = {name: Decimal(str(told[name])) for name in COLUMNS[7:13] if told[name] is not None}
+    generator = random.Random(2026)
+    for row in BAR_STOCK:
+        values = dict(zip(BAR_COLUMNS, row, strict=True))
+        days = values.pop("days")
+        prices = {name: Decimal(str(values[name])) for name in BAR_COLUMNS[7:13] if values[name] is not None}
         expiry = utcnow().date() + timedelta(days=int(str(days))) if days else None
         item = create_item(
             caller=caller,
             event_id=event_id,
             **{
-                **told,
+                **values,
                 **prices,
                 "reserved": Decimal(0),
                 "damaged": Decimal(0),
@@ -183,15 +183,15 @@ def seed(caller: Caller, event_id: str) -> int:
                 "expiry_date": expiry,
             },
         )
-        _evening(caller, event_id, str(item["id"]), Decimal(str(told["on_hand"])), chance)
-    change_reminder(caller=caller, event_id=event_id, expected_version=None, enabled=True, hour=8)
-    return len(BAR)
+        _record_rehearsal(caller, event_id, str(item["id"]), Decimal(str(values["on_hand"])), generator)
+    update_reminder(caller=caller, event_id=event_id, expected_version=None, enabled=True, hour=8)
+    return len(BAR_STOCK)
 
 
-def _evening(caller: Caller, event_id: str, item_id: str, on_hand: Decimal, chance: random.Random) -> None:
+def _record_rehearsal(caller: Caller, event_id: str, item_id: str, on_hand: Decimal, generator: random.Random) -> None:
     """A rehearsal's sales, something broken, and a count that finds a little less than the book says."""
-    sold = Decimal(chance.randrange(2, 8))
-    adjust(caller=caller, event_id=event_id, item_id=item_id, delta=-sold, reason="sold", reference="rehearsal")
-    adjust(caller=caller, event_id=event_id, item_id=item_id, delta=Decimal(1), bucket="damaged", reason="damage")
-    missing = Decimal(chance.choice((0, 0, 1, 2)))
-    adjust(caller=caller, event_id=event_id, item_id=item_id, counted=on_hand - sold - missing)
+    sold = Decimal(generator.randrange(2, 8))
+    adjust_item(caller=caller, event_id=event_id, item_id=item_id, delta=-sold, reason="sold", reference="rehearsal")
+    adjust_item(caller=caller, event_id=event_id, item_id=item_id, delta=Decimal(1), bucket="damaged", reason="damage")
+    missing = Decimal(generator.choice((0, 0, 1, 2)))
+    adjust_item(caller=caller, event_id=event_id, item_id=item_id, counted=on_hand - sold - missing)

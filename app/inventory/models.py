@@ -31,12 +31,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
-from app.inventory import finding
+from app.inventory import item_search
 
 Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
-NEVER = date(9999, 12, 31)
-AVAILABLE = "on_hand - reserved - damaged"
-FACETS = ("barcode", "batch_number", "storage_location", "brand", "supplier", "product_type", "category", "unit")
+NO_EXPIRY_DATE = date(9999, 12, 31)
+AVAILABLE_SQL = "on_hand - reserved - damaged"
+FACET_COLUMNS = ("barcode", "batch_number", "storage_location", "brand", "supplier", "product_type", "category", "unit")
 """Texts that many items share, each with an index in the order of names; those come first that share the least."""
 
 
@@ -49,11 +49,11 @@ class Xid8(UserDefinedType[str]):
         return "xid8"
 
 
-def _text(length: int) -> Mapped[str | None]:
+def _text_column(length: int) -> Mapped[str | None]:
     return mapped_column(String(length))
 
 
-def _quantity() -> Mapped[Decimal]:
+def _quantity_column() -> Mapped[Decimal]:
     return mapped_column(Quantity, default=Decimal(0), server_default=text("0"))
 
 
@@ -62,14 +62,14 @@ class StockItem(Base):
 
     __tablename__ = "inventory_item"
     __table_args__ = (
-        CheckConstraint(f"least(on_hand, reserved, damaged, on_order, {AVAILABLE}) >= 0", name="enough"),
+        CheckConstraint(f"least(on_hand, reserved, damaged, on_order, {AVAILABLE_SQL}) >= 0", name="enough"),
         CheckConstraint("least(par_level, min_order_qty, reorder_level) >= 0", name="levels"),
         Index("uq_inventory_item_sku", "event_id", "sku_key", unique=True, postgresql_include=["id", "words"]),
         Index("ix_inventory_item_name", "event_id", "name_key", "id", postgresql_include=["words"]),
         Index(
             "ix_inventory_item_expiry",
             "event_id",
-            text(f"coalesce(expiry_date, '{NEVER}'::date)"),
+            text(f"coalesce(expiry_date, '{NO_EXPIRY_DATE}'::date)"),
             "id",
             postgresql_include=["expiry_date", "words"],
         ),
@@ -84,11 +84,11 @@ class StockItem(Base):
                 "id",
                 postgresql_where=text(f"{facet} IS NOT NULL"),
             )
-            for facet in FACETS
+            for facet in FACET_COLUMNS
         ),
         Index(
-            finding.INDEX,
-            text(finding.ENTRIES),
+            item_search.INDEX_NAME,
+            text(item_search.WORD_ENTRIES_SQL),
             postgresql_using="gin",
             postgresql_with={"fastupdate": "on", "gin_pending_list_limit": "256"},
         ),
@@ -100,31 +100,31 @@ class StockItem(Base):
     name: Mapped[str] = mapped_column(String(140))
     sku: Mapped[str] = mapped_column(String(80))
     sku_key: Mapped[str] = mapped_column(String(240, collation="C"))
-    image_url: Mapped[str | None] = _text(500)
-    product_type: Mapped[str | None] = _text(80)
+    image_url: Mapped[str | None] = _text_column(500)
+    product_type: Mapped[str | None] = _text_column(80)
     expiry_date: Mapped[date | None] = mapped_column(Date)
-    category: Mapped[str | None] = _text(80)
-    brand: Mapped[str | None] = _text(80)
-    supplier: Mapped[str | None] = _text(120)
-    barcode: Mapped[str | None] = _text(80)
-    storage_location: Mapped[str | None] = _text(80)
-    batch_number: Mapped[str | None] = _text(80)
-    unit: Mapped[str | None] = _text(20)
+    category: Mapped[str | None] = _text_column(80)
+    brand: Mapped[str | None] = _text_column(80)
+    supplier: Mapped[str | None] = _text_column(120)
+    barcode: Mapped[str | None] = _text_column(80)
+    storage_location: Mapped[str | None] = _text_column(80)
+    batch_number: Mapped[str | None] = _text_column(80)
+    unit: Mapped[str | None] = _text_column(20)
     cost_price: Mapped[Decimal | None] = mapped_column(Price)
     sell_price: Mapped[Decimal | None] = mapped_column(Price)
     tax_rate: Mapped[Decimal | None] = mapped_column(Rate)
-    par_level: Mapped[Decimal] = _quantity()
-    min_order_qty: Mapped[Decimal] = _quantity()
-    reorder_level: Mapped[Decimal] = _quantity()
-    on_hand: Mapped[Decimal] = _quantity()
-    reserved: Mapped[Decimal] = _quantity()
-    damaged: Mapped[Decimal] = _quantity()
-    on_order: Mapped[Decimal] = _quantity()
-    available: Mapped[Decimal] = mapped_column(Quantity, Computed(AVAILABLE, persisted=True))
-    is_low: Mapped[bool] = mapped_column(Boolean, Computed(f"{AVAILABLE} <= reorder_level", persisted=True))
-    notes: Mapped[str | None] = _text(600)
+    par_level: Mapped[Decimal] = _quantity_column()
+    min_order_qty: Mapped[Decimal] = _quantity_column()
+    reorder_level: Mapped[Decimal] = _quantity_column()
+    on_hand: Mapped[Decimal] = _quantity_column()
+    reserved: Mapped[Decimal] = _quantity_column()
+    damaged: Mapped[Decimal] = _quantity_column()
+    on_order: Mapped[Decimal] = _quantity_column()
+    available: Mapped[Decimal] = mapped_column(Quantity, Computed(AVAILABLE_SQL, persisted=True))
+    is_low: Mapped[bool] = mapped_column(Boolean, Computed(f"{AVAILABLE_SQL} <= reorder_level", persisted=True))
+    notes: Mapped[str | None] = _text_column(600)
     name_key: Mapped[str] = mapped_column(Text, Computed("lower(name)", persisted=True), deferred=True)
-    words: Mapped[str] = mapped_column(Text, Computed(finding.WORDS, persisted=True), deferred=True)
+    words: Mapped[str] = mapped_column(Text, Computed(item_search.WORDS_SQL, persisted=True), deferred=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     moved_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -1,4 +1,7 @@
-"""When a stock reminder is due, by the clock of the event, and what it says."""
+"""When a stock reminder is due, by the clock of the event, and what it says.
+
+The reminder of an event as it stands, or as it would be if nobody has set it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +10,17 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.caller import Caller
+from app.accounts.models import Account
+from app.accounts.outgoing_mail import Sender, sender_columns, sender_of
 from app.core.db import database_now, db
+from app.core.errors import NotFound
 from app.events.models import Event
+from app.events.queries import READS, WRITES, owned
 from app.events.times import instant
-from app.inventory.filters import expiry
+from app.inventory.filters import expiry_sql
 from app.inventory.models import Reminder, StockItem
 
 DAILY, WEEKLY = "daily", "weekly"
@@ -25,9 +34,9 @@ DEFAULTS: Mapping[str, Any] = {
     "include_low_stock": True,
     "include_expiring": True,
 }
-LISTED = 50
-EXPIRY = expiry()
-AFTERWARDS = timedelta(days=14)
+MAX_LISTED_ITEMS = 50
+EXPIRY_SQL = expiry_sql()
+REMINDER_PERIOD_AFTER_EVENT = timedelta(days=14)
 """For so long after an event people still want to know what is left."""
 
 
@@ -38,11 +47,11 @@ class Digest:
     event: Any
     low: list[Any]
     expiring: list[Any]
-    more: int
+    omitted_count: int
     today: date
 
 
-def next_at(*, frequency: str, hour: int, weekday: str, zone: str, now: datetime | None = None) -> datetime:
+def calculate_next_at(*, frequency: str, hour: int, weekday: str, zone: str, now: datetime | None = None) -> datetime:
     """The next time after now at which that hour begins where the event is."""
     local = (now or database_now()).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     due = local.replace(hour=hour, minute=0, second=0, microsecond=0)
@@ -53,7 +62,7 @@ def next_at(*, frequency: str, hour: int, weekday: str, zone: str, now: datetime
     return instant(due, zone)
 
 
-def digest(event_id: str) -> Digest | None:
+def load_digest(event_id: str) -> Digest | None:
     """What there is to tell of an event's stock, by what its reminder says; None when the event has gone."""
     row = db.session.execute(
         select(Event.id, Event.name, Event.timezone, Reminder)
@@ -62,27 +71,29 @@ def digest(event_id: str) -> Digest | None:
     ).first()
     if row is None:
         return None
-    asked = {default: getattr(row.Reminder, default) if row.Reminder else DEFAULTS[default] for default in DEFAULTS}
+    settings = {name: getattr(row.Reminder, name) if row.Reminder else DEFAULTS[name] for name in DEFAULTS}
     today = database_now().astimezone(ZoneInfo(row.timezone)).date()
-    lows = list(db.session.execute(low(event_id))) if asked["include_low_stock"] else []
-    until = today + timedelta(days=asked["expiring_within_days"])
-    olds = list(db.session.execute(expiring(event_id, until))) if asked["include_expiring"] else []
-    more = max(0, len(lows) - LISTED) + max(0, len(olds) - LISTED)
-    return Digest(row, lows[:LISTED], olds[:LISTED], more, today)
+    low_items = list(db.session.execute(list_low_items_query(event_id))) if settings["include_low_stock"] else []
+    until = today + timedelta(days=settings["expiring_within_days"])
+    expiring_items = (
+        list(db.session.execute(list_expiring_items_query(event_id, until))) if settings["include_expiring"] else []
+    )
+    omitted_count = max(0, len(low_items) - MAX_LISTED_ITEMS) + max(0, len(expiring_items) - MAX_LISTED_ITEMS)
+    return Digest(row, low_items[:MAX_LISTED_ITEMS], expiring_items[:MAX_LISTED_ITEMS], omitted_count, today)
 
 
-def low(event_id: str) -> Select[Any]:
+def list_low_items_query(event_id: str) -> Select[Any]:
     """The first items at or below their reorder level, by name."""
-    return _items(event_id, StockItem.is_low, by=func.lower(StockItem.name))
+    return _list_items_query(event_id, StockItem.is_low, sort_key=func.lower(StockItem.name))
 
 
-def expiring(event_id: str, until: date) -> Select[Any]:
+def list_expiring_items_query(event_id: str, until: date) -> Select[Any]:
     """The first items on hand that expire until that day, the soonest first."""
-    return _items(event_id, until >= EXPIRY, StockItem.on_hand > 0, by=EXPIRY)
+    return _list_items_query(event_id, until >= EXPIRY_SQL, StockItem.on_hand > 0, sort_key=EXPIRY_SQL)
 
 
-def _items(event_id: str, *conditions: Any, by: Any) -> Select[Any]:
-    shown: tuple[Any, ...] = (
+def _list_items_query(event_id: str, *conditions: Any, sort_key: Any) -> Select[Any]:
+    columns: tuple[Any, ...] = (
         StockItem.id,
         StockItem.name,
         StockItem.sku,
@@ -94,5 +105,51 @@ def _items(event_id: str, *conditions: Any, by: Any) -> Select[Any]:
         StockItem.on_hand,
     )
     return (
-        select(*shown).where(StockItem.event_id == event_id, *conditions).order_by(by, StockItem.id).limit(LISTED + 1)
+        select(*columns)
+        .where(StockItem.event_id == event_id, *conditions)
+        .order_by(sort_key, StockItem.id)
+        .limit(MAX_LISTED_ITEMS + 1)
     )
+
+
+ReminderRow = Any
+
+
+def get_reminder(caller: Caller, event_id: str) -> dict[str, Any]:
+    """The reminder of an event. Raises NotFound."""
+    return _serialize_reminder(_get_reminder_row(caller, event_id, READS))
+
+
+def get_reminder_and_sender(caller: Caller, event_id: str) -> tuple[dict[str, Any], Sender]:
+    """The reminder of an event that the caller may change, and in whose name it is mailed. Raises NotFound."""
+    row = _get_reminder_row(caller, event_id, WRITES)
+    return _serialize_reminder(row), sender_of(row._mapping)
+
+
+def load_reminder(session: OrmSession, event_id: str) -> dict[str, Any]:
+    """The same inside a transaction that has locked the event."""
+    return _serialize_reminder(session.execute(_reminder_query(event_id)).one())
+
+
+def _get_reminder_row(caller: Caller, event_id: str, tier: str) -> ReminderRow:
+    row = db.session.execute(_reminder_query(event_id).where(owned(caller, tier))).first()
+    if row is None:
+        raise NotFound()
+    return row
+
+
+def _reminder_query(event_id: str) -> Any:
+    return (
+        select(Reminder, *sender_columns(Account))
+        .select_from(Event)
+        .join(Account, Account.id == Event.organiser_id)
+        .outerjoin(Reminder, Reminder.event_id == Event.id)
+        .where(Event.id == event_id)
+    )
+
+
+def _serialize_reminder(row: ReminderRow) -> dict[str, Any]:
+    reminder = row.Reminder
+    if reminder is None:
+        return {**DEFAULTS, "recipients": [row.sender_email], "next_at": None, "version": 0}
+    return {name: getattr(reminder, name) for name in (*DEFAULTS, "recipients", "next_at", "version")}

@@ -16,9 +16,9 @@ from app.core.formulas import escape_sql
 from app.core.staleness import as_of_now
 from app.events.times import instant
 from app.inventory import queries
-from app.inventory.exporting import as_csv
+from app.inventory.export import stream_query_csv
 
-COLUMNS = (
+CSV_COLUMNS = (
     "sku",
     "name",
     "unit",
@@ -32,8 +32,8 @@ COLUMNS = (
     "costPrice",
     "value",
 )
-LONG_AGO = "2000-01-01T00:00:00+00:00"
-COUNTED = """
+DEFAULT_SINCE = "2000-01-01T00:00:00+00:00"
+VARIANCE_SQL = """
     SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
            v.counted - v.variance AS expected, v.counted, v.variance, i.cost_price,
            round(v.variance * i.cost_price, 2) AS value
@@ -47,13 +47,13 @@ COUNTED = """
              GROUP BY item_id) v
       JOIN inventory_item i ON i.id = v.item_id
 """
-CSV = f"""
+VARIANCE_CSV_SQL = f"""
     SELECT {", ".join(escape_sql(name) for name in ("sku", "name", "unit", "category", "storage_location"))},
            counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
            trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
-      FROM ({COUNTED.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
+      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
 """
-_TYPES: dict[str, Any] = {
+_COLUMN_TYPES: dict[str, Any] = {
     "id": String(collation="C"),
     "sku": String,
     "name": String,
@@ -68,32 +68,32 @@ _TYPES: dict[str, Any] = {
     "cost_price": Numeric,
     "value": Numeric,
 }
-NAME: ColumnElement[str] = func.lower(column("name", String))
-SORTS: dict[str, ColumnElement[Any]] = {"name": NAME}
+NAME_SORT_SQL: ColumnElement[str] = func.lower(column("name", String))
+SORTS: dict[str, ColumnElement[Any]] = {"name": NAME_SORT_SQL}
 
 
-def variances(
+def list_variances_query(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Select[Any]:
     """One row for each item that was counted in that time. Raises NotFound."""
-    asked = _period(queries.event_of(caller, event_id), since, until)
-    counted = text(COUNTED.format(event=":event", since=":since", until=":until")).bindparams(**asked)
-    found = counted.columns(**_TYPES).subquery("counted")
-    return select(*(found.c[type_] for type_ in _TYPES))
+    params = _build_period_params(queries.get_event(caller, event_id), since, until)
+    statement = text(VARIANCE_SQL.format(event=":event", since=":since", until=":until")).bindparams(**params)
+    rows = statement.columns(**_COLUMN_TYPES).subquery("counted")
+    return select(*(rows.c[name] for name in _COLUMN_TYPES))
 
 
 @as_of_now
-def variance_file(
+def stream_variance_csv(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[bytes]:
     """The same as a file. Raises NotFound at once, before anything is read."""
-    asked = _period(queries.event_of(caller, event_id), since, until)
-    return as_csv(CSV, COLUMNS, asked)
+    params = _build_period_params(queries.get_event(caller, event_id), since, until)
+    return stream_query_csv(VARIANCE_CSV_SQL, CSV_COLUMNS, params)
 
 
-def _period(event: Any, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+def _build_period_params(event: Any, since: datetime | None, until: datetime | None) -> dict[str, Any]:
     return {
         "event": event.id,
-        "since": instant(since or datetime.fromisoformat(LONG_AGO), event.timezone),
+        "since": instant(since or datetime.fromisoformat(DEFAULT_SINCE), event.timezone),
         "until": instant(until or event.now, event.timezone),
     }

@@ -20,55 +20,59 @@ from app.ledger.settling.booking import settle
 from app.ledger.settling.reading import Credit
 from app.payouts.actions import request_payout
 from app.payouts.models import Payout
-from app.payouts.submitting import usable
+from app.payouts.transfers import is_rail_enabled
 
 
 @dataclass(frozen=True)
-class Earned:
+class DemoMerchant:
     """Takings of the days before today, the oldest first, in cents; and payouts: amount, wallet, days from now."""
 
     prefix: str
-    takings: Sequence[int]
+    daily_earnings: Sequence[int]
     payouts: Sequence[tuple[int, str, int]]
 
 
-KAPANA = Earned(
+KAPANA = DemoMerchant(
     "KC",
     (148_350, 212_900, 187_425, 96_500, 240_175),
     ((350_000, "+264811234567", 0), (60_000, "+264811230001", 0), (150_000, "+264811234567", 7)),
 )
-CRAFTS = Earned("OC", (64_200, 38_750, 71_900), ((90_000, "+264815550123", 0),))
-BREWS = Earned("NB", (305_600, 418_250), ())
+CRAFTS = DemoMerchant("OC", (64_200, 38_750, 71_900), ((90_000, "+264815550123", 0),))
+BREWS = DemoMerchant("NB", (305_600, 418_250), ())
 
 
-def seed(account: Account, story: Earned, password: str) -> bool:
+def seed(account: Account, demo_merchant: DemoMerchant, password: str) -> bool:
     """Whether anything had to be made. The password confirms the destinations. The worker pays what is due when it
     runs; one of the wallets declines."""
-    begun = utcnow() - timedelta(days=len(story.takings))
-    booked = settle(
+    start = utcnow() - timedelta(days=len(demo_merchant.daily_earnings))
+    credited = settle(
         [
             Credit(
-                number + 2,
-                f"DEMO-{story.prefix}-{number + 1:02}",
+                index + 2,
+                f"DEMO-{demo_merchant.prefix}-{index + 1:02}",
                 account.id,
                 amount,
-                begun + timedelta(days=number),
-                f"Stall sales, day {number + 1}",
+                start + timedelta(days=index),
+                f"Stall sales, day {index + 1}",
             )
-            for number, amount in enumerate(story.takings)
+            for index, amount in enumerate(demo_merchant.daily_earnings)
         ]
     ).booked
-    return bool(_asked(account, story, password) or booked)
+    return bool(_request_payouts(account, demo_merchant, password) or credited)
 
 
-def _asked(account: Account, story: Earned, password: str) -> int:
-    known = set(db.session.scalars(select(Payout.idempotency_key).where(Payout.account_id == account.id)))
-    keys = {f"demo-payout-{number}": item for number, item in enumerate(story.payouts, 1)}
-    missing = {key: item for key, item in keys.items() if key not in known and usable()}
+def _request_payouts(account: Account, demo_merchant: DemoMerchant, password: str) -> int:
+    existing_keys = set(db.session.scalars(select(Payout.idempotency_key).where(Payout.account_id == account.id)))
+    payouts_by_key = {f"demo-payout-{index}": demo_payout for index, demo_payout in enumerate(demo_merchant.payouts, 1)}
+    missing = {
+        key: demo_payout
+        for key, demo_payout in payouts_by_key.items()
+        if key not in existing_keys and is_rail_enabled()
+    }
     for key, (amount, wallet, days) in missing.items():
-        when: dict[str, Any] = {"mode": "now"}
+        schedule: dict[str, Any] = {"mode": "now"}
         if days:
-            when = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
+            schedule = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
         request_payout(
             caller=acting_as(account),
             amount_minor=amount,
@@ -76,6 +80,6 @@ def _asked(account: Account, story: Earned, password: str) -> int:
             payrail_msisdn=wallet,
             idempotency_key=key,
             password=password,
-            **when,
+            **schedule,
         )
     return len(missing)

@@ -16,12 +16,12 @@ from app.payouts.states import PAID
 
 PAYRAIL, BANK = "payrail", "bank"
 DESTINATIONS = (PAYRAIL, BANK)
-NEEDED = {PAYRAIL: ("msisdn",), BANK: ("account_name", "account_number", "bank_name")}
-EARLIER = 500
+REQUIRED_DETAILS = {PAYRAIL: ("msisdn",), BANK: ("account_name", "account_number", "bank_name")}
+MAX_EARLIER_PAYOUTS = 500
 
 
 @dataclass(frozen=True)
-class Target:
+class EncryptedDestination:
     """The details that a payout is sent with, and what may be shown of them."""
 
     sealed_to: bytes
@@ -29,59 +29,69 @@ class Target:
     wallet_mark: str
 
 
-def details_for(destination: str, msisdn: str | None, saved: Mapping[str, Any]) -> dict[str, Any] | None:
+def select_details(destination: str, msisdn: str | None, saved_details: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the destination needs, from the number given or the saved details; None when something is missing."""
-    known = {**saved, "msisdn": msisdn} if msisdn and destination == PAYRAIL else saved
-    if not all(known.get(name) for name in NEEDED[destination]):
+    available_details = {**saved_details, "msisdn": msisdn} if msisdn and destination == PAYRAIL else saved_details
+    if not all(available_details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
-    names = ("msisdn",) if destination == PAYRAIL else (*NEEDED[BANK], "branch_code")
-    return {name: known[name] for name in names if known.get(name)}
+    names = ("msisdn",) if destination == PAYRAIL else (*REQUIRED_DETAILS[BANK], "branch_code")
+    return {name: available_details[name] for name in names if available_details.get(name)}
 
 
-def target(account_id: str, destination: str, details: dict[str, Any]) -> Target:
+def encrypt_destination(account_id: str, destination: str, details: dict[str, Any]) -> EncryptedDestination:
     """The details, sealed for their account."""
-    masked = payout_details.masked(details)
-    mark = mark_of(account_id, destination, details)
-    shown = masked["msisdn"] if destination == PAYRAIL else f"{masked['bank_name'][:40]} {masked['account_number']}"
-    return Target(vault.sealed(account_id, details), shown, mark)
+    masked_details = payout_details.masked(details)
+    destination_hash = hash_destination(account_id, destination, details)
+    masked_destination = (
+        masked_details["msisdn"]
+        if destination == PAYRAIL
+        else f"{masked_details['bank_name'][:40]} {masked_details['account_number']}"
+    )
+    return EncryptedDestination(vault.sealed(account_id, details), masked_destination, destination_hash)
 
 
-def mark_of(account_id: str, destination: str, details: Mapping[str, Any]) -> str:
+def hash_destination(account_id: str, destination: str, details: Mapping[str, Any]) -> str:
     """A keyed hash by which payouts of one merchant to one destination are known. Of a bank account every part counts,
     without case and extra blanks."""
     if destination == PAYRAIL:
-        return wallet_mark(account_id, details["msisdn"])
-    parts = (" ".join(str(details.get(name, "")).casefold().split()) for name in (*NEEDED[BANK], "branch_code"))
+        return hash_wallet(account_id, details["msisdn"])
+    parts = (
+        " ".join(str(details.get(name, "")).casefold().split()) for name in (*REQUIRED_DETAILS[BANK], "branch_code")
+    )
     return derive("payout-bank", account_id, *parts).hex()[:32]
 
 
-def mark_earlier_payouts(account_id: str, wanted: str) -> bool:
+def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
     """Gives their mark to paid payouts to banks from the time before those had one; whether `wanted` is among them."""
-    unmarked = (Payout.account_id == account_id, Payout.status == PAID, Payout.wallet_mark.is_(None))
+    without_hash = (Payout.account_id == account_id, Payout.status == PAID, Payout.wallet_mark.is_(None))
     with transaction() as session:
         rows = session.execute(
-            select(Payout.id, Payout.sealed_to).where(*unmarked, Payout.sealed_to.is_not(None)).limit(EARLIER)
+            select(Payout.id, Payout.sealed_to)
+            .where(*without_hash, Payout.sealed_to.is_not(None))
+            .limit(MAX_EARLIER_PAYOUTS)
         ).all()
-        by_mark: dict[str, list[str]] = defaultdict(list)
-        for payout_id, sealed in rows:
-            details = vault.opened(account_id, sealed)
-            if all(details.get(name) for name in NEEDED[BANK]):
-                by_mark[mark_of(account_id, BANK, details)].append(payout_id)
-        for mark, payout_ids in by_mark.items():
-            statement = update(Payout).where(Payout.id.in_(payout_ids)).values(wallet_mark=mark)
+        payout_ids_by_hash: dict[str, list[str]] = defaultdict(list)
+        for payout_id, encrypted_details in rows:
+            details = vault.opened(account_id, encrypted_details)
+            if all(details.get(name) for name in REQUIRED_DETAILS[BANK]):
+                payout_ids_by_hash[hash_destination(account_id, BANK, details)].append(payout_id)
+        for payout_hash, payout_ids in payout_ids_by_hash.items():
+            statement = update(Payout).where(Payout.id.in_(payout_ids)).values(wallet_mark=payout_hash)
             session.execute(statement.execution_options(synchronize_session=False))
-    return wanted in by_mark
+    return destination_hash in payout_ids_by_hash
 
 
-def wallet_mark(account_id: str, msisdn: str) -> str:
+def hash_wallet(account_id: str, msisdn: str) -> str:
     """What a merchant's payouts to a wallet are found by, without the number standing in the database."""
     return derive("payout-wallet", account_id, msisdn).hex()[:32]
 
 
-def opened(account_id: str, destination: str, sealed: bytes | None) -> Wallet | BankAccount | None:
+def decrypt_destination(
+    account_id: str, destination: str, encrypted_details: bytes | None
+) -> Wallet | BankAccount | None:
     """The destination for the rail; None when it was erased, or sealed by a key that is gone."""
-    details = vault.opened(account_id, sealed)
-    if not all(details.get(name) for name in NEEDED[destination]):
+    details = vault.opened(account_id, encrypted_details)
+    if not all(details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
     if destination == PAYRAIL:
         return Wallet(msisdn=details["msisdn"])

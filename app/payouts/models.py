@@ -27,8 +27,10 @@ def words(values: tuple[str, ...]) -> str:
     return ", ".join(map(repr, values))
 
 
-LIVING = text("status IN ('scheduled', 'requested', 'processing')")
-EDGES = ", ".join(f"('{one}', '{other}')" for one, others in STEPS.items() for other in others)
+UNFINISHED_CONDITION = text("status IN ('scheduled', 'requested', 'processing')")
+TRANSITIONS_SQL = ", ".join(
+    f"('{from_status}', '{to_status}')" for from_status, to_statuses in STEPS.items() for to_status in to_statuses
+)
 
 
 class Payout(Base):
@@ -66,7 +68,7 @@ class Payout(Base):
             unique=True,
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
-        Index("ix_payout_due", "due_at", postgresql_where=LIVING),
+        Index("ix_payout_due", "due_at", postgresql_where=UNFINISHED_CONDITION),
         Index("ix_payout_account_paid", "account_id", "wallet_mark", postgresql_where=text("status = 'paid'")),
     )
 
@@ -98,7 +100,7 @@ class PayoutEvent(Base):
 
     __tablename__ = "payout_event"
     __table_args__ = (
-        CheckConstraint(f"(coalesce(from_status, ''), to_status) IN ({EDGES})", name="edge"),
+        CheckConstraint(f"(coalesce(from_status, ''), to_status) IN ({TRANSITIONS_SQL})", name="edge"),
         Index("ix_payout_event_payout_id", "payout_id", "id"),
     )
 

@@ -1,8 +1,12 @@
-"""Telling the owner of a payout to a new destination, before it leaves."""
+"""Telling the owner of a payout to a new destination, before it leaves.
+
+Links that stop a payout: the payout's id, sealed; nothing is stored for a link.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+from flask import current_app
 from sqlalchemy import func, select, update
 
 from app.accounts.models import Account
@@ -13,33 +17,32 @@ from app.core.dates import moment
 from app.core.db import db, release
 from app.core.jobs import Permanent
 from app.core.money import spoken
+from app.core.sealing import opened, sealed
 from app.core.transaction import transaction
-from app.payouts.cancellation import cancel
-from app.payouts.links import stop_url
 from app.payouts.models import Payout
-from app.payouts.reviewing import OWNER_NOT_TOLD, review
 from app.payouts.states import CANCELLABLE, SERVICE
+from app.payouts.transitions import OWNER_NOT_TOLD, cancel_payouts, create_review
 
-REASON = "OWNER_NOT_TOLD"
+OWNER_NOT_TOLD_REASON = "OWNER_NOT_TOLD"
 
 
-def tell_owner(payout: Payout, *, fence: Callable[[], None]) -> None:
+def notify_owner(payout: Payout, *, fence: Callable[[], None]) -> None:
     """Mails the owner, and lets the payout rest from then on. One that can never be told of is cancelled.
 
     Raises Transient or Ambiguous: then it is tried again, and the payout does not leave before.
     """
     try:
-        send(_message(payout), fence=fence)
+        send(_build_notice(payout), fence=fence)
     except Permanent as error:
-        _cancel_untold(payout.id, str(error))
+        _cancel_unnotified(payout.id, str(error))
     else:
-        _begin_rest(payout.id)
+        _start_hold(payout.id)
 
 
-def _message(payout: Payout) -> Message:
+def _build_notice(payout: Payout) -> Message:
     account = db.session.execute(select(Account.email, Account.name).where(Account.id == payout.account_id)).one()
-    span = payout.held_until - payout.created_at if payout.held_until else None
-    leaves = max(item for item in (payout.held_until, payout.scheduled_for) if item)
+    hold_time = payout.held_until - payout.created_at if payout.held_until else None
+    leaves_at = max(earliest_time for earliest_time in (payout.held_until, payout.scheduled_for) if earliest_time)
     message = letter(
         "payout_new_destination",
         to=account.email,
@@ -47,26 +50,26 @@ def _message(payout: Payout) -> Message:
         name=account.name,
         amount=spoken(payout.amount_minor),
         destination=payout.shown_as,
-        when=moment(leaves),
-        waits=bool(span) or payout.scheduled_for is not None,
-        stop_url=stop_url(payout.id),
+        when=moment(leaves_at),
+        waits=bool(hold_time) or payout.scheduled_for is not None,
+        stop_url=build_stop_url(payout.id),
         payout_id=payout.id,
     )
     release()
     return message
 
 
-def _begin_rest(payout_id: str) -> None:
+def _start_hold(payout_id: str) -> None:
     """The time to stop it counts from when the mail has left."""
-    until: Any = func.now() + (Payout.held_until - Payout.created_at)
+    held_until: Any = func.now() + (Payout.held_until - Payout.created_at)
     with transaction() as session:
         session.execute(
             update(Payout)
             .where(Payout.id == payout_id, Payout.status.in_(CANCELLABLE), Payout.owner_told_at.is_(None))
             .values(
                 owner_told_at=func.now(),
-                held_until=until,
-                due_at=func.greatest(until, Payout.scheduled_for),
+                held_until=held_until,
+                due_at=func.greatest(held_until, Payout.scheduled_for),
                 updated_at=func.now(),
                 version=Payout.version + 1,
             )
@@ -74,7 +77,22 @@ def _begin_rest(payout_id: str) -> None:
         )
 
 
-def _cancel_untold(payout_id: str, error: str) -> None:
+def _cancel_unnotified(payout_id: str, error: str) -> None:
     with transaction() as session:
-        if cancel(session, [payout_id], actor=SERVICE, reason=REASON):
-            review(session, payout_id, OWNER_NOT_TOLD, error=error[:200])
+        if cancel_payouts(session, [payout_id], actor=SERVICE, reason=OWNER_NOT_TOLD_REASON):
+            create_review(session, payout_id, OWNER_NOT_TOLD, error=error[:200])
+
+
+STOP_LINK_PURPOSE = "payout-stop"
+
+
+def build_stop_url(payout_id: str) -> str:
+    """The page on which whoever has the link can stop the payout."""
+    base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base_url}/payout-stop/{sealed(STOP_LINK_PURPOSE, bytes.fromhex(payout_id))}"
+
+
+def find_payout_id(token: str) -> str | None:
+    """The id of the payout that a link is about; None when it is none of ours."""
+    payload = opened(STOP_LINK_PURPOSE, token)
+    return payload.hex() if payload is not None else None

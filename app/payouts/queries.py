@@ -18,17 +18,17 @@ from app.ledger.posting import Balances
 from app.merchants import vault
 from app.merchants.errors import MerchantPaused
 from app.merchants.states import PAUSED
-from app.payouts import destinations, submitting
+from app.payouts import destinations, transfers
 from app.payouts.errors import PayoutDetailsMissing
 from app.payouts.models import Payout, PayoutEvent
-from app.payouts.states import CANCELLABLE, CANCELLED, CONCLUSIVE
+from app.payouts.states import CANCELLABLE, CANCELLED, FINAL_STATES
 
 CURRENCY = "NAD"
 SORTS: dict[str, Any] = {
     "createdAt": Payout.created_at,
     "amountMinor": Payout.amount_minor,
 }
-SHOWN = (
+PAYOUT_COLUMNS = (
     "id",
     "amount_minor",
     "destination",
@@ -45,7 +45,7 @@ SHOWN = (
     "version",
 )
 # One row, by primary keys and the index of scheduled payouts: the ledger is not looked at.
-AVAILABILITY = """
+AVAILABILITY_SQL = """
     SELECT p.available_minor, p.held_minor, m.status, m.payout_details,
            (SELECT min(scheduled_for) FROM payout WHERE account_id = a.id AND status = 'scheduled')
       FROM (SELECT CAST(%s AS text) COLLATE "C" AS id) a
@@ -54,100 +54,113 @@ AVAILABILITY = """
 """
 
 
-def listed(caller: Caller, **filters: Any) -> Select[Any]:
+def list_payouts_query(caller: Caller, **filters: Any) -> Select[Any]:
     """The caller's payouts; filters are exact, and a date without a time means that day in Windhoek."""
-    columns = [getattr(Payout, name) for name in SHOWN]
-    held_back = Payout.status.in_(CANCELLABLE) & submitting.paused()
+    columns = [getattr(Payout, name) for name in PAYOUT_COLUMNS]
+    is_on_hold = Payout.status.in_(CANCELLABLE) & transfers.merchant_paused_sql()
     statement = select(
         *columns,
         literal(CURRENCY).label("currency"),
-        held_back.label("on_hold"),
-        Payout.status.in_(CONCLUSIVE).label("conclusive"),
+        is_on_hold.label("on_hold"),
+        Payout.status.in_(FINAL_STATES).label("conclusive"),
     ).where(Payout.account_id == caller.id)
-    return statement.where(*(_filter(caller, name, value) for name, value in filters.items()))
+    return statement.where(*(_build_filter(caller, name, value) for name, value in filters.items()))
 
 
-def _filter(caller: Caller, name: str, value: Any) -> ColumnElement[bool]:
+def _build_filter(caller: Caller, name: str, value: Any) -> ColumnElement[bool]:
     if name == "payrail_msisdn":
-        return Payout.wallet_mark == destinations.wallet_mark(caller.id, value)
+        return Payout.wallet_mark == destinations.hash_wallet(caller.id, value)
     if name == "scheduled_for":
-        return _when(value)
-    found: ColumnElement[bool] = getattr(Payout, name) == value
-    return found
+        return _build_schedule_filter(value)
+    condition: ColumnElement[bool] = getattr(Payout, name) == value
+    return condition
 
 
-def _when(value: datetime) -> ColumnElement[bool]:
-    at = instant(value, HOME)
-    bare = value.tzinfo is None and (value.hour, value.minute, value.second) == (0, 0, 0)
-    end = instant(value + timedelta(days=1), HOME) if bare else at
-    return (Payout.scheduled_for >= at) & (Payout.scheduled_for < end) if bare else Payout.scheduled_for == at
+def _build_schedule_filter(value: datetime) -> ColumnElement[bool]:
+    start = instant(value, HOME)
+    is_whole_day = value.tzinfo is None and (value.hour, value.minute, value.second) == (0, 0, 0)
+    end = instant(value + timedelta(days=1), HOME) if is_whole_day else start
+    return (
+        (Payout.scheduled_for >= start) & (Payout.scheduled_for < end)
+        if is_whole_day
+        else Payout.scheduled_for == start
+    )
 
 
-def one(caller: Caller, id: str) -> dict[str, Any]:
+def get_payout(caller: Caller, id: str) -> dict[str, Any]:
     """A payout with its history. Raises NotFound."""
-    row = db.session.execute(listed(caller, id=id)).mappings().first()
+    row = db.session.execute(list_payouts_query(caller, id=id)).mappings().first()
     if row is None:
         raise NotFound()
-    steps = select(PayoutEvent.to_status.label("status"), PayoutEvent.at, PayoutEvent.actor, PayoutEvent.reason)
-    history = db.session.execute(steps.where(PayoutEvent.payout_id == id).order_by(PayoutEvent.id)).mappings().all()
+    events_query = select(PayoutEvent.to_status.label("status"), PayoutEvent.at, PayoutEvent.actor, PayoutEvent.reason)
+    history = (
+        db.session.execute(events_query.where(PayoutEvent.payout_id == id).order_by(PayoutEvent.id)).mappings().all()
+    )
     return {**row, "history": history}
 
 
-def shown(payout: Payout) -> dict[str, Any]:
+def serialize_payout(payout: Payout) -> dict[str, Any]:
     """What an action answers: the payout as the list has it. Whoever could act has not paused."""
-    return told({name: getattr(payout, name) for name in SHOWN})
+    return serialize_payout_row({name: getattr(payout, name) for name in PAYOUT_COLUMNS})
 
 
-def told(row: Mapping[str, Any]) -> dict[str, Any]:
+def serialize_payout_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """The same from the columns."""
-    return {**row, "currency": CURRENCY, "on_hold": False, "conclusive": row["status"] in CONCLUSIVE}
+    return {**row, "currency": CURRENCY, "on_hold": False, "conclusive": row["status"] in FINAL_STATES}
 
 
-def stoppable(payout_id: str) -> dict[str, Any] | None:
+def find_stoppable_payout(payout_id: str) -> dict[str, Any] | None:
     """What the page that stops a payout shows of it: little, for whoever has the link sees it."""
     payout = db.session.get(Payout, payout_id)
     if payout is None:
         return None
-    leaves = max((item for item in (payout.held_until, payout.scheduled_for) if item), default=payout.created_at)
+    leaves_at = max(
+        (earliest_time for earliest_time in (payout.held_until, payout.scheduled_for) if earliest_time),
+        default=payout.created_at,
+    )
     return {
         "amount": spoken(payout.amount_minor),
         "destination": payout.shown_as,
-        "leaves": moment(leaves),
+        "leaves": moment(leaves_at),
         "cancellable": payout.status in CANCELLABLE,
         "cancelled": payout.status == CANCELLED,
     }
 
 
-def availability(caller: Caller, **wish: Any) -> dict[str, Any]:
+def load_availability(caller: Caller, **payout_request: Any) -> dict[str, Any]:
     """What the caller has and may spend, and with an amount whether it could be paid out, and if not why."""
-    row = fetch_row(AVAILABILITY, (caller.id,))
+    row = fetch_row(AVAILABILITY_SQL, (caller.id,))
     assert row is not None
     balances = Balances(row[0] or 0, row[1] or 0)
-    told = {
+    response = {
         "balance_minor": balances.balance_minor,
         "held_minor": balances.held_minor,
         "available_minor": balances.available_minor,
         "currency": CURRENCY,
         "next_payout_at": row[4],
     }
-    if "amount_minor" not in wish:
-        return told
-    reasons = list(_reasons(caller, balances, row[2], vault.opened(caller.id, row[3]), wish))
-    return {**told, "payable": not reasons, "reasons": reasons}
+    if "amount_minor" not in payout_request:
+        return response
+    reasons = list(_list_refusal_codes(caller, balances, row[2], vault.opened(caller.id, row[3]), payout_request))
+    return {**response, "payable": not reasons, "reasons": reasons}
 
 
-def _reasons(
-    caller: Caller, balances: Balances, status: str | None, saved: Mapping[str, Any], wish: Mapping[str, Any]
+def _list_refusal_codes(
+    caller: Caller,
+    balances: Balances,
+    status: str | None,
+    saved_details: Mapping[str, Any],
+    payout_request: Mapping[str, Any],
 ) -> Any:
     """The codes that a request would be refused with."""
-    destination = wish.get("destination") or saved.get("destination") or destinations.PAYRAIL
+    destination = payout_request.get("destination") or saved_details.get("destination") or destinations.PAYRAIL
     if not caller.email_verified:
         yield "EMAIL_NOT_VERIFIED"
     if status == PAUSED:
         yield MerchantPaused.code
-    if destinations.details_for(destination, wish.get("payrail_msisdn"), saved) is None:
+    if destinations.select_details(destination, payout_request.get("payrail_msisdn"), saved_details) is None:
         yield PayoutDetailsMissing.code
-    if wish["amount_minor"] > balances.available_minor:
+    if payout_request["amount_minor"] > balances.available_minor:
         yield InsufficientFunds.code
-    if not submitting.usable():
+    if not transfers.is_rail_enabled():
         yield "PAYRAIL_DISABLED"

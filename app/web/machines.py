@@ -7,7 +7,7 @@ from app.campaigns import states as campaigns
 from app.core.outbox import models as outbox
 from app.crew import states as crew
 from app.events import visibility as events
-from app.inventory import long_work
+from app.inventory import background_jobs
 from app.invitations import states as invitations
 from app.merchants import states as merchants
 from app.payouts import states as payouts
@@ -201,10 +201,10 @@ MACHINES = (
         name="Stock job",
         about="A large import, or a report on paper. One that has not ended after two hours is shown as `failed`. When"
         " a worker dies, another one begins again.",
-        steps=long_work.STEPS,
+        steps=background_jobs.STEPS,
         begins=("queued", "done"),
         column=("inventory_job", "status"),
-        source=("STEPS", "app/inventory/long_work.py"),
+        source=("STEPS", "app/inventory/background_jobs.py"),
         pages=("inventory-reports.md#on-paper",),
         said={("queued", "running"): "a worker takes it"},
     ),

@@ -2,7 +2,7 @@
 
 import re
 
-from app.inventory.reports.kinds import REPORTS
+from app.inventory.reports.definitions import REPORTS
 from tests.core.test_formulas import cells_of, is_formula
 from tests.factories.inventory import Stock
 from tests.http import Client, data

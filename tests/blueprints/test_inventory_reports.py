@@ -10,12 +10,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.blueprints.inventory.reporting import ReportData
+from app.blueprints.inventory.reports import ReportData
 from app.core import permits
 from app.core.outbox import enqueue
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.inventory.reports.kinds import REPORTS
+from app.inventory.reports.definitions import REPORTS
 from tests.counting import statements
 from tests.factories.accounts import account, signed_in
 from tests.factories.inventory import Stock
@@ -176,7 +176,7 @@ def test_what_to_order_is_what_a_reorder_orders(stock: Stock) -> None:
 def test_the_file_says_what_the_answer_says(stock: Stock, kind: str) -> None:
     found, rows = report(stock, kind), filed(stock, kind)
     assert len(rows) == found["rowCount"] > 0
-    for shown, row in zip(found[REPORTS[kind].rows], rows, strict=True):
+    for shown, row in zip(found[REPORTS[kind].rows_key], rows, strict=True):
         assert {name: "" if value is None else str(value) for name, value in shown.items()} == row
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from app.inventory import feed
+from app.inventory import change_feed
 from app.web.streams import places
 from tests.factories.accounts import account, sign_in, signed_in
 from tests.factories.events import event
@@ -117,7 +117,7 @@ def test_a_position_that_is_none_of_ours_means_looking_again(stock: Stock, posit
 
 def test_a_forged_position_tells_no_more_than_changes(stock: Stock) -> None:
     stock.item()
-    now = feed.here().partition("-")[0]
+    now = change_feed.load_position().partition("-")[0]
     found = stream(stock, f"{now}-1:1:")
     assert found[0].name in ("changes", "resync")
     assert stream(stock, f"{now}-{2**62 + 1}:{2**62 + 1}:") == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.payouts.links import stop_url
+from app.payouts.notices import build_stop_url
 from tests.console.pages import Visitor
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import PATH, Sink, earner, later, lawful, money, rail_of, read, requested, resting, work
@@ -59,7 +59,7 @@ def test_what_has_left_is_not_stopped_and_the_page_says_so(client: Client, visit
     me, _ = earner(client, 5000)
     made = requested(me)
     work()
-    path = "/" + stop_url(made["id"]).split("/", 3)[3]
+    path = "/" + build_stop_url(made["id"]).split("/", 3)[3]
     page = visitor.open(path)
     assert page.status_code == 200 and "<form" not in page.text and "cannot be stopped" in page.text
     assert read(me, made)["status"] == "paid"
@@ -75,6 +75,6 @@ def test_a_form_from_elsewhere_stops_nothing(app: Flask, client: Client) -> None
     with resting(app, hours=24):
         me, _ = earner(client, 5000)
         made = requested(me)
-        path = "/" + stop_url(made["id"]).split("/", 3)[3]
+        path = "/" + build_stop_url(made["id"]).split("/", 3)[3]
         assert client.flask.post(path).status_code == 400
         assert read(me, made)["status"] == "requested"

@@ -20,7 +20,7 @@ from app.core.outbox import queries
 from app.core.outbox.running import work_through
 from app.embedded.account import Account
 from app.embedded.binaries import find_postgres
-from app.inventory.verifying import differences
+from app.inventory.integrity_check import list_differences
 from tests import stores
 from tests.allocations.law import assert_books_agree
 from tests.factories.allocations import block, claim
@@ -150,7 +150,7 @@ def counts(app: Flask) -> dict[str, int]:
 
 def whole() -> None:
     """Stock, books, payouts, tickets."""
-    assert list(differences()) == []
+    assert list(list_differences()) == []
     lawful()
     assert_books_agree()
 

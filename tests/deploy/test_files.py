@@ -9,7 +9,7 @@ from PIL import Image
 
 from app import MAX_BODY
 from app.blueprints.console.documents import UPLOADS as DOCUMENTS_OF_PEOPLE
-from app.blueprints.inventory.files import MAX_UPLOAD as SHEETS
+from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
 from app.blueprints.media.routes import HEADERS
 from app.media.actions import MAX_UPLOAD as PICTURES
 from tests.deploy.proxy import Proxy

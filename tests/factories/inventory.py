@@ -7,7 +7,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from app.inventory.verifying import differences
+from app.inventory.integrity_check import list_differences
 from tests.factories.events import event, organiser
 from tests.http import Client, data
 
@@ -79,4 +79,4 @@ def rows(*lines: str) -> str:
 
 def assert_adds_up() -> None:
     """Every quantity is the sum of its movements."""
-    assert list(differences()) == []
+    assert list(list_differences()) == []

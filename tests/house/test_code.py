@@ -66,7 +66,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/payouts/demo.py",
         "app/retention/files.py",  # It compares with the clock of the storage.
         "app/events/discovery.py",  # It chooses an index; the statement compares.
-        "app/payouts/months.py",
+        "app/payouts/statement.py",
     }
     read = {path for path, tree in trees("app") for called, _ in calls(tree) if called == "utcnow"}
     assert read - allowed == set()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.outbox.running import work_through
-from app.inventory import adjusting
+from app.inventory import adjustments
 from tests.factories.inventory import Stock, assert_adds_up, rows
 from tests.http import Client, data, problems, refusal
 from tests.races import at_once
@@ -74,11 +74,11 @@ def test_at_once_no_more_than_the_limit_gets_in(stock: Stock) -> None:
 
 @pytest.mark.control
 def test_without_the_limit_the_book_holds_what_an_import_refuses(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adjusting, "LIMIT", "true")
-    adjusting.statement.cache_clear()
+    monkeypatch.setattr(adjustments, "QUANTITY_LIMIT_SQL", "true")
+    adjustments.adjustment_sql.cache_clear()
     item = stock.item(onHand=0)
     assert [stock.adjust(item, 999_999_999).status_code for _ in range(2)] == [200, 200]
-    adjusting.statement.cache_clear()
+    adjustments.adjustment_sql.cache_clear()
     assert refusal(stock.sheet(stock.export())) == (422, "IMPORT_REJECTED")
 
 

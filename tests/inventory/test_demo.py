@@ -3,7 +3,7 @@
 from app.demo import lights
 from app.events.demo import LIGHTS
 from app.events.demo import seed as seed_events
-from app.inventory.demo import BAR
+from app.inventory.demo import BAR_STOCK
 from tests.factories.accounts import account, signed_in
 from tests.factories.inventory import assert_adds_up
 from tests.http import Client, data
@@ -17,7 +17,7 @@ def test_a_bar_is_stocked_once(client: Client) -> None:
     own = signed_in(client, owner)
     festival = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
     path = f"/api/events/{festival['id']}/inventory"
-    assert len(data(own.get(path))["items"]) == len(BAR)
+    assert len(data(own.get(path))["items"]) == len(BAR_STOCK)
     assert {item["sku"] for item in data(own.get(f"{path}?lowStock=true"))["items"]} == {
         "BEE-002",
         "SOF-002",

@@ -8,8 +8,8 @@ from flask import Flask
 from sqlalchemy import make_url, text
 
 from app.core.transaction import transaction
-from app.inventory import feed
-from app.inventory.book import CHANNEL
+from app.inventory import change_feed
+from app.inventory.movement_sql import CHANNEL
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, data
 from tests.races import at_once
@@ -21,13 +21,13 @@ def stock(client: Client) -> Stock:
 
 
 def told(stock: Stock, position: str) -> tuple[list[tuple[str, str | None]], str]:
-    found = feed.since(stock.event["id"], position)
+    found = change_feed.load_changes(stock.event["id"], position)
     assert not found.resync
     return [(change.kind, change.item_id) for change in found.changes], found.position
 
 
 def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: Client) -> None:
-    position = feed.here()
+    position = change_feed.load_position()
     item, other = stock.item(onHand=5, reorderLevel=4), Stock(client)
     other.item()
     data(stock.adjust(item, -1))
@@ -45,7 +45,7 @@ def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: C
 
 def test_who_commits_late_is_told_late_and_not_lost(stock: Stock, app: Flask) -> None:
     early, late = stock.item(), stock.item()
-    position = feed.here()
+    position = change_feed.load_position()
     with _connection(app) as slow:
         slow.execute(
             "INSERT INTO inventory_change (event_id, kind, item_id) VALUES (%s, 'changed', %s)",
@@ -81,7 +81,7 @@ def test_a_feed_by_number_would_lose_it(stock: Stock, app: Flask) -> None:
 
 def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> None:
     items = [stock.item(onHand=1000, reorderLevel=0) for _ in range(8)]
-    position, seen = feed.here(), []
+    position, seen = change_feed.load_position(), []
 
     def act(turn: int) -> None:
         nonlocal position
@@ -100,9 +100,9 @@ def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> N
 
 
 def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
-    position = feed.here()
+    position = change_feed.load_position()
     data(stock.sheet(rows(*(f"S-{n},Item,1,1,1,1,0,0" for n in range(600)))))
-    assert feed.since(stock.event["id"], position).resync
+    assert change_feed.load_changes(stock.event["id"], position).resync
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
     ],
 )
 def test_a_position_that_does_not_count_means_looking_again(stock: Stock, position: str) -> None:
-    found = feed.since(stock.event["id"], position)
-    assert found.resync and not feed.since(stock.event["id"], found.position).resync
+    found = change_feed.load_changes(stock.event["id"], position)
+    assert found.resync and not change_feed.load_changes(stock.event["id"], found.position).resync
 
 
 def test_a_commit_rings(stock: Stock, app: Flask) -> None:

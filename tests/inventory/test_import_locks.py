@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from threading import Timer
 
 import pytest
@@ -12,12 +11,13 @@ from sqlalchemy import text
 from app.core.db import db
 from app.core.outbox.running import work_through
 from app.events.importing.statements import PATIENCE
-from app.inventory.importing.statements import ALONE
+from app.inventory.actions import imports
+from app.inventory.importing import importer
+from app.inventory.importing.importer import LOCK_EVENT_IMPORT_SQL
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, data, refusal
 from tests.timing import timely
 
-IMPORTING = import_module("app.inventory.actions.importing")
 CANCEL = text("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
 SHEET = rows("A,Lager,1,1,1,5,0,0")
 
@@ -27,7 +27,7 @@ def importing(stock: Stock) -> Iterator[None]:
     """Another import into the same event takes its time."""
     db.session.remove()
     with db.engine.connect() as other:
-        other.execute(ALONE, {"event": stock.event["id"]})
+        other.execute(LOCK_EVENT_IMPORT_SQL, {"event": stock.event["id"]})
         yield
         other.rollback()
 
@@ -47,19 +47,18 @@ def test_a_small_import_waits_three_seconds_for_another(client: Client) -> None:
 
 def test_a_small_import_changes_no_limit_of_its_connection(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, str] = {}
-    writing = import_module("app.inventory.importing.writing")
-    written = writing._written
+    written = importer._plan_and_write
 
-    def look(session, reading, order):  # type: ignore[no-untyped-def]
+    def look(session, *plan):  # type: ignore[no-untyped-def]
         for name in ("lock_timeout", "statement_timeout"):
             seen[name] = session.scalar(text(f"SHOW {name}"))
-        return written(session, reading, order)
+        return written(session, *plan)
 
-    monkeypatch.setattr(writing, "_written", look)
+    monkeypatch.setattr(importer, "_plan_and_write", look)
     stock = Stock(client)
     data(stock.sheet(SHEET))
     assert seen == {"lock_timeout": "3s", "statement_timeout": "10s"}
-    monkeypatch.setattr(IMPORTING, "AT_ONCE_ROWS", 0)
+    monkeypatch.setattr(imports, "MAX_SYNC_ROWS", 0)
     data(stock.sheet(SHEET), 202)
     work_through(worker="test")
     assert seen == {"lock_timeout": "1min", "statement_timeout": "10min"}
@@ -67,8 +66,10 @@ def test_a_small_import_changes_no_limit_of_its_connection(client: Client, monke
 
 @pytest.mark.control
 def test_with_the_limits_of_a_job_a_request_would_wait_longer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = IMPORTING.write
-    monkeypatch.setattr(IMPORTING, "write", lambda *given, **options: write(*given, **{**options, "limits": PATIENCE}))
+    write = imports.import_rows
+    monkeypatch.setattr(
+        imports, "import_rows", lambda *given, **options: write(*given, **{**options, "limit_statements": PATIENCE})
+    )
     stock = Stock(client)
     cancelled: list[int] = []
     with importing(stock), db.engine.connect() as watcher:

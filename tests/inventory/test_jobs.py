@@ -12,8 +12,8 @@ from app.core.jobs import find
 from app.core.outbox import enqueue
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.inventory import jobs, reminders
-from app.inventory.actions import importing
+from app.inventory import background_jobs, jobs, reminders
+from app.inventory.actions import imports
 from tests.factories.accounts import mails_to
 from tests.factories.inventory import Stock, assert_adds_up, rows
 from tests.http import Client, data, problems, refusal
@@ -74,7 +74,7 @@ def test_a_worker_refuses_what_a_request_refuses(stock: Stock, monkeypatch: pyte
         for query in ({"dryRun": "true", "mode": "partial"}, {"mode": "partial"}, {"dryRun": "true"}, {}):
             answer = stock.sheet(sheet, **query)
             with monkeypatch.context() as patch:
-                patch.setattr(importing, "AT_ONCE_ROWS", 0)
+                patch.setattr(imports, "MAX_SYNC_ROWS", 0)
                 job = data(stock.sheet(sheet, **query), 202)
             work_through(worker="test")
             done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
@@ -83,16 +83,16 @@ def test_a_worker_refuses_what_a_request_refuses(stock: Stock, monkeypatch: pyte
 
 def test_a_job_that_dies_leaves_nothing_and_is_done_again(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     job = data(stock.sheet(large()), 202)
-    told = importing.long_work.ended
+    told = background_jobs.finish_job
 
     def dies(*arguments: Any, **options: Any) -> None:
         told(*arguments, **options)
         raise RuntimeError("the machine is gone")
 
-    monkeypatch.setattr(importing.long_work, "ended", dies)
+    monkeypatch.setattr(background_jobs, "finish_job", dies)
     work_through(worker="test")
     assert stock.items() == []
-    monkeypatch.setattr(importing.long_work, "ended", told)
+    monkeypatch.setattr(background_jobs, "finish_job", told)
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'inventory.import'"))
     work_through(worker="test")
@@ -236,7 +236,7 @@ def test_a_reminder_is_one_resource(stock: Stock) -> None:
 )
 def test_reminders_are_due_by_the_clock_of_the_event(now: str, asked: dict[str, Any], expected: str) -> None:
     said = {"frequency": "daily", "hour": 8, "weekday": "monday", "zone": "Africa/Windhoek", **asked}
-    assert reminders.next_at(**said, now=datetime.fromisoformat(now)) == datetime.fromisoformat(expected)
+    assert reminders.calculate_next_at(**said, now=datetime.fromisoformat(now)) == datetime.fromisoformat(expected)
 
 
 def test_what_nobody_can_ask_for_is_forgotten(stock: Stock, app: Flask) -> None:
@@ -249,4 +249,4 @@ def test_what_nobody_can_ask_for_is_forgotten(stock: Stock, app: Flask) -> None:
     with transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM inventory_change WHERE at < now() - interval '2 days'")) == 0
         assert session.scalar(text("SELECT count(*) FROM inventory_job")) == 0
-    assert find("inventory.housekeeping").call is jobs.housekeeping
+    assert find("inventory.housekeeping").call is jobs.delete_expired

@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.session import ReadOrWriteSession
-from app.inventory.importing import writing
-from app.inventory.importing.reading import read
-from app.inventory.importing.writing import Order, write
+from app.inventory.importing import importer
+from app.inventory.importing.importer import ImportOptions, import_rows
+from app.inventory.importing.parser import parse_sheet
 from tests.factories.inventory import Stock, assert_adds_up, rows
 from tests.http import Client, data
 
@@ -33,7 +33,7 @@ def killed_after(statements: int, event_id: str) -> int:
             db.session.remove()
             db.engine.dispose(close=False)
             _stop_after(statements, writer)
-            write(read(SHEET), Order(event_id, "0" * 24, b"digest", partial=bool(statements % 2)))
+            import_rows(parse_sheet(SHEET), ImportOptions(event_id, "0" * 24, b"digest", partial=bool(statements % 2)))
             os.write(writer, b"%d\n" % -1)
         finally:
             os._exit(0)
@@ -84,17 +84,17 @@ def test_an_import_that_is_killed_leaves_nothing_behind(client: Client) -> None:
 def test_without_the_transaction_rows_would_stay(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same import in two transactions: dead between them, it leaves items without a book."""
     stock = Stock(client)
-    apply = writing._apply
+    apply = importer._write_plan
 
     def torn(session: ReadOrWriteSession, *arguments: Any) -> None:
-        statements = [writing.sql.INSERT]
+        statements = [importer.INSERT_ITEMS_SQL]
         session.execute(statements[0], arguments[1])
         session.connection().connection.driver_connection.commit()  # type: ignore[union-attr]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "_apply", torn)
+    monkeypatch.setattr(importer, "_write_plan", torn)
     with pytest.raises(KeyboardInterrupt):
-        write(read(SHEET), Order(stock.event["id"], "0" * 24, b"digest"))
+        import_rows(parse_sheet(SHEET), ImportOptions(stock.event["id"], "0" * 24, b"digest"))
     assert len(stock.items()) == 100
     with pytest.raises(AssertionError):
         assert_adds_up()

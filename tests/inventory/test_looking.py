@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from app.core.db import db
-from app.inventory import finding, looking
-from app.inventory.columns import COLUMNS
+from app.inventory import item_list, item_search
+from app.inventory.item_fields import ITEM_FIELDS
 from tests.factories.inventory import HEADER, Stock
 from tests.http import Client, data
 
@@ -73,7 +73,7 @@ QUESTIONS: dict[str, Callable[[Item], bool]] = {
 
 def narrow(patch: pytest.MonkeyPatch, **bounds: int) -> None:
     for name, value in bounds.items():
-        patch.setattr(looking, name, value)
+        patch.setattr(item_list, name, value)
 
 
 def pages(stock: Stock, question: str, *, sort: str, limit: int) -> Iterator[list[Item]]:
@@ -91,7 +91,17 @@ def pages(stock: Stock, question: str, *, sort: str, limit: int) -> Iterator[lis
 
 @pytest.mark.parametrize(
     "bounds",
-    [{}, {"NEAR": 1, "FURTHER": 2, "FAR": 9}, {"NEAR": 1, "FURTHER": 2, "FAR": 30, "RARE": -1, "LONG": 60}],
+    [
+        {},
+        {"SCANNED_PER_ROW": 1, "SECOND_SCAN_FACTOR": 2, "UNINDEXED_SCAN": 9},
+        {
+            "SCANNED_PER_ROW": 1,
+            "SECOND_SCAN_FACTOR": 2,
+            "UNINDEXED_SCAN": 30,
+            "RARE_WORD_COUNT": -1,
+            "LONG_SCAN": 60,
+        },
+    ],
     ids=["as it is", "seen from near", "all words common"],
 )
 @pytest.mark.parametrize("sort", [sign + name for name in KEYS for sign in ("", "-")])
@@ -110,7 +120,7 @@ def test_every_question_is_answered_in_full(
 
 
 def test_a_page_that_comes_short_says_where_to_go_on(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
-    narrow(monkeypatch, FAR=10)
+    narrow(monkeypatch, UNINDEXED_SCAN=10)
     lengths = [len(page) for page in pages(stock, "costPrice=2.5", sort="name", limit=20)]
     assert len(lengths) == COUNT // 10 + 1 and max(lengths) <= 10 and sum(lengths) == COUNT // 4
 
@@ -133,7 +143,11 @@ def test_a_list_says_of_an_item_what_the_item_says(stock: Stock) -> None:
 
 
 def test_the_longest_texts_fit_into_the_indexes(stock: Stock) -> None:
-    wide = {column.name: "𝌆" * column.longest for column in COLUMNS if column.kind == "text" and column.name != "sku"}
+    wide = {
+        column.name: "𝌆" * column.max_length
+        for column in ITEM_FIELDS
+        if column.kind == "text" and column.name != "sku"
+    }
     item = stock.item(**wide, sku="𝌆" * 79 + "x", expiryDate="2027-02-03")
     words = " ".join(f"w{number}" for number in range(20))
     other = stock.item(name=f"{words} Ǆ", sku="ΐ" * 80, barcode="tail-of-the-name", storageLocation="ﷺ" * 80)
@@ -145,6 +159,6 @@ def test_the_longest_texts_fit_into_the_indexes(stock: Stock) -> None:
 def test_common_words_are_known_from_what_postgresql_has_seen(stock: Stock) -> None:
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE inventory_item"))
-    counts = finding.counts(stock.event["id"], ["lag", "rare", "nothing"])
+    counts = item_search.estimate_word_counts(stock.event["id"], ["lag", "rare", "nothing"])
     assert counts == {"lag": 80, "rare": 1, "nothing": 0}
-    assert finding.counts("6565a1f0c3d2e1b0a9f8e7d6", ["lag"]) == {"lag": 0}
+    assert item_search.estimate_word_counts("6565a1f0c3d2e1b0a9f8e7d6", ["lag"]) == {"lag": 0}

@@ -18,16 +18,16 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from app.core.db import DIALECT
-from app.inventory import finding, looking, pages, reminders
-from app.inventory.columns import COLUMNS, PLACES
-from app.inventory.looking import FAR, FURTHER, NEAR
-from app.inventory.pages import SORTS, Shape
+from app.inventory import item_list, item_list_sql, item_search, reminders
+from app.inventory.item_fields import DECIMAL_PLACES, ITEM_FIELDS
+from app.inventory.item_list import SCANNED_PER_ROW, SECOND_SCAN_FACTOR, UNINDEXED_SCAN
+from app.inventory.item_list_sql import SORTS, QueryShape
 from benchmarks.seed_inventory import seed_items, stock_event
 
 COUNT, LIMIT = 20_000, 20
 PAGE = LIMIT + 1
 # A walk counts twice what it passes: once to look, once more to say where it stopped.
-WALK, FURTHEST = 2 * NEAR * PAGE + PAGE, 2 * NEAR * FURTHER * PAGE + PAGE
+WALK, FURTHEST = 2 * SCANNED_PER_ROW * PAGE + PAGE, 2 * SCANNED_PER_ROW * SECOND_SCAN_FACTOR * PAGE + PAGE
 POINTED_AT = ("pk_inventory_item", "pk_event")
 Statement = tuple[str, dict[str, Any], bool | None]
 
@@ -102,12 +102,16 @@ QUESTIONS: list[tuple[dict[str, Any], int, int]] = [
     ({"q": "nothing"}, WALK, WALK),
     ({"q": "rare1", "category": "beer"}, WALK, WALK),
     ({"q": "kapana meatco"}, FURTHEST, FURTHEST),
-    ({"on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
-    ({"on_hand": Decimal(0)}, 2, 2 * FAR),
-    ({"category": "beer", "on_hand": Decimal("17.5")}, 2 * FAR, 2 * FAR),
-    *(({column.attribute: Decimal("12345")}, 2 * FAR, 2 * FAR) for column in COLUMNS if column.kind in PLACES),
-    ({"notes": "nothing"}, 2 * FAR, 2 * FAR),
-    ({"image_url": "https://example.com/a.png"}, 2 * FAR, 2 * FAR),
+    ({"on_hand": Decimal("17.5")}, 2 * UNINDEXED_SCAN, 2 * UNINDEXED_SCAN),
+    ({"on_hand": Decimal(0)}, 2, 2 * UNINDEXED_SCAN),
+    ({"category": "beer", "on_hand": Decimal("17.5")}, 2 * UNINDEXED_SCAN, 2 * UNINDEXED_SCAN),
+    *(
+        ({column.attribute: Decimal("12345")}, 2 * UNINDEXED_SCAN, 2 * UNINDEXED_SCAN)
+        for column in ITEM_FIELDS
+        if column.kind in DECIMAL_PLACES
+    ),
+    ({"notes": "nothing"}, 2 * UNINDEXED_SCAN, 2 * UNINDEXED_SCAN),
+    ({"image_url": "https://example.com/a.png"}, 2 * UNINDEXED_SCAN, 2 * UNINDEXED_SCAN),
 ]
 
 
@@ -115,8 +119,8 @@ def asked(event: str, given: dict[str, Any], sort: str) -> list[Statement]:
     """The statements that a page took."""
     seen: list[Statement] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "fetch_rows", _noting(looking.fetch_rows, seen))
-        looking.page(event, given, sort=sort, limit=LIMIT, after=None)
+        patch.setattr(item_list, "fetch_rows", _noting(item_list.fetch_rows, seen))
+        item_list.list_items_of_event(event, given, sort=sort, limit=LIMIT, after=None)
     return seen
 
 
@@ -171,7 +175,7 @@ def _read(node: dict[str, Any]) -> float:
 
 
 def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any], event: str) -> None:
-    assert {name for given, *_ in QUESTIONS for name in given} >= {column.attribute for column in COLUMNS}
+    assert {name for given, *_ in QUESTIONS for name in given} >= {column.attribute for column in ITEM_FIELDS}
     for (given, by_name, otherwise), sort in product(QUESTIONS, [sign + name for name in SORTS for sign in ("", "-")]):
         most = by_name if sort.endswith("name") else otherwise
         found = asked(event, given, sort)
@@ -185,7 +189,7 @@ def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any
     """They may stand far down: then the list is walked to them, but no item on the way is touched."""
     for q, sort in product(("lager", "lager rooibos", "wrist blu"), SORTS):
         for statement in asked(event, {"q": q}, sort):
-            if str(pages.WHOLE) in statement[0]:
+            if str(item_list_sql.FULL_SCAN) in statement[0]:
                 continue
             for plan in plans(connection, statement):
                 walks = [node for node in nodes(plan) if "Index Name" in node and node["Index Name"] not in POINTED_AT]
@@ -195,27 +199,34 @@ def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any
 
 def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connection[Any], event: str) -> None:
     for given, sort in product(({}, {"category": "beer"}, {"low_stock": False}), SORTS):
-        page = looking.page(event, given, sort=sort, limit=50, after=None)
-        shape = Shape(frozenset(given), sort, True, PAGE)
+        page = item_list.list_items_of_event(event, given, sort=sort, limit=50, after=None)
+        shape = QueryShape(frozenset(given), sort, True, PAGE)
         assert page.after is not None
         values = {"event": event, "caller": None, "all": True, **given}
         values |= {"last_key": page.after[0], "last_id": page.after[1]}
-        text = pages.walk(shape, NEAR * PAGE) if shape.rest else pages.exact(shape)
-        for plan in plans(connection, (text, values, False if shape.rest else None)):
-            assert read(plan) <= (WALK if shape.rest else PAGE), f"{given} {sort}\n{said(plan)}"
+        text = (
+            item_list_sql.scan_sql(shape, SCANNED_PER_ROW * PAGE)
+            if shape.remaining_filters
+            else item_list_sql.index_sql(shape)
+        )
+        for plan in plans(connection, (text, values, False if shape.remaining_filters else None)):
+            assert read(plan) <= (WALK if shape.remaining_filters else PAGE), f"{given} {sort}\n{said(plan)}"
 
 
 def reminders_read_what_they_tell(connection: psycopg.Connection[Any], event: str) -> None:
-    for statement in (reminders.low(event), reminders.expiring(event, date(2026, 6, 1))):
+    for statement in (
+        reminders.list_low_items_query(event),
+        reminders.list_expiring_items_query(event, date(2026, 6, 1)),
+    ):
         text = str(statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
         found = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) {text}")  # type: ignore[arg-type]
-        assert read(found.fetchall()[0][0][0]["Plan"]) <= reminders.LISTED + 1, text
+        assert read(found.fetchall()[0][0][0]["Plan"]) <= reminders.MAX_LISTED_ITEMS + 1, text
 
 
 def words_are_found_before_postgresql_has_seen_them(connection: psycopg.Connection[Any], event: str) -> None:
-    connection.execute("DELETE FROM pg_statistic WHERE starelid = %s::regclass", (finding.INDEX,))
+    connection.execute("DELETE FROM pg_statistic WHERE starelid = %s::regclass", (item_search.INDEX_NAME,))
     for q, count in (("rare1", 20), ("lager rooibos", 0), ("sku-0012345", 1)):
-        assert len(looking.page(event, {"q": q}, sort="name", limit=20, after=None).rows) == count
+        assert len(item_list.list_items_of_event(event, {"q": q}, sort="name", limit=20, after=None).rows) == count
 
 
 def test_lists_read_a_small_part(
@@ -225,6 +236,6 @@ def test_lists_read_a_small_part(
     pages_further_on_begin_where_the_last_one_ended(connection, event)
     reminders_read_what_they_tell(connection, event)
     words_are_found_before_postgresql_has_seen_them(connection, event)
-    monkeypatch.setattr(looking, "RARE", -1)
-    monkeypatch.setattr(looking, "LONG", COUNT // 5)
+    monkeypatch.setattr(item_list, "RARE_WORD_COUNT", -1)
+    monkeypatch.setattr(item_list, "LONG_SCAN", COUNT // 5)
     common_words_are_read_from_the_list_alone(connection, event)

@@ -1,19 +1,17 @@
 """What happens when everybody presses at once; each guard is taken away once, to see that the test would notice."""
 
 from collections import Counter
-from importlib import import_module
 
 import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.inventory import adjusting
+from app.inventory import adjustments
+from app.inventory.actions import purchase_orders
 from tests.factories.inventory import Stock, assert_adds_up, rows
 from tests.http import Client, data
 from tests.races import at_once
 from tests.unguarded import without
-
-REORDER = import_module("app.inventory.actions.reorder")
 
 
 def number(statement: str) -> int:
@@ -34,13 +32,13 @@ def test_of_sixty_four_who_take_one_of_ten_ten_get_it(client: Client) -> None:
 @pytest.mark.control
 def test_without_the_guard_more_would_get_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table has the rule as well; with both gone, all get one."""
-    monkeypatch.setattr(adjusting, "GUARD", "true")
-    adjusting.statement.cache_clear()
+    monkeypatch.setattr(adjustments, "ENOUGH_STOCK_SQL", "true")
+    adjustments.adjustment_sql.cache_clear()
     with without("ck_inventory_item_enough"):
         stock = Stock(client)
         item = stock.item(onHand=10)
         assert Counter(at_once(16, lambda _: stock.adjust(item, -1).status_code)) == {200: 16}
-    adjusting.statement.cache_clear()
+    adjustments.adjustment_sql.cache_clear()
 
 
 def test_counts_and_sales_at_once_add_up(client: Client) -> None:
@@ -98,8 +96,10 @@ def test_sixteen_reorders_at_once_order_once(client: Client) -> None:
 @pytest.mark.control
 def test_without_the_lock_they_would_order_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "WITH due AS MATERIALIZED (SELECT found.*, pg_sleep(0.05) FROM ("
-    unlocked = str(REORDER.APPLY).replace("WITH due AS (", slow).replace("FOR NO KEY UPDATE)", ") found)")
-    monkeypatch.setattr(REORDER, "APPLY", text(unlocked))
+    unlocked = (
+        str(purchase_orders.CREATE_ORDERS_SQL).replace("WITH due AS (", slow).replace("FOR NO KEY UPDATE)", ") found)")
+    )
+    monkeypatch.setattr(purchase_orders, "CREATE_ORDERS_SQL", text(unlocked))
     stock = Stock(client)
     stock.item(onHand=0, reorderLevel=5, parLevel=10)
     assert sum(at_once(8, lambda _: order(stock))) > 1

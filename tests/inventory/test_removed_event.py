@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,12 +11,12 @@ from werkzeug.test import TestResponse
 
 from app.core.db import db
 from app.core.outbox.running import work_through
+from app.inventory.actions import imports
 from app.inventory.models import StockJob
 from tests.factories.campaigns import Crowd
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, refusal
 
-IMPORTING = import_module("app.inventory.actions.importing")
 WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
 REMOVED = text("DELETE FROM event WHERE id = :id")
 GOOD, BAD = "A,Lager,1,1,1,5,0,0", "A,Lager,1,1,1,5,9,0"
@@ -51,7 +50,7 @@ def test_stock_of_an_event_that_is_being_removed_is_not_found(client: Client, ki
 def test_a_large_import_into_an_event_that_is_being_removed_is_not_found(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(IMPORTING, "AT_ONCE_ROWS", 0)
+    monkeypatch.setattr(imports, "MAX_SYNC_ROWS", 0)
     assert refusal(asked_during_removal(Stock(client), WRITES["import"]))[0] == 404
     work_through(worker="test")
     assert not db.session.scalars(db.select(StockJob)).all()

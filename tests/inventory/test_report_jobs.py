@@ -25,15 +25,15 @@ from tests.factories.inventory import Stock, rows
 from tests.http import Client, data
 from tests.races import at_once
 
-ACTION = import_module("app.inventory.actions.report")
+ACTION = import_module("app.inventory.actions.reports")
 CALLERS = 64
 MEBIBYTES = 300
 KILLS = int(os.environ.get("REPORT_KILLS", "2"))
 SLOW = """
 import time
-from app.inventory.reports import paper
-drawn = paper.drawn
-paper.drawn = lambda *arguments, **options: (drawn(*arguments, **options), time.sleep(60))
+from app.inventory.reports import report_pdf
+drawn = report_pdf.draw_report
+report_pdf.draw_report = lambda *arguments, **options: (drawn(*arguments, **options), time.sleep(60))
 """
 
 
@@ -130,15 +130,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from app import create_app
 from app.inventory import queries
-from app.inventory.reports import paper, reading
-from app.inventory.reports.asking import asked
+from app.inventory.reports import report_pdf, report_queries
+from app.inventory.reports.parameters import build_report_parameters
 with create_app().app_context():
-    event = queries.around("{event}")
-    question = asked(event.timezone, type="valuation", since=None, until=None, within_days=90,
+    event = queries.find_event_for_report("{event}")
+    question = build_report_parameters(event.timezone, type="valuation", since=None, until=None, within_days=90,
                      now=datetime.now(UTC))
-    found = json.loads(reading.as_json(event, question, most=10_000), parse_float=Decimal)
+    found = json.loads(report_queries.load_report_json(event, question, row_limit=10_000), parse_float=Decimal)
     told = []
-    data = paper.drawn(event, question, found, tick=told.append)
+    data = report_pdf.draw_report(event, question, found, on_progress=told.append)
     assert len(told) > 10 and told == sorted(told), told
     print(data.count(b"/Type /Page"), re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """

@@ -14,7 +14,7 @@ from app.core.outbox.pace import pace
 from app.core.outbox.reaping import reap
 from app.core.transaction import transaction
 from app.merchants import claiming, money
-from app.payouts.reviewing import RETIRED_WITH_MONEY, review
+from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
 from app.subscriptions import claiming as claiming_devices
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
@@ -123,7 +123,7 @@ def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client
 def test_a_review_about_an_account_names_the_account_and_no_payout(client: Client) -> None:
     operator, who = account("admin"), merchant_account()
     with transaction() as session:
-        review(session, who.id, RETIRED_WITH_MONEY, balanceMinor=1000)
+        create_review(session, who.id, RETIRED_WITH_MONEY, balanceMinor=1000)
     work()
     (mail,) = mails_to(operator.email)
     assert all(f"Account {who.id}" in mail[part] and f"Payout {who.id}" not in mail[part] for part in ("text", "html"))

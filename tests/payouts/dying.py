@@ -25,7 +25,7 @@ from app.core.outbox.pace import EXTENSION, Pace
 from app.core.outbox.reaping import reap
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.payouts import jobs, submitting
+from app.payouts import jobs, transfers
 
 LEASE, KILLS = 0.2, 3
 POINTS = ("claimed", "calling", "called", "recording", "recorded")
@@ -65,8 +65,8 @@ def worker(app: Flask, sink: Path, chance: random.Random, mortal: bool) -> int:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     app.extensions["payrail"] = FileRail(sink, reached)
-    _mark(submitting, "claim", reached, after="claimed")
-    _mark(jobs, "record", reached, before="recording", after="recorded")
+    _mark(transfers, "mark_processing", reached, after="claimed")
+    _mark(jobs, "record_outcome", reached, before="recording", after="recorded")
     with app.app_context():
         reap(app.extensions[EXTENSION])
         with transaction() as session:
@@ -109,7 +109,7 @@ def main(sink: str, *options: str) -> None:
     app.extensions[EXTENSION] = Pace(lease=LEASE, time_limit=40, max_lost=1000)
     if "--unasked" in options:
         unknown = TransferState(outcome=TransferOutcome.NOT_FOUND)
-        submitting.asked = lambda payout_id: unknown  # type: ignore[assignment]
+        transfers.get_transfer_state = lambda payout_id: unknown  # type: ignore[assignment]
     for line in sys.stdin:
         sys.stdout.write(f"{seed(app, Path(sink), int(line))}\n")
         sys.stdout.flush()

@@ -196,7 +196,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def balances_are_the_models(self) -> None:
         for who, caller in enumerate(self.callers):
-            assert queries.availability(caller)["available_minor"] == self.available[who]
+            assert queries.load_availability(caller)["available_minor"] == self.available[who]
 
     @invariant()
     def ends_are_the_rails(self) -> None:

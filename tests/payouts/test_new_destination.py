@@ -8,8 +8,7 @@ import pytest
 from app.accounts.models import Account
 from app.accounts.passwords import hashed
 from app.clients.payrail import TransferOutcome
-from app.payouts import destinations
-from app.payouts.actions import request
+from app.payouts import actions, destinations
 from tests.factories.accounts import PASSWORD, sign_in
 from tests.factories.merchants import changed
 from tests.factories.payouts import (
@@ -207,13 +206,13 @@ def test_banks_paid_before_destinations_were_marked_stay_known(client: Client) -
 def pay_while_details_change(client: Client, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The answer to a request whose saved details are changed while its password is looked at."""
     me, _ = earlier(client)
-    inner = request.confirm_owner
+    inner = actions.confirm_owner
 
     def slowly(*arguments: Any) -> None:
         inner(*arguments)
         changed(me, payoutDetails={"msisdn": OTHER})
 
-    monkeypatch.setattr(request, "confirm_owner", slowly)
+    monkeypatch.setattr(actions, "confirm_owner", slowly)
     return me.post(PATH, wish(password=PASSWORD))
 
 
@@ -228,5 +227,5 @@ def test_details_changed_while_the_password_is_looked_at_are_not_confirmed(
 def test_without_the_mark_the_password_would_confirm_the_changed_details(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(destinations, "mark_of", lambda account_id, destination, details: "the same for all")
+    monkeypatch.setattr(destinations, "hash_destination", lambda account_id, destination, details: "the same for all")
     assert data(pay_while_details_change(client, monkeypatch), 201)["destinationShown"] == "••••321"

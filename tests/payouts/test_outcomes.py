@@ -10,11 +10,11 @@ from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
 from app.core.outbox import ticks
-from app.payouts import operating
+from app.payouts import operator_actions
 from app.payouts.errors import NotResolvable
-from app.payouts.jobs import ASK_AT, _ask_later
-from app.payouts.recording import record
+from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
 from app.payouts.states import STATES, STEPS
+from app.payouts.transfers import record_outcome
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import (
     PATH,
@@ -38,11 +38,11 @@ UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED
 
 
 def reviews() -> list[tuple[str, str]]:
-    return [(review.review.kind, review.review.reference) for review in operating.open_reviews()]
+    return [(review.review.kind, review.review.reference) for review in operator_actions.list_open_reviews()]
 
 
 def told(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
-    return record(payout["id"], TransferState(outcome=outcome, **more), actor="rail")
+    return record_outcome(payout["id"], TransferState(outcome=outcome, **more), actor="rail")
 
 
 def test_a_timeout_after_the_commit_stays_processing_and_settles_when_the_rail_answers(client: Client) -> None:
@@ -76,10 +76,10 @@ def test_it_is_asked_after_ten_seconds_half_a_minute_and_ever_more_rarely(app: F
     age, asked = timedelta(), []
     while age < timedelta(hours=1):
         with pytest.raises(Postpone) as error:
-            _ask_later("0" * 24, age)
+            _postpone_status_check("0" * 24, age)
         age += error.value.delay
         asked.append(age)
-    assert asked[: len(ASK_AT)] == list(ASK_AT)
+    assert asked[: len(STATUS_CHECK_AGES)] == list(STATUS_CHECK_AGES)
     gaps = [after - before for before, after in zip(asked, asked[1:], strict=False)]
     assert max(gaps) == timedelta(minutes=15)
     assert all(gap <= timedelta(seconds=60) for gap in gaps[:3])
@@ -122,7 +122,7 @@ def test_after_seventy_two_hours_a_person_has_to_look(client: Client) -> None:
         assert reviews() == [("no_outcome", made["id"])] and money(me) == (4000, 1000)
         lawful()
         sink.answer = None
-        assert operating.ask_now(made["id"]) == ("paid", "paid")
+        assert operator_actions.check_transfer_now(made["id"]) == ("paid", "paid")
     assert "is paid out" in mails_to(who.email)[0]["subject"]
     lawful()
 
@@ -134,9 +134,9 @@ def test_an_operator_ends_what_needs_review(client: Client, outcome: str, left: 
         made = requested(me)
         work()
         with pytest.raises(NotResolvable, match="processing"):
-            operating.resolve(made["id"], outcome, "too early")
+            operator_actions.resolve_payout(made["id"], outcome, "too early")
         later(timedelta(hours=73))
-        assert operating.resolve(made["id"], outcome, "the bank says so, by telephone") == outcome
+        assert operator_actions.resolve_payout(made["id"], outcome, "the bank says so, by telephone") == outcome
     last = read(me, made)["history"][-1]
     assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
     assert reviews() == [] and money(me) == left
@@ -148,14 +148,14 @@ def test_what_the_rail_says_at_that_moment_stays_open(client: Client, monkeypatc
 
     def after_the_rail(payout_id: str, found_out: TransferState, **more: Any) -> str:
         told({"id": payout_id}, PAID)
-        return record(payout_id, found_out, **more)
+        return record_outcome(payout_id, found_out, **more)
 
     with rail_of(Sink(answer=UNKNOWN)):
         made = requested(me)
         work()
         later(timedelta(hours=73))
-        monkeypatch.setattr(operating, "record", after_the_rail)
-        assert operating.resolve(made["id"], "failed", "the bank says so") == "paid"
+        monkeypatch.setattr(operator_actions, "record_outcome", after_the_rail)
+        assert operator_actions.resolve_payout(made["id"], "failed", "the bank says so") == "paid"
     assert [kind for kind, *_ in reviews()] == ["contradiction"]
 
 

@@ -16,8 +16,8 @@ from app.core.db import db
 from app.core.jobs import Postpone, Run
 from app.core.spreadsheet import Rejected
 from app.ledger import posting
-from app.payouts import submitting
-from app.payouts.jobs import carry
+from app.payouts import transfers
+from app.payouts.jobs import process_payout
 from tests.factories.accounts import PASSWORD
 from tests.factories.payouts import PATH, Sink, earner, lawful, money, rail_of, requested, scalar, settled, wish
 from tests.http import Client, data
@@ -143,7 +143,7 @@ def cancel_against_submit(app: Flask, me: Client, payout_id: str) -> str:
             return me.post(f"{PATH}/{payout_id}/cancel").status_code
         with app.app_context():
             try:
-                carry(run(), payout_id=payout_id)
+                process_payout(run(), payout_id=payout_id)
             except Postpone:
                 return "late"
             return "carried"
@@ -178,9 +178,9 @@ def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
         assert cancelled == [200]
         session.execute(text("UPDATE payout SET status = :wanted WHERE id = :id"), {"id": payout_id, "wanted": wanted})
 
-    monkeypatch.setattr(submitting, "step", looked)
+    monkeypatch.setattr(transfers, "update_status", looked)
     with rail_of(Sink()) as sink, pytest.raises(IntegrityError, match="ck_payout_event_edge"):
-        carry(run(), payout_id=made["id"])
+        process_payout(run(), payout_id=made["id"])
     assert sink.tries == []
     db.session.remove()
     lawful()
@@ -218,7 +218,7 @@ def test_settlements_requests_and_ends_at_once_keep_every_law(app: Flask, client
             assert from_app is sink
             for payout_id in scalar("SELECT coalesce(array_agg(id), '{}') FROM payout WHERE status = 'requested'"):
                 try:
-                    carry(run(), payout_id=payout_id)
+                    process_payout(run(), payout_id=payout_id)
                 except Postpone:
                     continue
             return None

@@ -11,11 +11,11 @@ from sqlalchemy import true
 from app.clients import mailbox
 from app.core.db import db
 from app.core.jobs import Permanent, Postpone, Transient
-from app.payouts import operating, submitting
+from app.payouts import operator_actions, transfers
 from app.payouts.actions import stop_payouts
-from app.payouts.jobs import carry
+from app.payouts.jobs import process_payout
 from app.payouts.models import Payout
-from app.payouts.notices import tell_owner
+from app.payouts.notices import notify_owner
 from tests.factories.accounts import account, mails_to
 from tests.factories.merchants import changed
 from tests.factories.payouts import (
@@ -115,7 +115,7 @@ def test_what_cannot_be_told_is_not_paid_and_operators_see_it(client: Client, mo
     found = read(me, made)
     assert (found["status"], found["reason"]) == ("cancelled", "OWNER_NOT_TOLD") and sink.tries == []
     assert money(me) == (5000, 0)
-    assert [review.review.kind for review in operating.open_reviews()] == ["owner_not_told"]
+    assert [review.review.kind for review in operator_actions.list_open_reviews()] == ["owner_not_told"]
     lawful()
 
 
@@ -142,7 +142,7 @@ def stop_against_submit(app: Flask, client: Client) -> tuple[str, list[str]]:
                 if number:
                     return stop_payouts(made["id"])
                 with suppress(Postpone):
-                    carry(run(), payout_id=made["id"])
+                    process_payout(run(), payout_id=made["id"])
                 return None
 
         at_once(2, act)
@@ -160,11 +160,11 @@ def test_stopping_and_submitting_never_both_win(app: Flask, client: Client) -> N
 def test_without_the_condition_it_would_leave_before_its_rest_is_over(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submitting, "may_leave", lambda: true())
+    monkeypatch.setattr(transfers, "may_leave_sql", lambda: true())
     me, _ = earner(client, 1000)
     with resting(app, hours=24), rail_of(Sink()):
         made = requested(me)
-        assert submitting.claim(db.session.get_one(Payout, made["id"]))
+        assert transfers.mark_processing(db.session.get_one(Payout, made["id"]))
 
 
 def test_cancelling_works_while_it_rests(app: Flask, client: Client) -> None:
@@ -208,6 +208,6 @@ def test_telling_twice_is_one_message(client: Client) -> None:
     me, _ = earner(client, 5000)
     made = requested(me)
     for _ in range(2):
-        tell_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
+        notify_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
     found = [message for message in mailbox.messages() if SUBJECT in message["subject"]]
     assert len({item["headers"]["Message-ID"] for item in found}) == 1

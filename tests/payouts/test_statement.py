@@ -12,7 +12,7 @@ from app.core.charts import round_up
 from app.core.db import db
 from app.core.outbox import ticks
 from app.core.transaction import transaction
-from app.payouts import months, statement
+from app.payouts import statement
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import earner, requested, scalar, settled, work, write
 from tests.http import Client
@@ -27,10 +27,10 @@ def shift_back(days: int) -> None:
 
 
 def test_months_are_windhoeks() -> None:
-    since, until = months.span(date(2026, 11, 1))
+    since, until = statement.get_month_bounds(date(2026, 11, 1))
     assert (since.isoformat(), until.isoformat()) == ("2026-10-31T22:00:00+00:00", "2026-11-30T22:00:00+00:00")
-    assert months.last(date(2026, 1, 31)) == date(2025, 12, 1)
-    assert months.read("2026-11") == date(2026, 11, 1)
+    assert statement.get_previous_month(date(2026, 1, 31)) == date(2025, 12, 1)
+    assert statement.parse_month("2026-11") == date(2026, 11, 1)
 
 
 def test_an_axis_ends_at_a_round_figure() -> None:
@@ -49,8 +49,8 @@ def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, 
     me, who = earner(client, 123_456)
     requested(me, 23_456)
     work()
-    requested(me, 1000, mode="schedule", scheduledFor=(months.today() + timedelta(days=9)).isoformat())
-    month, run = f"{months.today():%Y-%m}", app.test_cli_runner()
+    requested(me, 1000, mode="schedule", scheduledFor=(statement.get_today() + timedelta(days=9)).isoformat())
+    month, run = f"{statement.get_today():%Y-%m}", app.test_cli_runner()
     found = run.invoke(args=["payouts", "report", "--merchant", who.email, "--month", month])
     assert found.exit_code == 0, found.output
     for words in (
@@ -75,13 +75,15 @@ def test_the_statement_adds_up_and_is_the_same_each_time(client: Client) -> None
     work()
     requested(me, 4_000, payrailMsisdn="+264811230004")
     work()
-    month = statement.month_of(who.id, months.today().replace(day=1))
+    month = statement.find_statement(who.id, statement.get_today().replace(day=1))
     assert month is not None
-    made = statement.statement_pdf(month)
-    assert made == statement.statement_pdf(month) and made.startswith(b"%PDF")
+    made = statement.draw_statement(month)
+    assert made == statement.draw_statement(month) and made.startswith(b"%PDF")
     assert [movement.balance_minor for movement in month.movements] == [50_000, 30_000, 26_000]
-    totals = [month.total(kind) for kind in ("settlement", "payout", "return")]
-    assert month.found.opening.balance_minor + sum(totals) == month.found.closing.balance_minor == 26_000
+    totals = [month.sum_amounts(kind) for kind in ("settlement", "payout", "return")]
+    assert (
+        month.ledger_period.opening.balance_minor + sum(totals) == month.ledger_period.closing.balance_minor == 26_000
+    )
 
 
 def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -> None:
@@ -91,7 +93,7 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
         write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
         ticks.tick()
         work()
-    month = months.last(months.today())
+    month = statement.get_previous_month(statement.get_today())
     (mail,) = [item for item in mails_to(earned.email) if "statement" in item["subject"]]
     assert mail["subject"] == f"Your statement for {month:%B %Y}"
     assert not [item for item in mails_to(idle.email) if "statement" in item["subject"]]
@@ -111,13 +113,13 @@ def owed_beside_a_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) ->
     with db.engine.connect() as settling:
         settling.execute(text("SELECT now()"))
         end = scalar("SELECT clock_timestamp()")
-        monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end))
+        monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
         with transaction() as session:
-            during: Any = months.owed(session, date(2026, 10, 1))
+            during: Any = statement.create_due_statements(session, date(2026, 10, 1))
             if during:
                 return list(during), [who.id]
     with transaction() as session:
-        return list(during), list(months.owed(session, date(2026, 10, 1)))
+        return list(during), list(statement.create_due_statements(session, date(2026, 10, 1)))
 
 
 def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
@@ -129,7 +131,7 @@ def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
 
 @pytest.mark.control
 def test_without_the_look_at_transactions_it_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(months, "UNDER_WAY", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
+    monkeypatch.setattr(statement, "MONTH_IS_OPEN_SQL", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
     during, _ = owed_beside_a_settlement(client, monkeypatch)
     assert len(during) == 1
 
@@ -141,12 +143,14 @@ def test_no_statement_is_made_before_the_month_is_over_by_the_clock_of_the_datab
     _, who = earner(client, 5000)
     db.session.remove()
     end = scalar("SELECT now() + interval '1 minute'")
-    monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end))
+    monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
     with transaction() as session:
-        assert months.owed(session, date(2026, 10, 1)) == []
-    monkeypatch.setattr(months, "span", lambda month: (end - timedelta(days=30), end - timedelta(minutes=1)))
+        assert statement.create_due_statements(session, date(2026, 10, 1)) == []
+    monkeypatch.setattr(
+        statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end - timedelta(minutes=1))
+    )
     with transaction() as session:
-        assert list(months.owed(session, date(2026, 10, 1))) == [who.id]
+        assert list(statement.create_due_statements(session, date(2026, 10, 1))) == [who.id]
 
 
 @pytest.mark.parametrize("month", ["0001-01", "9999-12"])

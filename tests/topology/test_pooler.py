@@ -16,7 +16,7 @@ from app.core.outbox import Outbox, reaping
 from app.core.outbox.pace import pace
 from app.core.replica import Replica
 from app.doctor import pooling
-from app.inventory import book
+from app.inventory import movement_sql
 from app.web.streams.ear import Ear
 from tests import stores
 from tests.conftest import empty
@@ -137,8 +137,8 @@ def test_what_one_borrower_sets_the_next_does_not_find(app: Flask, client: Clien
 
 def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses: tuple[str, str]) -> None:
     stock = Stock(client)
-    ear = Ear(engines.direct_url(app.extensions["settings"]), book.CHANNEL)
-    deaf = Ear(addresses[0], book.CHANNEL)
+    ear = Ear(engines.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
+    deaf = Ear(addresses[0], movement_sql.CHANNEL)
     try:
         stock.item()
         assert {notify.payload for notify in ear.connection.notifies(timeout=3, stop_after=1)} == {stock.event["id"]}

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.blueprints.console.page import Pages, page
 from app.core.errors import NotFound
 from app.payouts import actions, queries
-from app.payouts.links import payout_id_of
+from app.payouts.notices import find_payout_id
 from app.web.limits import Limit, count_miss, spend
 
 READING, ROUTE = Limit(120), "/payout-stop/<token>"
@@ -20,8 +20,8 @@ blueprint = Pages("payout_stop", __name__, url_prefix="/payout-stop")
 def show(token: str) -> ResponseReturnValue:
     """What the link would stop, and whether it still can."""
     spend(READING, ROUTE)
-    payout_id = payout_id_of(token)
-    payout = queries.stoppable(payout_id) if payout_id else None
+    payout_id = find_payout_id(token)
+    payout = queries.find_stoppable_payout(payout_id) if payout_id else None
     if payout is None:
         return _unknown()
     return page("console/payout_stop.html", token=token, payout=payout)
@@ -31,7 +31,7 @@ def show(token: str) -> ResponseReturnValue:
 def stop(token: str) -> ResponseReturnValue:
     """Stops the payout, and shows the page again."""
     spend(READING, ROUTE)
-    payout_id = payout_id_of(token)
+    payout_id = find_payout_id(token)
     try:
         if payout_id is None:
             raise NotFound()

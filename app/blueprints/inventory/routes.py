@@ -4,12 +4,18 @@ from typing import Any
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.blueprints.inventory import schemas
-from app.blueprints.inventory.files import CSV, MAX_UPLOAD, attachment, private, sent_file
-from app.blueprints.inventory.reporting import ReportData, ReportQuery, answered
+from app.blueprints.inventory.file_transfer import (
+    CSV_TYPE,
+    MAX_UPLOAD,
+    build_attachment,
+    build_private_attachment,
+    read_uploaded_file,
+)
+from app.blueprints.inventory.reports import ReportData, ReportQuery, build_report_response
 from app.core.errors import Throttled
-from app.inventory import actions, errors, exporting, looking, order_sheet, queries, reading_reminders, telling
+from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_source
 from app.inventory.variance import SORTS as VARIANCE_SORTS
-from app.inventory.variance import variance_file, variances
+from app.inventory.variance import list_variances_query, stream_variance_csv
 from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS, PUBLIC
 from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
@@ -18,15 +24,15 @@ from app.web.paging import Listing
 from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, event_stream
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
-STOCK = "/<eventId>/inventory"
-FOLLOWING = Limit(120)
+STOCK_PATH = "/<eventId>/inventory"
+DOWNLOAD_LIMIT = Limit(120)
 
 
 @blp.get(
-    STOCK,
+    STOCK_PATH,
     access=ORGANISER_READS,
     query=schemas.Filters,
-    returns=Listing("items", schemas.ItemRow, looking.SORTS, "name", by_hand=True),
+    returns=Listing("items", schemas.ItemRow, item_list.SORTS, "name", by_hand=True),
 )
 def list_stock(event_id: str, **filters: Any) -> Any:
     """List the stock of an event.
@@ -34,11 +40,11 @@ def list_stock(event_id: str, **filters: Any) -> Any:
     Filters that have no index (prices, levels, quantities, notes, imageUrl) are looked for among 5,000 items at a
     time: a page may then hold fewer rows than `limit`, and `nextCursor` goes on from there.
     """
-    return looking.listed(current_caller(), event_id, **filters)
+    return item_list.list_items(current_caller(), event_id, **filters)
 
 
 @blp.post(
-    f"{STOCK}/items",
+    f"{STOCK_PATH}/items",
     access=ORGANISER,
     body=schemas.NewItem,
     returns=schemas.ItemRow,
@@ -52,14 +58,14 @@ def create_stock_item(event_id: str, **body: Any) -> Any:
     return item, {"ETag": f'"{item["version"]}"'}
 
 
-@blp.get(f"{STOCK}/items/<itemId>", access=ORGANISER_READS, returns=schemas.ItemRow, versioned=True, sparse=True)
+@blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_READS, returns=schemas.ItemRow, versioned=True, sparse=True)
 def read_stock_item(event_id: str, item_id: str) -> Any:
     """Read one item."""
-    return queries.item(current_caller(), event_id, item_id)
+    return queries.get_item(current_caller(), event_id, item_id)
 
 
 @blp.patch(
-    f"{STOCK}/items/<itemId>",
+    f"{STOCK_PATH}/items/<itemId>",
     access=ORGANISER,
     body=schemas.ItemChanges,
     returns=schemas.ItemRow,
@@ -68,22 +74,22 @@ def read_stock_item(event_id: str, item_id: str) -> Any:
 )
 def change_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change the fields that are sent; another quantity is booked as a correction."""
-    item = actions.change_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+    item = actions.update_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
 
 @blp.get(
-    f"{STOCK}/items/<itemId>/movements",
+    f"{STOCK_PATH}/items/<itemId>/movements",
     access=ORGANISER_READS,
     returns=Listing("movements", schemas.MovementRow, queries.MOVEMENT_SORTS, "-occurredAt"),
 )
 def list_movements(event_id: str, item_id: str) -> Any:
     """List the book of an item."""
-    return queries.movements(current_caller(), event_id, item_id)
+    return queries.list_movements_query(current_caller(), event_id, item_id)
 
 
 @blp.post(
-    f"{STOCK}/items/<itemId>/adjust",
+    f"{STOCK_PATH}/items/<itemId>/adjust",
     access=ORGANISER,
     body=schemas.AdjustBody,
     returns=schemas.Adjusted,
@@ -95,19 +101,19 @@ def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
 
     What happened before a later count changes what that count found missing, and not what there is now.
     """
-    return actions.adjust(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+    return actions.adjust_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
 
 
-@blp.get(f"{STOCK}/export.csv", access=ORGANISER_READS, query=schemas.ExportQuery, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/export.csv", access=ORGANISER_READS, query=schemas.ExportQuery, content_type="text/csv")
 def export_stock(event_id: str, template: bool) -> Any:
     """Get the stock as a file that spreadsheets open and that imports back unchanged; or its columns alone."""
-    event = queries.event_of(current_caller(), event_id)
-    content = exporting.template() if template else exporting.stock(event.id)
-    return attachment(content, "stock-template.csv" if template else "stock.csv", CSV)
+    event = queries.get_event(current_caller(), event_id)
+    content = export.build_template_csv() if template else export.stream_stock_csv(event.id)
+    return build_attachment(content, "stock-template.csv" if template else "stock.csv", CSV_TYPE)
 
 
 @blp.post(
-    f"{STOCK}/import",
+    f"{STOCK_PATH}/import",
     access=ORGANISER,
     query=schemas.ImportQuery,
     returns=schemas.ImportData,
@@ -122,41 +128,41 @@ def import_stock(event_id: str, **options: Any) -> Any:
     Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written at once;
     up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` tells. The same bytes change stock once.
     """
-    found = actions.import_stock(caller=current_caller(), event_id=event_id, data=sent_file(), **options)
-    return found, 202 if "job_id" in found else 200
+    result = actions.import_stock(caller=current_caller(), event_id=event_id, data=read_uploaded_file(), **options)
+    return result, 202 if "job_id" in result else 200
 
 
 @blp.get(
-    f"{STOCK}/reports",
+    f"{STOCK_PATH}/reports",
     access=ORGANISER_READS,
     query=ReportQuery,
     returns=ReportData,
     later=True,
     errors=[Throttled],
 )
-def read_report(event_id: str, **asked: Any) -> Any:
+def read_report(event_id: str, **options: Any) -> Any:
     """Report on the stock: what it is worth, what moved, what expires, what to order.
 
     JSON and CSV are answered at once. A PDF is drawn by a worker: 202 with `jobId`, and with `?jobId=` this path tells
     how far it is and where to fetch it. The same goes for large imports.
     """
-    return answered(current_caller(), event_id, **asked)
+    return build_report_response(current_caller(), event_id, **options)
 
 
 @blp.get(
-    f"{STOCK}/reports/files/<token>",
+    f"{STOCK_PATH}/reports/files/<token>",
     access=PUBLIC,
     content_type="*/*",
-    limit=FOLLOWING,
+    limit=DOWNLOAD_LIMIT,
     errors=[errors.StockLinkExpired],
 )
 def read_report_file(event_id: str, token: str) -> Any:
     """Fetch what came of long work through its `downloadUrl`, within five minutes."""
-    return private(*queries.linked_file(event_id, token))
+    return build_private_attachment(*queries.get_linked_file(event_id, token))
 
 
 @blp.get(
-    f"{STOCK}/stream",
+    f"{STOCK_PATH}/stream",
     access=ORGANISER_READS.with_verified_address(),
     query=schemas.Filters,
     content_type="text/event-stream",
@@ -169,18 +175,18 @@ def stream_stock(event_id: str, **filters: Any) -> Any:
     `resync`. A connection lasts ten minutes at most; an account may have five, a
     network fifty.
     """
-    event = queries.event_of(current_caller(), event_id)
-    return event_stream(telling, topic=event.id, asked=filters)
+    event = queries.get_event(current_caller(), event_id)
+    return event_stream(stream_source, topic=event.id, asked=filters)
 
 
-@blp.get(f"{STOCK}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)
+@blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)
 def read_reminder(event_id: str) -> Any:
     """Read who is told about the stock, when, and of what."""
-    return reading_reminders.reminder(current_caller(), event_id)
+    return reminders.get_reminder(current_caller(), event_id)
 
 
 @blp.patch(
-    f"{STOCK}/reminder",
+    f"{STOCK_PATH}/reminder",
     access=ORGANISER_MAILS,
     body=schemas.ReminderChanges,
     returns=schemas.ReminderData,
@@ -188,12 +194,12 @@ def read_reminder(event_id: str) -> Any:
 )
 def change_reminder(event_id: str, **body: Any) -> Any:
     """Change who is told about the stock, when, and of what. Hours are those where the event is."""
-    found = actions.change_reminder(caller=current_caller(), event_id=event_id, **body)
-    return found, {"ETag": f'"{found["version"]}"'}
+    reminder = actions.update_reminder(caller=current_caller(), event_id=event_id, **body)
+    return reminder, {"ETag": f'"{reminder["version"]}"'}
 
 
 @blp.post(
-    f"{STOCK}/reminder/trigger",
+    f"{STOCK_PATH}/reminder/trigger",
     access=ORGANISER_MAILS,
     returns=schemas.Triggered,
     status=202,
@@ -202,35 +208,41 @@ def change_reminder(event_id: str, **body: Any) -> Any:
 )
 def trigger_reminder(event_id: str) -> Any:
     """Mail the digest now, twenty times an hour at most."""
-    return actions.trigger(caller=current_caller(), event_id=event_id)
+    return actions.enqueue_digest(caller=current_caller(), event_id=event_id)
 
 
 @blp.post(
-    f"{STOCK}/reorder/apply", access=ORGANISER, body=schemas.ReorderBody, returns=schemas.Reordered, idempotent=True
+    f"{STOCK_PATH}/reorder/apply",
+    access=ORGANISER,
+    body=schemas.ReorderBody,
+    returns=schemas.Reordered,
+    idempotent=True,
 )
 def apply_reorder(event_id: str, **body: Any) -> Any:
     """Order what has run low, one order for each supplier; what is on order already is not ordered twice."""
-    return actions.reorder(caller=current_caller(), event_id=event_id, **body)
+    return actions.reorder_items(caller=current_caller(), event_id=event_id, **body)
 
 
-@blp.get(f"{STOCK}/orders/<orderId>/sheet.pdf", access=ORGANISER_READS, content_type="application/pdf")
+@blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=ORGANISER_READS, content_type="application/pdf")
 def order_pdf(event_id: str, order_id: str) -> Any:
     """Get an order as a sheet for its supplier."""
-    return attachment(order_sheet.sheet(current_caller(), event_id, order_id), "order.pdf", "application/pdf")
+    return build_attachment(
+        purchase_order_pdf.get_order_pdf(current_caller(), event_id, order_id), "order.pdf", "application/pdf"
+    )
 
 
 @blp.get(
-    f"{STOCK}/variance",
+    f"{STOCK_PATH}/variance",
     access=ORGANISER_READS,
     query=schemas.Period,
     returns=Listing("items", schemas.VarianceRow, VARIANCE_SORTS, "name"),
 )
 def read_variance(event_id: str, **period: Any) -> Any:
     """Compare what was counted with what the book had expected, item by item."""
-    return variances(current_caller(), event_id, **period)
+    return list_variances_query(current_caller(), event_id, **period)
 
 
-@blp.get(f"{STOCK}/variance.csv", access=ORGANISER_READS, query=schemas.Period, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/variance.csv", access=ORGANISER_READS, query=schemas.Period, content_type="text/csv")
 def variance_csv(event_id: str, **period: Any) -> Any:
     """Get the same as a file."""
-    return attachment(variance_file(current_caller(), event_id, **period), "variance.csv", CSV)
+    return build_attachment(stream_variance_csv(current_caller(), event_id, **period), "variance.csv", CSV_TYPE)

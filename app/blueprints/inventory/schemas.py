@@ -4,29 +4,35 @@ from typing import Any, cast
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.blueprints.inventory.fields import Day, field_of, quantity
-from app.inventory.columns import BUCKETS, COLUMNS, REASONS
+from app.blueprints.inventory.custom_fields import Day, build_item_field, build_quantity_field
+from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
-from app.inventory.shown import item_shown, movement_shown
+from app.inventory.serializers import serialize_item, serialize_movement
 from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Text, Whole, problem
 from app.web.schema import Chosen, Query, Schema
 
-ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
-MOST_RECIPIENTS = 20
+ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+MAX_RECIPIENTS = 20
 
 
-def _made(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Schema) -> type[Schema]:
+def _create_schema(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Schema) -> type[Schema]:
     return cast("type[Schema]", type(name, (base,), {**members, "__doc__": doc}))
 
 
-NewItem = _made(
-    "NewItem", "An item.", {column.attribute: field_of(column, required=column.required) for column in COLUMNS}
+NewItem = _create_schema(
+    "NewItem",
+    "An item.",
+    {item_field.attribute: build_item_field(item_field, required=item_field.required) for item_field in ITEM_FIELDS},
 )
-ItemChanges = _made("ItemChanges", "Fields of an item.", {column.attribute: field_of(column) for column in COLUMNS})
-FIELD_FILTERS = {column.attribute: field_of(column) for column in COLUMNS}
+ItemChanges = _create_schema(
+    "ItemChanges",
+    "Fields of an item.",
+    {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS},
+)
+FIELD_FILTERS = {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS}
 
 
-class Filters(_made("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query)):  # type: ignore[misc]
+class Filters(_create_schema("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query)):  # type: ignore[misc]
     """Filters of lists of items: every field by its value, text in any case."""
 
     q = Text(
@@ -45,8 +51,8 @@ class Filters(_made("FieldFilters", "Fields of an item.", FIELD_FILTERS, Query))
 class AdjustBody(Schema):
     """A change of one bucket: by `delta`, or to what was counted."""
 
-    delta = quantity(min=-999_999_999.999, allow_none=True, metadata={"example": -1})
-    counted = quantity(min=0, allow_none=True, metadata={"rare": True, "description": "in place of delta"})
+    delta = build_quantity_field(min=-999_999_999.999, allow_none=True, metadata={"example": -1})
+    counted = build_quantity_field(min=0, allow_none=True, metadata={"rare": True, "description": "in place of delta"})
     bucket = Choice(*BUCKETS, load_default="onHand")
     reason = Choice(*REASONS, metadata={"example": "sold", "description": "`count` with counted, else `correction`"})
     note = Text(max=600, allow_none=True)
@@ -54,29 +60,32 @@ class AdjustBody(Schema):
     occurred_at = Moment(
         allow_none=True, metadata={"description": "when it happened, if not now; a naive time is the event's"}
     )
-    expected_on_hand = quantity(
+    expected_on_hand = build_quantity_field(
         min=0, allow_none=True, metadata={"rare": True, "description": "409 when on hand is another quantity"}
     )
 
     @validates_schema(skip_on_field_errors=False)
-    def says_how_much(self, data: dict[str, Any], **_: Any) -> None:
-        given = [name for name in ("delta", "counted") if data.get(name) is not None]
-        if len(given) != 1:
+    def check_delta_or_counted(self, data: dict[str, Any], **_: Any) -> None:
+        field_names = [name for name in ("delta", "counted") if data.get(name) is not None]
+        if len(field_names) != 1:
             raise ValidationError({"delta": problem("required", "Send delta or counted, one of them.").messages})
         if data.get("delta") == 0:
             raise ValidationError({"delta": problem("too_small", "Must not be 0.").messages})
 
 
-class ItemRow(_made("ItemFields", "An item.", {column.attribute: field_of(column) for column in COLUMNS})):  # type: ignore[misc]
+ITEM_MEMBERS = {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS}
+
+
+class ItemRow(_create_schema("ItemFields", "An item.", ITEM_MEMBERS)):  # type: ignore[misc]
     """An item, with what follows from its quantities."""
 
-    id = fields.String(required=True, metadata=ID)
-    shown = staticmethod(item_shown)
+    id = fields.String(required=True, metadata=ID_METADATA)
+    serialize_row = staticmethod(serialize_item)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         if isinstance(obj, Chosen):
             return obj
-        return [self.shown(item) for item in obj] if many else self.shown(obj)
+        return [self.serialize_row(item) for item in obj] if many else self.serialize_row(obj)
 
     available = Number(required=True, metadata={"description": "on hand − reserved − damaged"})
     on_order = Number(required=True)
@@ -89,8 +98,8 @@ class ItemRow(_made("ItemFields", "An item.", {column.attribute: field_of(column
 class MovementRow(Schema):
     """A change of one bucket, as it was booked."""
 
-    id = fields.String(required=True, metadata=ID)
-    item_id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
+    item_id = fields.String(required=True, metadata=ID_METADATA)
     bucket = fields.String(required=True, metadata={"example": "onHand"})
     delta = Number(required=True)
     on_hand_after = Number(required=True)
@@ -100,7 +109,7 @@ class MovementRow(Schema):
     counted = Number(required=True, allow_none=True)
     occurred_at = Moment(required=True)
     recorded_at = Moment(required=True)
-    actor = fields.String(required=True, allow_none=True, attribute="actor_id", metadata=ID)
+    actor = fields.String(required=True, allow_none=True, attribute="actor_id", metadata=ID_METADATA)
 
 
 class Adjusted(ItemRow):
@@ -109,8 +118,8 @@ class Adjusted(ItemRow):
     movement = Object(MovementRow, required=True)
 
     @staticmethod
-    def shown(row: Any) -> dict[str, Any]:
-        return {**item_shown(row), "movement": movement_shown(row["movement"])}
+    def serialize_row(row: Any) -> dict[str, Any]:
+        return {**serialize_item(row), "movement": serialize_movement(row["movement"])}
 
 
 class ImportQuery(Query):
@@ -137,7 +146,7 @@ class ImportData(Schema):
     error_count = Whole()
     errors_url = fields.String(metadata={"rare": True, "description": "all errors as CSV, for two days"})
     already_imported_at = fields.String(metadata={"rare": True, "format": "date-time"})
-    job_id = fields.String(metadata={**ID, "rare": True})
+    job_id = fields.String(metadata={**ID_METADATA, "rare": True})
     status = fields.String(metadata={"rare": True, "example": "queued"})
     progress = Whole(metadata={"rare": True})
 
@@ -151,7 +160,7 @@ class ReminderChanges(Schema):
     frequency = Choice(DAILY, WEEKLY)
     hour = Whole(min=0, max=23, metadata={"description": "where the event is"})
     weekday = Choice(*WEEKDAYS)
-    recipients = Items(Email(), max=MOST_RECIPIENTS)
+    recipients = Items(Email(), max=MAX_RECIPIENTS)
     expiring_within_days = Whole(min=0, max=365)
     include_low_stock = Flag()
     include_expiring = Flag()
@@ -176,12 +185,12 @@ class Triggered(Schema):
 
 
 class ReorderBody(Schema):
-    item_ids = Items(Text(min=1, max=24, metadata=ID), max=2000, allow_none=True)
+    item_ids = Items(Text(min=1, max=24, metadata=ID_METADATA), max=2000, allow_none=True)
     dry_run = Flag(load_default=False)
 
 
 class OrderLine(Schema):
-    item_id = fields.String(required=True, metadata=ID)
+    item_id = fields.String(required=True, metadata=ID_METADATA)
     sku = fields.String(required=True)
     name = fields.String(required=True)
     unit = fields.String(required=True, allow_none=True)
@@ -191,7 +200,7 @@ class OrderLine(Schema):
 
 
 class OrderData(Schema):
-    id = fields.String(required=True, allow_none=True, metadata=ID)
+    id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
     supplier = fields.String(required=True, allow_none=True)
     lines = Items(Object(OrderLine), required=True)
     total_value = Number(required=True)
@@ -213,7 +222,7 @@ class Period(Query):
 class VarianceRow(Schema):
     """What the counts of a time found. Negative: there was less than the book said."""
 
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     sku = fields.String(required=True)
     name = fields.String(required=True)
     unit = fields.String(required=True, allow_none=True)

@@ -40,8 +40,8 @@ def request_payout(**body: Any) -> Any:
     the destination before: send the `password`, or sign in again (409 CONFIRMATION_REQUIRED); it is told by mail, and
     the payout rests until `heldUntil`.
     """
-    made = actions.request_payout(caller=current_caller(), idempotency_key=current_key(), **body)
-    return made, {"ETag": f'"{made["version"]}"'}
+    payout = actions.request_payout(caller=current_caller(), idempotency_key=current_key(), **body)
+    return payout, {"ETag": f'"{payout["version"]}"'}
 
 
 @blp.get(
@@ -52,19 +52,19 @@ def request_payout(**body: Any) -> Any:
 )
 def list_payouts(**filters: Any) -> Any:
     """List one's own payouts, the newest first."""
-    return queries.listed(current_caller(), **filters)
+    return queries.list_payouts_query(current_caller(), **filters)
 
 
 @blp.get("/availability", access=MERCHANT, query=schemas.PayoutWish, returns=schemas.AvailabilityData)
-def read_availability(**wish: Any) -> Any:
+def read_availability(**payout_request: Any) -> Any:
     """Read what one has and may be paid; with an amount, whether it could be paid out, and if not why."""
-    return queries.availability(current_caller(), **wish)
+    return queries.load_availability(current_caller(), **payout_request)
 
 
 @blp.get("/<id>", access=MERCHANT, returns=schemas.PayoutData, versioned=True)
 def read_payout(id: str) -> Any:
     """Read a payout with every step that it took."""
-    return queries.one(current_caller(), id)
+    return queries.get_payout(current_caller(), id)
 
 
 @blp.post("/<id>/cancel", access=MERCHANT, returns=schemas.PayoutRow, errors=[errors.NotCancellable])

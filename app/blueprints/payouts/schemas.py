@@ -11,37 +11,43 @@ from app.web.confirmation import ConfirmedBody
 from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
 from app.web.schema import Query, Schema
 
-MOST_MINOR = 10**12
-AMOUNT = {"example": 125000, "description": "NAD cents"}
-WHEN = {
+MAX_AMOUNT_MINOR = 10**12
+AMOUNT_METADATA = {"example": 125000, "description": "NAD cents"}
+SCHEDULE_METADATA = {
     "rare": True,
     "description": "with the mode schedule: when, within 90 days; a naive time is in the merchant's time zone",
 }
-REASONS = ["EMAIL_NOT_VERIFIED", "MERCHANT_PAUSED", "PAYOUT_DETAILS_MISSING", "INSUFFICIENT_FUNDS", "PAYRAIL_DISABLED"]
+REFUSAL_CODES = [
+    "EMAIL_NOT_VERIFIED",
+    "MERCHANT_PAUSED",
+    "PAYOUT_DETAILS_MISSING",
+    "INSUFFICIENT_FUNDS",
+    "PAYRAIL_DISABLED",
+]
 
 
 class PayoutBody(ConfirmedBody):
     """How much is paid out, when, and where to."""
 
-    amount_minor = Whole(required=True, min=1, max=MOST_MINOR, metadata=AMOUNT)
+    amount_minor = Whole(required=True, min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
     destination = Choice(*DESTINATIONS, required=True)
     mode = Choice("now", "schedule", required=True)
-    scheduled_for = BoundedMoment(min=8, max=40, metadata=WHEN)
+    scheduled_for = BoundedMoment(min=8, max=40, metadata=SCHEDULE_METADATA)
     payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet; by default that of payoutDetails"})
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
 
     @validates_schema
-    def now_has_no_time(self, data: dict[str, Any], **_: Any) -> None:
+    def check_schedule_mode(self, data: dict[str, Any], **_: Any) -> None:
         """Whoever names a time does not mean now; money that left too early does not come back."""
         if data.get("mode") == "now" and data.get("scheduled_for") is not None:
-            told = problem("unexpected_value", "Leave it out, or choose the mode schedule.")
-            raise ValidationError({"scheduledFor": told.messages})
+            error = problem("unexpected_value", "Leave it out, or choose the mode schedule.")
+            raise ValidationError({"scheduledFor": error.messages})
 
 
 class PayoutWish(Query):
     """What the fields of a request are called in a query: filters of the list, inputs of availability."""
 
-    amount_minor = Whole(min=1, max=MOST_MINOR, metadata=AMOUNT)
+    amount_minor = Whole(min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
     destination = Choice(*DESTINATIONS)
     mode = Choice("now", "schedule")
     scheduled_for = BoundedMoment(min=8, max=40, metadata={"description": "a time, or a date for the whole day"})
@@ -66,7 +72,7 @@ class PayoutRow(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATES), "example": "processing"})
     conclusive = Flag(required=True, metadata={"description": "whether it has ended; only a bounce can follow `paid`"})
     on_hold = Flag(required=True, metadata={"description": "it waits because the merchant has paused"})
-    amount_minor = Whole(required=True, metadata=AMOUNT)
+    amount_minor = Whole(required=True, metadata=AMOUNT_METADATA)
     currency = fields.String(required=True, metadata={"example": "NAD"})
     destination = fields.String(required=True, metadata={"enum": list(DESTINATIONS), "example": "payrail"})
     shown_as = fields.String(
@@ -97,4 +103,4 @@ class AvailabilityData(Schema):
     currency = fields.String(required=True, metadata={"example": "NAD"})
     next_payout_at = Moment(required=True, allow_none=True, metadata={"description": "the next that is scheduled"})
     payable = Flag(metadata={"description": "with amountMinor: whether it could be paid out now"})
-    reasons = Items(fields.String(metadata={"enum": REASONS, "example": REASONS[3]}))
+    reasons = Items(fields.String(metadata={"enum": REFUSAL_CODES, "example": REFUSAL_CODES[3]}))

@@ -18,4 +18,4 @@ def hear_callback() -> Any:
 
     It only makes the service ask the rail at once; the outcome is what the rail then answers. An event id counts once.
     """
-    return actions.hear(headers=dict(request.headers), body=request.get_data())
+    return actions.receive_callback(headers=dict(request.headers), body=request.get_data())

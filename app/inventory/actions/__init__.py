@@ -1,19 +1,18 @@
 """What is done with stock: one verb, one transaction."""
 
-from app.inventory.actions.adjust import adjust
-from app.inventory.actions.importing import import_stock
-from app.inventory.actions.items import change_item, create_item
-from app.inventory.actions.remind import change_reminder, trigger
-from app.inventory.actions.reorder import reorder
-from app.inventory.actions.report import report_on_paper
+from app.inventory.actions.imports import import_stock
+from app.inventory.actions.items import adjust_item, create_item, update_item
+from app.inventory.actions.purchase_orders import reorder_items
+from app.inventory.actions.reminders import enqueue_digest, update_reminder
+from app.inventory.actions.reports import request_report_pdf
 
 __all__ = [
-    "adjust",
-    "change_item",
-    "change_reminder",
+    "adjust_item",
+    "update_item",
+    "update_reminder",
     "create_item",
     "import_stock",
-    "reorder",
-    "report_on_paper",
-    "trigger",
+    "reorder_items",
+    "request_report_pdf",
+    "enqueue_digest",
 ]

@@ -62,16 +62,16 @@ def _until_now(app: Flask, source: Source, ticket: Ticket) -> Iterator[bytes]:
     topic, asked, position = ticket.topic, ticket.asked, ticket.position
     if position is not None:
         waiting = {position: {asked}}
-        here, news = _inside(app, lambda: source.told(topic, waiting))
+        here, news = _inside(app, lambda: source.load_updates(topic, waiting))
         new = news[position]
         if new is not None:
             data: bytes | None = new.get(asked)
             yield frames.event("changes", data, here) if data else frames.heartbeat(here)
             return
         yield frames.RESYNC
-    start, after = _inside(app, source.here), ""
+    start, after = _inside(app, source.load_position), ""
     while True:
-        data, following = _inside(app, lambda after=after: source.page(topic, asked, after))  # type: ignore[misc]
+        data, following = _inside(app, lambda after=after: source.load_snapshot_page(topic, asked, after))  # type: ignore[misc]
         yield frames.event("snapshot", data, start if following is None else None)
         if following is None:
             return

@@ -35,14 +35,14 @@ class Desk:
         self._have(self.news, lambda: Ear(url, self.source.channel), then)
 
     def tell(self, topic: str, waiting: dict[str, set[Asked]], then: Callable[[Any], None]) -> None:
-        self._have(self.news, lambda: self.source.told(topic, waiting), then)
+        self._have(self.news, lambda: self.source.load_updates(topic, waiting), then)
 
     def look(self, topic: str, asked: Asked, after: str, start: str | None, then: Callable[[Any], None]) -> None:
         """A page of the state, with the position from which it counts."""
 
         def found() -> tuple[str, bytes, str | None]:
-            position = start or self.source.here()
-            return (position, *self.source.page(topic, asked, after))
+            position = start or self.source.load_position()
+            return (position, *self.source.load_snapshot_page(topic, asked, after))
 
         self._have(self.looks, found, then)
 

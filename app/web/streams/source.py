@@ -13,13 +13,13 @@ class Source(Protocol):
     channel: str
     """Where PostgreSQL notifies of a change; the payload is the topic."""
 
-    def here(self) -> str:
+    def load_position(self) -> str:
         """The position of somebody who reads now."""
 
-    def page(self, topic: str, asked: Asked, after: str) -> tuple[bytes, str | None]:
+    def load_snapshot_page(self, topic: str, asked: Asked, after: str) -> tuple[bytes, str | None]:
         """A part of the topic's state behind the key `after`, and the key to go on with; None when it was the last."""
 
-    def told(
+    def load_updates(
         self, topic: str, waiting: Mapping[str, Set[Asked]]
     ) -> tuple[str, dict[str, dict[Asked, bytes | None] | None]]:
         """The position of this reading, common to all who waited, and what is new since each of theirs: for each

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from app.inventory.verifying import COUNTS, SUMS, Difference
+from app.inventory.integrity_check import COUNTS_SQL, MOVEMENT_SUMS_SQL, Difference
 from tests.allocations import law as allocation_laws
 from tests.events import law as event_laws
 from tests.faults.suite.asking import FAIL, OK
@@ -14,9 +14,9 @@ from tests.faults.suite.evidence import SHOWN, Evidence, law
 
 @law("S1 the book")
 def the_book(found: Evidence) -> Iterator[str]:
-    for query in (SUMS, COUNTS):
+    for query in (MOVEMENT_SUMS_SQL, COUNTS_SQL):
         for item in map(Difference._make, found.driver_rows(query, {"event": None, "most": SHOWN})):
-            yield f"{item.sku}, {item.what}: {item.stands}, the book says {item.booked}"
+            yield f"{item.sku}, {item.quantity_name}: {item.stored_quantity}, the book says {item.movement_total}"
     query = "SELECT sku FROM inventory_item WHERE least(on_hand, reserved, damaged, available) < 0"
     yield from (f"{row.sku} is below zero" for row in found.rows(query))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.ledger.verifying import checks
-from app.payouts import laws as laws_of_payouts
+from app.payouts import integrity_checks as laws_of_payouts
 from app.payouts.states import STEPS
 from tests.faults.suite.asking import FAIL, OK
 from tests.faults.suite.evidence import Evidence, law

@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from app.accounts import codes
 from app.core.db import db
-from app.inventory.actions.importing import AT_ONCE_ROWS
+from app.inventory.actions.imports import MAX_SYNC_ROWS
 from tests.factories.accounts import PASSWORD
 from tests.faults.suite.asking import Asked, Request
 from tests.faults.suite.operations import WRONG, Caller
@@ -58,7 +58,7 @@ def round_trip(scene: Scene) -> dict[str, Any] | None:
     caller, path = scene.load.caller("round trip"), scene.world.stock_path
     headers = {"Authorization": fresh_token(scene.world, scene.world.owner_email)}
     exported = caller.mouth.send(Request("GET", f"{path}/export.csv", headers=headers)).body
-    if exported.count(b"\n") > AT_ONCE_ROWS:
+    if exported.count(b"\n") > MAX_SYNC_ROWS:
         return None
     request = Request("POST", f"{path}/import?dryRun=true", None, headers, exported, "text/csv")
     said = caller.mouth.send(request)

@@ -1,0 +1,117 @@
+"""Fields that only stock has: exact quantities and prices, days, and links; one for each column of an item."""
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from marshmallow import fields
+
+from app.core.addresses import is_address
+from app.inventory.item_fields import DATE, DECIMAL_PLACES, LINK, QUANTITY, ItemField
+from app.web.fields import Coded, Number, Text, problem
+
+EXAMPLES = {
+    "name": "Windhoek Lager 330 ml",
+    "sku": "BEE-00001",
+    "imageUrl": "https://media.example.com/lager.jpg",
+    "productType": "drink",
+    "expiryDate": "2027-02-03",
+    "category": "Beer",
+    "brand": "Windhoek",
+    "supplier": "Namibia Breweries",
+    "barcode": "0040315078324",
+    "storageLocation": "Tent 3, shelf 2",
+    "batchNumber": "B3488",
+    "unit": "case",
+    "costPrice": 285.14,
+    "sellPrice": 381.57,
+    "taxRate": 15,
+    "parLevel": 120,
+    "minOrderQty": 24,
+    "reorderLevel": 40,
+    "onHand": 84,
+    "reserved": 0,
+    "damaged": 0,
+    "notes": "opened: 2 boxes",
+}
+
+
+class DecimalNumber(Number):
+    """A number with so many decimals at most, exact inside."""
+
+    def __init__(self, places: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.places = places
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if self.from_text and not (isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", value)):
+            raise problem("invalid_type", "Must be a number.")
+        super()._deserialize(value, attr, data, **kwargs)
+        number = Decimal(str(value))
+        if abs(number) < 10**12 and round(number, self.places) != number:
+            raise problem("too_precise", f"Must have at most {self.places} decimals.")
+        return number
+
+
+class Day(Coded, fields.Field[Any]):
+    """A day of the calendar; of a time its day is taken."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"type": "string", "format": "date", **kwargs.pop("metadata", {})}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> date | None:
+        if value == "":
+            return None
+        try:
+            if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d{2}-\d{2}([T ].{1,30})?", value.strip()):
+                raise ValueError(value)
+            day = date.fromisoformat(value.strip()[:10])
+            if not 1900 <= day.year < 9999:
+                raise ValueError(value)
+        except ValueError as error:
+            raise problem("invalid_date", "Must be a day like 2027-02-28.") from error
+        return day
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+        return None if value is None else value.isoformat()
+
+
+class OptionalText(Text):
+    """A text that may be left out; the empty one means none."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return super()._deserialize(value, attr, data, **kwargs) or None
+
+
+class ImageUrl(OptionalText):
+    """An https address; it is never fetched."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        if url and not is_address(url, ("https",)):
+            raise problem("invalid_url", "Must be an https address.")
+        return url
+
+
+def build_quantity_field(**kwargs: Any) -> DecimalNumber:
+    """A quantity of stock."""
+    return DecimalNumber(DECIMAL_PLACES[QUANTITY], **{"max": 999_999_999.999, **kwargs})
+
+
+def build_item_field(item_field: ItemField, *, required: bool = False) -> fields.Field[Any]:
+    """The field for a column of an item."""
+    options: dict[str, Any] = {"required": required, "metadata": {"example": EXAMPLES[item_field.name]}}
+    if not item_field.required:
+        options["allow_none"] = True
+    if item_field.kind in DECIMAL_PLACES:
+        return DecimalNumber(DECIMAL_PLACES[item_field.kind], min=0, max=float(item_field.max_value), **options)
+    if item_field.kind == DATE:
+        return Day(**options)
+    if item_field.kind == LINK:
+        return ImageUrl(max=item_field.max_length, **options)
+    return (
+        Text(min=1, max=item_field.max_length, **options)
+        if item_field.required
+        else OptionalText(max=item_field.max_length, **options)
+    )

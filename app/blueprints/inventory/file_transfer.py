@@ -1,0 +1,41 @@
+"""Files in and out: what was sent, in a form or bare, and answers that are no JSON."""
+
+from collections.abc import Iterable
+
+from flask import Response, request
+
+from app.core.errors import UnsupportedMedia, ValidationFailed
+from app.inventory.actions.imports import MAX_BYTES
+from app.web.parser import whole_body
+
+# A form is a little larger than the file in it.
+MAX_UPLOAD = MAX_BYTES + 64 * 1024
+CSV_TYPE = "text/csv; charset=utf-8"
+
+
+def read_uploaded_file() -> bytes:
+    """The file of this request. Raises UnsupportedMedia, ValidationFailed, TooLarge."""
+    if request.mimetype == "application/json":
+        raise UnsupportedMedia("Send a CSV or XLSX file, as the body or in the field file of a form.")
+    if request.mimetype != "multipart/form-data":
+        return whole_body(request)
+    file = request.files.get("file")
+    if file is None:
+        raise ValidationFailed.of("file", "required", "Send the file in the field file.")
+    data: bytes = file.read()
+    return data
+
+
+def build_attachment(content: bytes | Iterable[bytes], name: str, content_type: str) -> Response:
+    """A file that browsers save under this name."""
+    response = Response(content, content_type=content_type)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def build_private_attachment(content: bytes, name: str, content_type: str) -> Response:
+    """The same for a file that nobody in between may keep, and that runs nothing."""
+    response = build_attachment(content, name, content_type)
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response

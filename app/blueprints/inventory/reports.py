@@ -1,0 +1,92 @@
+"""One path for reports and for the progress of long work: what it takes, and which of its answers is meant."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from app.accounts.caller import Caller
+from app.blueprints.inventory.file_transfer import CSV_TYPE, build_attachment, build_private_attachment
+from app.blueprints.inventory.schemas import ID_METADATA
+from app.inventory import actions, background_jobs, queries
+from app.inventory.reports import report_queries
+from app.inventory.reports.definitions import REPORTS
+from app.inventory.reports.parameters import DEFAULT_DAYS, MAX_DAYS, build_report_parameters
+from app.web.envelope import spliced_response
+from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Secret, Whole, problem
+from app.web.schema import Query, Schema
+
+FORMATS = ("json", "csv", "pdf")
+
+
+class ReportQuery(Query):
+    """What to report on, or which job to tell about."""
+
+    type = Choice(*REPORTS, load_default="summary")
+    format = Choice(*FORMATS, load_default="json", metadata={"description": "a pdf is made by a worker: 202"})
+    since = Moment(
+        data_key="from",
+        load_default=None,
+        metadata={
+            "description": f"for movements and charts of days; without it {DEFAULT_DAYS} days; a naive time is the event's"
+        },
+    )
+    until = EndMoment(data_key="to", load_default=None)
+    within_days = Whole(min=0, max=MAX_DAYS, load_default=90, metadata={"description": "for what expires"})
+    job_id = Secret(
+        max=24, load_default=None, metadata={**ID_METADATA, "description": "long work, and nothing else is asked"}
+    )
+    download = Flag(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
+
+    @validates_schema
+    def check_download_job(self, data: dict[str, Any], **_: Any) -> None:
+        if data["download"] and not data["job_id"]:
+            raise ValidationError({"jobId": problem("required", "This field is required.").messages})
+
+
+class ReportData(Schema):
+    """A report; or, with 202 and with `jobId`, the job."""
+
+    type = Choice(*REPORTS)
+    currency = fields.String(metadata={"example": "NAD"})
+    generated_at = Moment()
+    booked_until = Moment(allow_none=True, metadata={"description": "the last movement that is in it"})
+    event_id = fields.String(metadata=ID_METADATA)
+    event_name = fields.String(metadata={"example": "Windhoek Lights"})
+    since = Moment(data_key="from")
+    until = Moment(data_key="to")
+    within_days = Whole()
+    totals = fields.Dict(metadata={"example": {"items": 84, "costValueMinor": 2395176, "saleValueMinor": 3205188}})
+    row_count = Whole()
+    rows = Items(fields.Dict(), data_key="items", metadata={"description": "the first 1,000 rows; the CSV has all"})
+    categories = Items(fields.Dict(), metadata={"description": "in a summary the rows, else the ten of most value"})
+    suppliers = Items(fields.Dict(), metadata={"description": "the ten of most value"})
+    days = Items(fields.Dict(), metadata={"description": "every day with what came in and went out"})
+    reasons = Items(fields.Dict(), metadata={"description": "movements by reason"})
+    variances = Items(fields.Dict(), metadata={"description": "the ten largest differences that counts found"})
+    periods = Items(fields.Dict(), metadata={"description": "what expires, week by week"})
+    job_id = fields.String(metadata={**ID_METADATA, "rare": True})
+    kind = fields.String(metadata={"example": "import", "rare": True})
+    status = fields.String(metadata={"enum": ["queued", "running", "done", "failed"], "example": "done", "rare": True})
+    progress = Whole(metadata={"description": "0 to 100", "rare": True})
+    result = fields.Dict(metadata={"description": "for an import what its answer would say", "rare": True})
+    download_url = fields.String(metadata={"description": "where the file is, for five minutes", "rare": True})
+    error = fields.String(metadata={"rare": True})
+
+
+def build_report_response(
+    caller: Caller, event_id: str, *, job_id: str | None, download: bool, format: str, **report_options: Any
+) -> Any:
+    """The report, its job, or the file of a job. Raises NotFound, Throttled, ValidationFailed."""
+    if job_id and download:
+        return build_private_attachment(*queries.get_job_file(caller, event_id, job_id))
+    if job_id:
+        return background_jobs.serialize_job(queries.get_job(caller, event_id, job_id), caller.id)
+    event = queries.get_event(caller, event_id)
+    parameters = build_report_parameters(event.timezone, now=event.now, **report_options)
+    if format == "pdf":
+        return actions.request_report_pdf(caller=caller, event=event, parameters=parameters), 202
+    if format == "csv":
+        return build_attachment(
+            report_queries.stream_report_csv(event, parameters), f"stock-{parameters.type}.csv", CSV_TYPE
+        )
+    return spliced_response(report_queries.load_report_json(event, parameters))

@@ -1,0 +1,138 @@
+"""Importing a stock sheet: small ones at once, large ones by a worker."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from app.accounts.caller import Caller
+from app.accounts.quotas import IMPORTS, count_unverified
+from app.core.errors import ValidationFailed
+from app.core.jobs import Run
+from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
+from app.core.transaction import transaction
+from app.events.importing.statements import PATIENCE
+from app.events.queries import hold
+from app.inventory import background_jobs, queries
+from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
+from app.inventory.importing.importer import ImportOptions, ImportResult, import_rows
+from app.inventory.importing.parser import NotASheet, RowError, TooManyRows, build_errors_csv, count_rows, parse_sheet
+from app.inventory.models import StockJob
+
+MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 100_000
+MAX_SYNC_BYTES, MAX_SYNC_ROWS = 2 * 1024 * 1024, 5_000
+MAX_RETURNED_ERRORS = 1000
+PARSED_PERCENT = 70
+
+
+def import_stock(
+    *, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool
+) -> dict[str, Any]:
+    """What the import did (`created, updated, unchanged, errors`), or the job that will do it (`job_id`).
+
+    Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed, EmailNotVerified.
+    """
+    rows = _count_checked_rows(data)
+    event = queries.get_writable_event(caller, event_id)
+    if not caller.email_verified:
+        with transaction() as session:
+            count_unverified(session, caller, IMPORTS)
+    options = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
+    if len(data) > MAX_SYNC_BYTES or rows > MAX_SYNC_ROWS:
+        return _enqueue_import(caller, event.id, data, options)
+    import_options = ImportOptions(event.id, caller.id, sha256(data).digest(), **options)
+    result = import_rows(parse_sheet(data), import_options)
+    response = serialize_import_result(result) | _store_errors(import_options, result.errors)
+    if _has_failed(result, import_options):
+        raise ImportRejected(**response)
+    return response
+
+
+def run_import_job(run: Run, job_id: str) -> None:
+    """A worker's part: reads and writes the file of a job; its outcome commits with the stock."""
+    started_job = background_jobs.start_job(run, job_id)
+    if started_job is None:
+        return
+    data, stock_job = started_job
+    sheet = parse_sheet(
+        data,
+        on_progress=lambda rows: background_jobs.update_progress(
+            run, stock_job.id, min(PARSED_PERCENT, rows * PARSED_PERCENT // MAX_ROWS)
+        ),
+    )
+    import_options = ImportOptions(stock_job.event_id, stock_job.account_id, sha256(data).digest(), **stock_job.asked)
+
+    def record_result(session: ReadOrWriteSession, outcome: ImportResult) -> None:
+        error_code = ImportRejected.code if _has_failed(outcome, import_options) else None
+        background_jobs.finish_job(
+            session,
+            run,
+            stock_job.id,
+            serialize_import_result(outcome),
+            file=_build_errors_file(outcome.errors),
+            error=error_code,
+        )
+
+    result = import_rows(sheet, import_options, limit_statements=PATIENCE, on_result=record_result)
+    with transaction() as session:
+        if not run.ended:
+            record_result(session, result)
+
+
+def _has_failed(result: ImportResult, import_options: ImportOptions) -> bool:
+    """Whether the import has failed: a dry run never does, a partial one when no row of it is right."""
+    return bool(result.errors) and not import_options.dry_run and (result.has_only_errors or not import_options.partial)
+
+
+def serialize_import_result(result: ImportResult) -> dict[str, Any]:
+    """An outcome as it goes out."""
+    response: dict[str, Any] = {
+        "created": result.created,
+        "updated": result.updated,
+        "unchanged": result.unchanged,
+        "errors": [error._asdict() for error in result.errors[:MAX_RETURNED_ERRORS]],
+        "error_count": len(result.errors),
+    }
+    return (
+        response
+        if result.already_imported_at is None
+        else {**response, "already_imported_at": result.already_imported_at.isoformat()}
+    )
+
+
+def _count_checked_rows(data: bytes) -> int:
+    if not data:
+        raise ValidationFailed.of("file", "required", "Send a CSV or XLSX file, as the body or as the field file.")
+    if len(data) > MAX_BYTES:
+        raise ImportTooLarge()
+    try:
+        return count_rows(data, limit=MAX_ROWS)
+    except TooManyRows as error:
+        raise ImportTooLarge() from error
+    except NotASheet as error:
+        raise NotASpreadsheet(str(error)) from error
+
+
+def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: dict[str, bool]) -> dict[str, Any]:
+    with transaction() as session:
+        hold(session, event_id)
+        job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=options, input=data)
+        session.add(job)
+        session.flush()
+        enqueue("inventory.import", key=f"inventory-import:{job.id}", job_id=job.id)
+    return {"job_id": job.id, "status": "queued", "progress": 0}
+
+
+def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> dict[str, str]:
+    """All errors as a file, to be fetched for two days."""
+    if not errors:
+        return {}
+    with transaction() as session:
+        job_id = background_jobs.create_finished_job(
+            session, import_options.event_id, import_options.caller_id, "import", _build_errors_file(errors)
+        )
+    return {"errors_url": background_jobs.build_file_path(import_options.event_id, job_id)}
+
+
+def _build_errors_file(errors: Sequence[RowError]) -> background_jobs.JobFile | None:
+    return background_jobs.JobFile("errors.csv", "text/csv", build_errors_csv(list(errors))) if errors else None

@@ -1,0 +1,98 @@
+"""Reports on paper: asked for in a request, drawn by a worker."""
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import select
+
+from app.accounts.caller import Caller
+from app.core import throttle
+from app.core.db import release
+from app.core.errors import Throttled
+from app.core.jobs import Run
+from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
+from app.core.throttle import Rule
+from app.core.transaction import transaction
+from app.events.queries import hold
+from app.inventory import background_jobs, queries
+from app.inventory.models import StockJob
+from app.inventory.reports import report_pdf, report_queries
+from app.inventory.reports.parameters import ReportParameters
+
+REPORT_KIND, PDF_TYPE = "report", "application/pdf"
+REPORT_LIMIT = Rule("stock-reports", 120, timedelta(hours=1))
+MAX_ROWS = 10_000
+LOADED_PERCENT, DRAWN_PERCENT = 10, 95
+
+
+def request_report_pdf(*, caller: Caller, event: Any, parameters: ReportParameters) -> dict[str, Any]:
+    """The job that draws it; the same job for the same question while it is being drawn.
+
+    Raises NotFound, Throttled.
+    """
+    with transaction() as session:
+        # Counting comes first: its row is what lets one caller's questions in one after the other.
+        hits = throttle.hit(session, REPORT_LIMIT, caller.id)
+        job = _find_open_job(session, caller, event.id, parameters)
+        if job is None and not hits.exceeded:
+            hold(session, event.id)
+            job = StockJob(
+                event_id=event.id, account_id=caller.id, kind=REPORT_KIND, asked=parameters.to_dict(), progress=0
+            )
+            session.add(job)
+            session.flush()
+            enqueue("inventory.report", key=f"inventory-report:{job.id}", job_id=job.id)
+    if job is None:
+        raise Throttled(retry_after=hits.seconds)
+    return background_jobs.serialize_job(job, caller.id, now=parameters.at)
+
+
+def run_report_job(run: Run, job_id: str) -> None:
+    """A worker's part. Whoever draws it again, after a death, draws the same: the question has its times in it."""
+    started_job = background_jobs.start_job(run, job_id)
+    if started_job is None:
+        return
+    _, stock_job = started_job
+    parameters = ReportParameters.from_dict(stock_job.asked)
+    event = queries.find_event_for_report(stock_job.event_id)
+    report_json = report_queries.load_report_json(event, parameters, row_limit=MAX_ROWS)
+    release()
+    background_jobs.update_progress(run, job_id, LOADED_PERCENT)
+    report = json.loads(report_json, parse_float=Decimal)
+    data = report_pdf.draw_report(
+        event,
+        parameters,
+        report,
+        on_progress=lambda share: background_jobs.update_progress(
+            run, job_id, LOADED_PERCENT + int((DRAWN_PERCENT - LOADED_PERCENT) * share)
+        ),
+    )
+    file = background_jobs.JobFile(
+        f"stock-{parameters.type}-{report_pdf.get_report_date(event, parameters):%Y-%m-%d}.pdf", PDF_TYPE, data
+    )
+    with transaction() as session:
+        background_jobs.finish_job(session, run, job_id, {"rows": report["rowCount"]}, file=file, error=None)
+
+
+def _find_open_job(
+    session: ReadOrWriteSession, caller: Caller, event_id: str, parameters: ReportParameters
+) -> StockJob | None:
+    """The same question, if it is being answered: by its days, since every second has another time."""
+    jobs = session.scalars(
+        select(StockJob)
+        .where(
+            StockJob.event_id == event_id,
+            StockJob.account_id == caller.id,
+            StockJob.kind == REPORT_KIND,
+            StockJob.status.in_(background_jobs.OPEN_STATES),
+            StockJob.created_at > parameters.at - background_jobs.TIMEOUT,
+        )
+        .order_by(StockJob.created_at)
+    )
+    return next(
+        (stock_job for stock_job in jobs if ReportParameters.from_dict(stock_job.asked).is_same_report(parameters)),
+        None,
+    )

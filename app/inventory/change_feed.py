@@ -1,0 +1,102 @@
+"""What listeners of a stock have to be told, without loss and without waiting for anybody.
+
+    position = here()                                   # take it before the snapshot of items that goes out first
+    told = since(event_id, position)                    # again after each NOTIFY on `book.CHANNEL`, payload: the event
+    told.changes, told.position                         # which is what `id:` carries and Last-Event-ID gives back
+
+A position is what its reader could see: PostgreSQL's snapshot, and when it was taken. What is new is whatever was not
+visible in it, so a transaction that began early and committed late is told when it has committed, and never twice.
+See docs/decisions/stock-change-feed.md.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from time import time
+from typing import NamedTuple
+
+from app.core.db import fetch_row, fetch_rows
+
+RETENTION = timedelta(hours=48)
+"""How long changes are kept; positions count for half of that, so that none is asked for while it is removed."""
+MAX_CHANGES = 1000
+_POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))", re.ASCII)
+POSITION_SQL = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
+CHANGES_SQL = f"""
+WITH here AS MATERIALIZED ({POSITION_SQL} AS position)
+SELECT here.position, p.number, c.seq, c.kind, c.item_id, c.movement
+  FROM here CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
+  LEFT JOIN LATERAL (SELECT seq, kind, item_id, movement FROM inventory_change
+                      WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(p.snapshot)
+                        AND NOT pg_visible_in_snapshot(xid, p.snapshot)
+                      ORDER BY seq LIMIT %(most)s) c ON true
+ ORDER BY p.number, c.seq
+"""
+
+
+class StockChange(NamedTuple):
+    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items at once (without an item)."""
+
+    seq: int
+    kind: str
+    item_id: str | None
+    movement: int | None
+
+
+class ChangeSet(NamedTuple):
+    """What has changed, each item's own changes in their order, and where to go on. `resync`: the position is too old
+    or too much has changed since; take a fresh snapshot of the items."""
+
+    changes: list[StockChange]
+    position: str
+    resync: bool
+
+
+def load_position() -> str:
+    """The position of somebody who reads now."""
+    row = fetch_row(POSITION_SQL, ())
+    assert row is not None
+    return str(row[0])
+
+
+def load_changes(event_id: str, position: str) -> ChangeSet:
+    """What an event's listener at this position has to be told, in one query."""
+    return load_changes_by_position(event_id, [position])[position]
+
+
+def load_changes_by_position(event_id: str, positions: Sequence[str]) -> dict[str, ChangeSet]:
+    """The same for listeners at several positions, in one query: afterwards they stand at one."""
+    snapshots = {position: snapshot for position in positions if (snapshot := _parse_snapshot(position)) is not None}
+    params = {"event": event_id, "snapshots": list(snapshots.values()), "most": MAX_CHANGES + 1}
+    rows = fetch_rows(CHANGES_SQL, params) if snapshots else []
+    new_position = str(rows[0][0]) if rows else load_position()
+    changes: dict[str, list[StockChange]] = {position: [] for position in snapshots}
+    valid_positions = list(snapshots)
+    for _, snapshot_number, *change in rows:
+        if change[0] is not None:
+            changes[valid_positions[snapshot_number - 1]].append(StockChange(*change))
+    return {position: _build_change_set(changes.get(position), new_position) for position in positions}
+
+
+def _build_change_set(changes: list[StockChange] | None, position: str) -> ChangeSet:
+    if changes is None or len(changes) > MAX_CHANGES or any(change.kind == "many" for change in changes):
+        return ChangeSet([], position, resync=True)
+    return ChangeSet(changes, position, resync=False)
+
+
+def _parse_snapshot(position: str) -> str | None:
+    """The snapshot of a position that counts; None for one that is too old, or none of ours."""
+    match = _POSITION.fullmatch(position)
+    if match is None:
+        return None
+    age = time() - int(match[1])
+    xmin, xmax = int(match[3]), int(match[4])
+    running_ids = [int(part) for part in match[5].split(",") if part]
+    is_valid = (
+        0 < xmin <= xmax < 2**63
+        and running_ids == sorted(set(running_ids))
+        and all(xmin <= transaction_id < xmax for transaction_id in running_ids)
+    )
+    # PostgreSQL refuses numbers whose lower half is zero: no transaction has one.
+    is_valid = is_valid and all(transaction_id % 2**32 for transaction_id in (xmin, xmax, *running_ids))
+    return match[2] if is_valid and -60 < age < RETENTION.total_seconds() / 2 else None

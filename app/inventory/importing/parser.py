@@ -1,0 +1,214 @@
+"""From a file to rows that the database can take: every cell checked, every problem with its row and column.
+
+What is fine goes to a spool in the form of COPY, so that a hundred thousand rows need no memory and the transaction
+that writes them waits for nobody's parsing.
+"""
+
+import csv
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from app.core.formulas import escape
+from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, opened
+from app.inventory.importing.cell_parsing import CellError, build_cell_parser
+from app.inventory.item_fields import ATTRIBUTES, ITEM_FIELDS, TEXT, ItemField, fold_sku
+
+FIELDS_BY_COLUMN = {column_key(item_field.name): item_field for item_field in ITEM_FIELDS}
+MAX_ERRORS, MAX_VALUE_LENGTH = 100_000, 100
+SPOOL_MEMORY_BYTES = 4 * 1024 * 1024
+CELL_CACHE_SIZE = 20_000
+STAGING_COLUMNS = ("row", "sku_key", *ATTRIBUTES)
+COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+CELL_FLAW_MESSAGES = {
+    "error_value": "The cell holds an error of the spreadsheet.",
+    "formula_without_value": "The formula has no value in the file; open it in a spreadsheet, save it, send it again.",
+}
+COPY_NULL = "\\N"
+ProgressCallback = Callable[[int], None]
+
+
+class TooManyRows(Exception):
+    """There are more rows than were allowed."""
+
+
+@dataclass
+class ParsedSheet:
+    """What a file says: rows that are fine, in a spool in the form of COPY, and what is wrong with the others."""
+
+    spool: IO[bytes]
+    ignored_columns: list[str] = field(default_factory=list)
+    rows: int = 0
+    valid_rows: int = 0
+    errors: list[RowError] = field(default_factory=list)
+    is_unreadable: bool = False
+
+
+def count_known_columns(cells: list[str]) -> int:
+    """How many of our columns a row names."""
+    return sum(column_key(cell) in FIELDS_BY_COLUMN for cell in cells)
+
+
+def count_rows(data: bytes, *, limit: int) -> int:
+    """How many rows there are below the header. Raises NotASheet, and TooManyRows beyond `most`."""
+    count = 0
+    try:
+        for _ in opened(data, likeness=count_known_columns).rows:
+            count += 1
+            if count > limit:
+                raise TooManyRows
+    except BrokenRow:
+        pass  # Reading will say which row, and what is wrong with it.
+    return count
+
+
+def parse_sheet(data: bytes, *, on_progress: ProgressCallback = lambda rows: None) -> ParsedSheet:
+    """Everything that a file says. Raises NotASheet."""
+    sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
+    try:
+        table = opened(data, likeness=count_known_columns)
+        if _check_header(table, sheet):
+            _RowParser(table, sheet).parse_rows(on_progress)
+    except BrokenRow as error:
+        sheet.rows, sheet.is_unreadable = sheet.rows + 1, True
+        sheet.errors.append(RowError(error.row, "", "malformed_row", f"The row cannot be read: {error.reason}."))
+    sheet.spool.seek(0)
+    return sheet
+
+
+def build_errors_csv(errors: list[RowError]) -> bytes:
+    """The errors as a file that spreadsheets open."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
+    writer.writerow(("row", "column", "code", "message", "value"))
+    writer.writerows((*error[:4], escape(error.value)) for error in errors)
+    return b"\xef\xbb\xbf" + buffer.getvalue().encode()
+
+
+def _check_header(table: Table, sheet: ParsedSheet) -> bool:
+    """Whether the columns are ones to read by; what is wrong with them is told."""
+    names = [column_key(heading) for heading in table.header]
+    sheet.ignored_columns = [
+        heading for heading, name in zip(table.header, names, strict=True) if heading and name not in FIELDS_BY_COLUMN
+    ]
+    if "sku" not in names:
+        message = "There is no column sku; it tells which item a row is about."
+        sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
+    for index, name in enumerate(names):
+        if name in FIELDS_BY_COLUMN and name in names[:index]:
+            message = "There are two columns of this name."
+            sheet.errors.append(RowError(table.header_row, FIELDS_BY_COLUMN[name].name, "duplicate_column", message))
+    sheet.is_unreadable = bool(sheet.errors)
+    return not sheet.is_unreadable
+
+
+class _RowParser:
+    """Reads the rows of a table."""
+
+    def __init__(self, table: Table, sheet: ParsedSheet) -> None:
+        self.table, self.sheet = table, sheet
+        self.width = len(table.header)
+        self.cell_readers: list[tuple[int, ItemField, Callable[[str], str], dict[str, str]]] = [
+            (
+                index,
+                FIELDS_BY_COLUMN[name],
+                build_cell_parser(FIELDS_BY_COLUMN[name], decimal_comma=table.decimal_comma),
+                {},
+            )
+            for index, name in enumerate(map(column_key, table.header))
+            if name in FIELDS_BY_COLUMN
+        ]
+        self.value_indexes = [ATTRIBUTES.index(item_field.attribute) for _, item_field, _, _ in self.cell_readers]
+        self.row_by_sku: dict[str, int] = {}
+
+    def parse_rows(self, on_progress: ProgressCallback) -> None:
+        sheet, write = self.sheet, self.sheet.spool.write
+        for row_number, cells in self._iterate_rows():
+            sheet.rows += 1
+            values = self._parse_row(row_number, cells)
+            if values is not None:
+                write(values.encode())
+                sheet.valid_rows += 1
+            if sheet.rows % 5000 == 0:
+                on_progress(sheet.rows)
+
+    def _iterate_rows(self) -> Iterator[tuple[int, list[str]]]:
+        """The rows, each as wide as the header; one that is cut off or too wide is an error."""
+        width, previous = self.width, None
+        for row_number, cells in self.table.rows:
+            if previous is not None:
+                yield previous
+            previous = None
+            if len(cells) > width and any(cell.strip() for cell in cells[width:]):
+                self._add_error(row_number, "", "too_many_cells", "The row has more cells than the header has columns.")
+                continue
+            previous = (row_number, cells)
+        if previous is None:
+            return
+        if self.table.ends_openly and len(previous[1]) < width:
+            self._add_error(previous[0], "", "incomplete_row", "The file ends within this row; it was cut off.")
+            return
+        yield previous
+
+    def _parse_row(self, row_number: int, cells: list[str]) -> str | None:
+        """The row in the form of COPY; None when something is wrong with it."""
+        error_count = len(self.sheet.errors)
+        values = [COPY_NULL] * len(ATTRIBUTES)
+        sku_key = ""
+        cell_count = len(cells)
+        for (index, item_field, parse_value, cache), value_index in zip(
+            self.cell_readers, self.value_indexes, strict=True
+        ):
+            cell = cells[index] if index < cell_count else ""
+            value = cache.get(cell)
+            if value is None:
+                value = self._parse_cell(row_number, index, item_field, parse_value, cell, cache)
+            values[value_index] = value
+            if item_field.attribute == "sku":
+                sku_key = self._check_sku(row_number, value)
+        return None if len(self.sheet.errors) > error_count else "\t".join((str(row_number), sku_key, *values)) + "\n"
+
+    def _parse_cell(
+        self,
+        row_number: int,
+        index: int,
+        item_field: ItemField,
+        parse_value: Callable[[str], str],
+        cell: str,
+        cache: dict[str, str],
+    ) -> str:
+        flaw = self.table.flaws.get((row_number, index))
+        if flaw:
+            self._add_error(row_number, item_field.name, flaw, CELL_FLAW_MESSAGES[flaw], cell)
+            return COPY_NULL
+        if not cell or cell.isspace():
+            return COPY_NULL
+        try:
+            value = parse_value(cell if item_field.kind == TEXT else cell.strip())
+        except CellError as error:
+            self._add_error(row_number, item_field.name, error.code, str(error), cell)
+            return COPY_NULL
+        escaped = value.translate(COPY_ESCAPES) or COPY_NULL
+        if len(cache) < CELL_CACHE_SIZE and not self.table.flaws:
+            cache[cell] = escaped
+        return escaped
+
+    def _check_sku(self, row_number: int, sku: str) -> str:
+        if sku == COPY_NULL:
+            if not self.sheet.errors or self.sheet.errors[-1][:2] != (row_number, "sku"):
+                self._add_error(row_number, "sku", "required", "Must not be empty.")
+            return ""
+        key = fold_sku(sku)
+        first_row = self.row_by_sku.setdefault(key, row_number)
+        if first_row != row_number:
+            self._add_error(row_number, "sku", "duplicate", f"The SKU stands in row {first_row} already.", sku)
+        return key
+
+    def _add_error(self, row_number: int, column: str, code: str, message: str, value: str = "") -> None:
+        if len(self.sheet.errors) < MAX_ERRORS:
+            self.sheet.errors.append(RowError(row_number, column, code, message, value[:MAX_VALUE_LENGTH]))
+
+
+__all__ = ["NotASheet", "ParsedSheet", "RowError", "TooManyRows", "build_errors_csv", "count_rows", "parse_sheet"]

@@ -1,0 +1,60 @@
+"""The sheet that goes to a supplier: what is ordered, how much of it, and for which event."""
+
+from typing import Any
+
+from app.accounts.caller import Caller
+from app.core.dates import day
+from app.core.money import spoken as format_money
+from app.core.pdf import Sheet
+from app.inventory import queries
+from app.inventory.formatting import format_quantity
+from app.inventory.models import StockOrder, StockOrderLine
+
+COLUMN_WIDTHS = (16, 44, 12, 12, 16, 18)
+HEADINGS = ("SKU", "Item", "Unit", "Quantity", "Unit price", "Amount")
+NO_SUPPLIER = "Supplier not named"
+
+
+def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
+    """An order as a PDF. Raises NotFound."""
+    order, lines, event = queries.get_order(caller, event_id, order_id)
+    return draw_order(order, lines, event, buyer=caller.name, contact=caller.email)
+
+
+def draw_order(order: StockOrder, lines: list[StockOrderLine], event: Any, *, buyer: str, contact: str) -> bytes:
+    """The sheet. A total stands on it only where every price is known."""
+    with Sheet(
+        title="Order",
+        number=order.id[-8:].upper(),
+        when=day(order.created_at, event.timezone),
+        author=buyer,
+        foot=f"{event.name} · questions to {contact}",
+    ) as sheet:
+        sheet.parties(
+            [event.name, buyer, contact], [order.supplier or NO_SUPPLIER], headings=("Ordered by", "Supplier")
+        )
+        sheet.table(
+            HEADINGS, [_format_line(line) for line in lines], widths=COLUMN_WIDTHS, figures=len(COLUMN_WIDTHS) - 3
+        )
+        amounts = [_calculate_amount(line) for line in lines]
+        if all(amount is not None for amount in amounts):
+            sheet.total("Expected cost", format_money(sum(amount or 0 for amount in amounts)))
+        sheet.note("Prices are those that we noted last. Please confirm them, with the delivery date.")
+    return sheet.data
+
+
+def _format_line(line: StockOrderLine) -> tuple[str, ...]:
+    price, amount = line.cost_price, _calculate_amount(line)
+    return (
+        line.sku,
+        line.name,
+        line.unit or "",
+        format_quantity(line.quantity),
+        "" if price is None else format_money(round(price * 100)),
+        "" if amount is None else format_money(amount),
+    )
+
+
+def _calculate_amount(line: StockOrderLine) -> int | None:
+    """In cents."""
+    return None if line.cost_price is None else round(line.quantity * line.cost_price * 100)

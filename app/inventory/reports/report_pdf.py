@@ -1,0 +1,116 @@
+"""A report on paper: the figures that matter, a chart or two, and the rows. Made to be pinned on a wall."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from app.core.dates import day, moment
+from app.core.pdf import Sheet
+from app.core.pdf_rows import Column, LongTable
+from app.inventory.formatting import format_cell, format_number
+from app.inventory.reports import pdf_charts
+from app.inventory.reports.definitions import REPORTS, ReportDefinition
+from app.inventory.reports.fields import NUMERIC_KINDS, Field
+from app.inventory.reports.parameters import ReportParameters
+
+ReportJson = dict[str, Any]
+EMPTY_REPORT_NOTES = {
+    "summary": "There is no stock yet. Items appear here once they are added or imported.",
+    "valuation": "There is no stock yet. Items appear here once they are added or imported.",
+    "movements": "Nothing moved in these days.",
+    "expiry": "Nothing on hand expires in these days.",
+    "reorder": "Nothing has run low: every item is above its reorder level, or on order.",
+}
+PROGRESS_STEPS = 20
+
+
+def get_report_date(event: Any, parameters: ReportParameters) -> date:
+    """The day of the report where the event is."""
+    return parameters.at.astimezone(ZoneInfo(event.timezone)).date()
+
+
+def draw_report(
+    event: Any,
+    parameters: ReportParameters,
+    data: ReportJson,
+    *,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> bytes:
+    """The PDF; the same bytes for the same stock on the same day. `tick` is told what share of the rows is laid out."""
+    definition = REPORTS[parameters.type]
+    organiser = event.organiser or ""
+    with Sheet(
+        title=definition.title,
+        number=event.name,
+        when=day(parameters.at, event.timezone),
+        author=organiser,
+        foot=" · ".join(part for part in (organiser, event.name) if part),
+    ) as sheet:
+        sheet.note(_build_intro(event, parameters, data))
+        pdf_charts.add_charts(sheet, parameters.type, data)
+        _add_rows(sheet, definition, data, on_progress)
+    return sheet.data
+
+
+def _build_intro(event: Any, parameters: ReportParameters, data: ReportJson) -> str:
+    event_sentence = f"{event.name}, organised by {event.organiser}." if event.organiser else f"{event.name}."
+    booked_until = data["bookedUntil"]
+    booked_sentence = (
+        f"Last movement: {moment(datetime.fromisoformat(booked_until), event.timezone)}."
+        if booked_until
+        else "Nothing booked."
+    )
+    period_sentence = {
+        "movements": f"From {day(parameters.since, event.timezone)} to {day(parameters.until, event.timezone)}.",
+        "expiry": f"What is past its date, and what expires within {parameters.within_days} days.",
+        "reorder": "Items at or below their reorder level, less what is on order.",
+    }.get(parameters.type, "")
+    return " ".join(sentence for sentence in (event_sentence, period_sentence, booked_sentence) if sentence)
+
+
+def _add_rows(
+    sheet: Sheet, definition: ReportDefinition, data: ReportJson, on_progress: Callable[[float], None]
+) -> None:
+    rows = data[definition.rows_key]
+    if not rows:
+        sheet.note(EMPTY_REPORT_NOTES[definition.type])
+        return
+    fields = [field for field in definition.fields if field.share]
+    omitted_count = data["rowCount"] - len(rows)
+    caption = (
+        f"The first {format_number(len(rows))} of {format_number(data['rowCount'])}; the CSV has all."
+        if omitted_count > 0
+        else ""
+    )
+    title = "By category" if definition.rows_key == "categories" else "Item by item"
+    columns = [
+        Column(report_field.heading, report_field.share, report_field.kind in NUMERIC_KINDS) for report_field in fields
+    ]
+    table = LongTable(columns, _format_rows(definition, fields, rows), tick=_limit_progress(on_progress, len(rows)))
+    sheet.long_table(title, table, under=caption)
+
+
+def _format_rows(definition: ReportDefinition, fields: list[Field], rows: Iterable[ReportJson]) -> Iterator[list[str]]:
+    supplier: Any = ...
+    for row in rows:
+        if definition.type == "reorder" and row["supplier"] != supplier:
+            supplier = row["supplier"]
+            yield [supplier or "Supplier not named"]
+        if definition.rows_key == "categories":
+            row = {**row, "category": row["category"] or "No category"}
+        yield [format_cell(report_field, row[report_field.name]) for report_field in fields]
+
+
+def _limit_progress(on_progress: Callable[[float], None], row_count: int) -> Callable[[int], None]:
+    """Tells of progress some twenty times, however many pages there are."""
+    last_step = 0
+
+    def report_page(rows: int) -> None:
+        nonlocal last_step
+        step = min(PROGRESS_STEPS - 1, rows * PROGRESS_STEPS // max(1, row_count))
+        if step > last_step:
+            last_step = step
+            on_progress(step / PROGRESS_STEPS)
+
+    return report_page
