@@ -7,10 +7,10 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from sqlalchemy import func, select
 
-from app.accounts.caller import acting_as
+from app.accounts.account_creation import Applicant, create_account
+from app.accounts.caller import build_caller
 from app.accounts.models import Account
-from app.accounts.passwords import hashed
-from app.accounts.registration import Applicant, opened_account
+from app.accounts.passwords import hash_password
 from app.allocations import demo as demo_allocations
 from app.campaigns import demo as demo_campaigns
 from app.core.db import db
@@ -86,7 +86,7 @@ def lights(organiser_id: str) -> bool:
     event_id = db.session.scalar(select(Event.id).where(Event.organiser_id == organiser_id, Event.name == LIGHTS))
     if event_id is None:
         return False
-    caller = acting_as(db.session.get_one(Account, organiser_id))
+    caller = build_caller(db.session.get_one(Account, organiser_id))
     stocked = demo_inventory.seed(caller, event_id)
     return bool(demo_campaigns.seed(caller, event_id) or stocked)
 
@@ -95,7 +95,7 @@ def _people() -> bool:
     emails = [person.email for person in PEOPLE]
     if db.session.scalar(select(func.count()).where(Account.email.in_(emails))) == len(emails):
         return False
-    password_hash = hashed(PASSWORD)
+    password_hash = hash_password(PASSWORD)
     with transaction() as session:
         for person in PEOPLE:
             applicant = Applicant(
@@ -105,5 +105,5 @@ def _people() -> bool:
                 password_hash=password_hash,
                 profile=person.profile,
             )
-            opened_account(session, applicant, verified=True)
+            create_account(session, applicant, verified=True)
     return True

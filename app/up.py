@@ -11,7 +11,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 
 from app import config, demo, serving
-from app.accounts import keys
+from app.accounts import signing_keys
 from app.config import Settings
 from app.core import migrations
 from app.core.db import db
@@ -30,7 +30,7 @@ def up(port: int | None, workers: int) -> None:
     _check_free(settings.PORT)
     if migrations.pending():
         migrations.upgrade()
-    keys.current()
+    signing_keys.get_current_key()
     fresh = not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _kept_secret(settings.DATA_DIR))
     click.echo(_banner(settings, secret, fresh=fresh))

@@ -6,7 +6,7 @@ import itertools
 
 from app.accounts import sessions
 from app.accounts.models import Account
-from app.accounts.passwords import hashed
+from app.accounts.passwords import hash_password
 from app.core.transaction import transaction
 from app.web.auth import token_data
 from benchmarks.comparing import kept_during, share_of_hashing
@@ -24,7 +24,7 @@ def account(stage: Stage, role: str = "customer") -> Account:
             email=f"reader{next(_numbers)}@example.com",
             name="Frieda Amupolo",
             roles=[role],
-            password_hash=hashed(PASSWORD),
+            password_hash=hash_password(PASSWORD),
         )
         session.add(made)
         session.flush()
@@ -35,7 +35,7 @@ def account(stage: Stage, role: str = "customer") -> Account:
 def tokens(who: Account) -> dict[str, str]:
     """Access and refresh token of a new session."""
     with transaction() as session:
-        begun = sessions.begin(session, who)
+        begun = sessions.create_session(session, who)
     found: dict[str, str] = token_data(begun)
     return found
 

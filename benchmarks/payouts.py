@@ -11,8 +11,8 @@ from app.accounts import sessions
 from app.accounts.models import Account
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from app.ledger.settling.booking import settle
-from app.ledger.settling.reading import Credit
+from app.ledger.settlement.importer import import_settlement
+from app.ledger.settlement.parser import Credit
 from app.payouts.destinations import hash_wallet
 from app.web.auth import token_data
 from benchmarks.events import cost_against, share_remembered
@@ -82,13 +82,13 @@ def tokens(count: int) -> tuple[tuple[str, ...], str]:
             ),
             {"ids": ids},
         )
-    settle([Credit(n, f"bench-{item}", item, RICH, None, None) for n, item in enumerate(ids, 2)])
+    import_settlement([Credit(n, f"bench-{item}", item, RICH, None, None) for n, item in enumerate(ids, 2)])
     with transaction() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         marks = [hash_wallet(id, str(BODY["payrailMsisdn"])) for id in ids]
         session.execute(text(KNOWN), {"ids": ids, "marks": marks})
     with transaction() as session:
-        begun = [sessions.begin(session, session.get_one(Account, id)) for id in ids]
+        begun = [sessions.create_session(session, session.get_one(Account, id)) for id in ids]
     return tuple(token_data(item)["access_token"] for item in begun), ids[0]
 
 

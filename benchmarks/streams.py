@@ -72,7 +72,7 @@ def _token(number: int) -> str:
         session.add(admin)
         session.flush()
         admin.email_verified_at = admin.created_at
-        begun = sessions.begin(session, admin)
+        begun = sessions.create_session(session, admin)
     return str(token_data(begun)["access_token"])
 
 
@@ -161,7 +161,7 @@ def stream_idle(stage: Stage) -> Load:
 
 def _writer() -> str:
     with transaction() as session:
-        begun = sessions.begin(session, session.get_one(Account, _owner()))
+        begun = sessions.create_session(session, session.get_one(Account, _owner()))
     return str(token_data(begun)["access_token"])
 
 

@@ -20,12 +20,12 @@ class Caller:
     title: str | None
     version: int
 
-    def has_tier(self, lowest: str) -> bool:
+    def has_tier(self, minimum_tier: str) -> bool:
         """Whether the caller is an admin of that tier or above."""
-        return self.tier is not None and TIERS.index(self.tier) >= TIERS.index(lowest)
+        return self.tier is not None and TIERS.index(self.tier) >= TIERS.index(minimum_tier)
 
 
-def acting_as(account: Account) -> Caller:
+def build_caller(account: Account) -> Caller:
     """The caller that an account would be, without a session: for demo data."""
     return Caller(
         id=account.id,

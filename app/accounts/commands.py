@@ -4,26 +4,26 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.accounts import actions, keys
+from app.accounts import actions, signing_keys
 from app.accounts.models import TIERS
 from app.core.addresses import is_reserved, mailbox
 from app.core.names import clean_name
 
-admin = AppGroup("admin", help="Administrators.")
-signing_keys = AppGroup("keys", help="The keys that sign access tokens.")
+admin_group = AppGroup("admin", help="Administrators.")
+signing_keys_group = AppGroup("keys", help="The keys that sign access tokens.")
 
 
 def register(app: Flask) -> None:
-    app.cli.add_command(admin)
-    app.cli.add_command(signing_keys)
+    app.cli.add_command(admin_group)
+    app.cli.add_command(signing_keys_group)
 
 
-@admin.command("create")
+@admin_group.command("create")
 @click.option("--email", required=True, prompt=True)
 @click.option("--name", required=True, prompt=True)
 @click.option("--tier", type=click.Choice(TIERS), default="super_admin", show_default=True)
 @click.password_option(help="8 to 128 characters; asked for when not given.")
-def create(email: str, name: str, tier: str, password: str) -> None:
+def create_admin_command(email: str, name: str, tier: str, password: str) -> None:
     """Create an admin, or give an existing account the role."""
     if not 8 <= len(password) <= 128:
         raise click.UsageError("The password must have 8 to 128 characters.")
@@ -40,7 +40,7 @@ def create(email: str, name: str, tier: str, password: str) -> None:
     click.echo(f"{account_id} {address} {tier}")
 
 
-@signing_keys.command("rotate")
-def rotate() -> None:
+@signing_keys_group.command("rotate")
+def rotate_keys_command() -> None:
     """Sign with a new key from now on; tokens signed before go on until they expire."""
-    click.echo(f"signing with {keys.rotate()}")
+    click.echo(f"signing with {signing_keys.rotate_signing_key()}")

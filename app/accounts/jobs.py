@@ -7,9 +7,9 @@ import structlog
 from flask import current_app
 from sqlalchemy import delete, func, select
 
-from app.accounts import codes, reset_links
+from app.accounts import one_time_codes
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
-from app.accounts.queries import by_email, by_id
+from app.accounts.queries import find_account, find_account_by_email
 from app.accounts.retirement import clean_up_retired_account
 from app.clients.letters import letter
 from app.clients.mail import send
@@ -19,10 +19,10 @@ from app.core.jobs import Delivery, Run, job
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
-TEMPLATES = {codes.VERIFY: "verify_email", codes.RESET: "reset_code"}
-NOTICES_A_DAY = Rule("notices-a-day", 20, timedelta(days=1))
+TEMPLATE_BY_PURPOSE = {one_time_codes.VERIFY_EMAIL: "verify_email", one_time_codes.RESET_PASSWORD: "reset_code"}
+NOTICES_PER_DAY = Rule("notices-a-day", 20, timedelta(days=1))
 log = structlog.get_logger(__name__)
-MINUTES = int(codes.LIFETIME.total_seconds() // 60)
+CODE_LIFETIME_MINUTES = int(one_time_codes.CODE_LIFETIME.total_seconds() // 60)
 
 
 @job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)
@@ -31,17 +31,20 @@ def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: b
 
     After a registration with a verified address its owner is told of the account instead.
     """
-    account = by_email(email)
-    if account is None or not _counts(purpose, email, nonce):
+    account = find_account_by_email(email)
+    if account is None or not _is_code_valid(purpose, email, nonce):
         return
-    if purpose == codes.VERIFY and account.email_verified_at:
+    if purpose == one_time_codes.VERIFY_EMAIL and account.email_verified_at:
         if registration:
             _send_notice(run, account, "already_registered")
         return
-    context: dict[str, Any] = {"code": codes.code_of(purpose, email, nonce), "minutes": MINUTES}
-    if purpose == codes.RESET:
-        context["reset_url"] = _page(f"link/{reset_links.prepare_link(account, nonce)}")
-    message = letter(TEMPLATES[purpose], to=email, key=run.key, name=account.name, **context)
+    context: dict[str, Any] = {
+        "code": one_time_codes.compute_code(purpose, email, nonce),
+        "minutes": CODE_LIFETIME_MINUTES,
+    }
+    if purpose == one_time_codes.RESET_PASSWORD:
+        context["reset_url"] = _build_reset_url(f"link/{one_time_codes.create_reset_link_token(account, nonce)}")
+    message = letter(TEMPLATE_BY_PURPOSE[purpose], to=email, key=run.key, name=account.name, **context)
     send(message, fence=run.fence)
 
 
@@ -50,16 +53,18 @@ def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False
     """Makes and mails the code that had to wait for the gap between two."""
     with transaction() as session:
         run.done_in(session)
-        codes.renew_void(session, purpose, email, registration=registration)
+        one_time_codes.renew_voided_code(session, purpose, email, registration=registration)
 
 
 @job("accounts.mail_codes_blocked", Delivery.AT_LEAST_ONCE)
 def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, seconds: int) -> None:
     """Tells the owner of an address that wrong codes have blocked its codes, and which way stays open."""
-    account = by_email(email)
+    account = find_account_by_email(email)
     if account is not None:
         hours = max(1, round(seconds / 3600))
-        _send_notice(run, account, "codes_blocked", tries=tries, hours=hours, resetting=purpose == codes.RESET)
+        _send_notice(
+            run, account, "codes_blocked", tries=tries, hours=hours, resetting=purpose == one_time_codes.RESET_PASSWORD
+        )
 
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
@@ -68,19 +73,19 @@ def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> 
 
     Beyond NOTICES_A_DAY it is dropped and logged: by then the address has had as many of the same.
     """
-    account = by_id(account_id)
+    account = find_account(account_id)
     if account is None or account.email_verified_at is None:
         return
     with transaction() as session:
-        day = throttle.hit(session, NOTICES_A_DAY, f"{template}:{account_id}")
-    if day.exceeded:
+        daily_limit = throttle.hit(session, NOTICES_PER_DAY, f"{template}:{account_id}")
+    if daily_limit.exceeded:
         log.warning("notice.limit_reached", account_id=account_id, template=template, key=run.key)
         return
     _send_notice(run, account, template, **context)
 
 
 @job("accounts.clean_up_retired_account", Delivery.LOCAL)
-def clean_up(run: Run, *, account_id: str) -> None:
+def clean_up_account(run: Run, *, account_id: str) -> None:
     """Ends what a retired account has made in the domains above."""
     with transaction() as session:
         run.done_in(session)
@@ -88,7 +93,7 @@ def clean_up(run: Run, *, account_id: str) -> None:
 
 
 @job("accounts.sweep", Delivery.LOCAL, every=timedelta(hours=1))
-def sweep(run: Run) -> None:
+def delete_expired_rows(run: Run) -> None:
     """Removes codes, tokens, windows and sessions that can no longer matter."""
     with transaction() as session:
         run.done_in(session)
@@ -101,21 +106,21 @@ def sweep(run: Run) -> None:
 
 
 def _send_notice(run: Run, account: Account, template: str, **context: Any) -> None:
-    context = {"reset_url": _page(), **context}
+    context = {"reset_url": _build_reset_url(), **context}
     send(letter(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
 
 
-def _page(path: str = "") -> str:
-    base = current_app.extensions["settings"].PUBLIC_BASE_URL
-    return f"{base}/reset-password/{path}".rstrip("/")
+def _build_reset_url(path: str = "") -> str:
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base_url}/reset-password/{path}".rstrip("/")
 
 
-def _counts(purpose: str, email: str, nonce: str) -> bool:
-    living = select(OneTimeCode.nonce).where(
+def _is_code_valid(purpose: str, email: str, nonce: str) -> bool:
+    query = select(OneTimeCode.nonce).where(
         OneTimeCode.purpose == purpose,
         OneTimeCode.email == email,
         OneTimeCode.nonce == nonce,
         ~OneTimeCode.used,
         OneTimeCode.expires_at > func.now(),
     )
-    return db.session.scalar(living) is not None
+    return db.session.scalar(query) is not None

@@ -11,6 +11,6 @@ def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
     enqueue("accounts.mail_notice", template=template, account_id=account_id, **context)
 
 
-def notice_job(template: str, account_id: str, **context: Any) -> Work:
+def build_notice_job(template: str, account_id: str, **context: Any) -> Work:
     """The same as a job, for `enqueue_all`."""
     return errand("accounts.mail_notice", template=template, account_id=account_id, **context)

@@ -14,45 +14,47 @@ from app.core.backseat import BackSeat
 from app.core.errors import ValidationFailed
 
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-_hashing = BackSeat()
+_hash_executor = BackSeat()
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """An argon2id hash of exactly this password."""
-    return _hashing.do(HASHER.hash, password)
+    return _hash_executor.do(HASHER.hash, password)
 
 
-def matches(password_hash: str | None, password: str) -> bool:
+def verify_password(password_hash: str | None, password: str) -> bool:
     """Whether the password is the one; it takes the same time when there is no hash to compare with."""
     try:
-        return _hashing.do(_verified, password_hash, password) and password_hash is not None
+        return _hash_executor.do(_verify_hash, password_hash, password) and password_hash is not None
     except (Argon2Error, InvalidHashError):
         return False
 
 
-def outdated(password_hash: str) -> bool:
+def needs_rehash(password_hash: str) -> bool:
     """Whether the hash was made with other parameters than today's."""
     return HASHER.check_needs_rehash(password_hash)
 
 
-def check_uncommon(password: str, *own_words: str, production: bool, path: str = "password") -> None:
+def reject_common_password(password: str, *account_words: str, production: bool, path: str = "password") -> None:
     """Raises ValidationFailed for the 3,000 most common passwords and for the account's own words."""
-    folded = password.casefold()
-    if production and (folded in _common() or folded in {word.casefold() for word in own_words}):
-        sentence = "This password is among the most common ones, or your own address or name."
-        raise ValidationFailed.of(path, "too_common", sentence)
+    folded_password = password.casefold()
+    if production and (
+        folded_password in _load_common_passwords() or folded_password in {word.casefold() for word in account_words}
+    ):
+        message = "This password is among the most common ones, or your own address or name."
+        raise ValidationFailed.of(path, "too_common", message)
 
 
-def _verified(password_hash: str | None, password: str) -> bool:
-    return HASHER.verify(password_hash or _nobodys(), password)
+def _verify_hash(password_hash: str | None, password: str) -> bool:
+    return HASHER.verify(password_hash or _get_dummy_hash(), password)
 
 
 @cache
-def _nobodys() -> str:
+def _get_dummy_hash() -> str:
     return HASHER.hash("nobody's password")
 
 
 @cache
-def _common() -> frozenset[str]:
+def _load_common_passwords() -> frozenset[str]:
     lines = Path(__file__).with_name("common_passwords.txt").read_text("utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))

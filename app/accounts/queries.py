@@ -1,9 +1,15 @@
-"""Reads of accounts."""
+"""Reads of accounts.
+
+Who holds an address, decided for one request at a time.
+
+Operators: the admins who are told by mail about what needs a person.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
@@ -11,42 +17,42 @@ from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
 from app.core.db import db, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
 
-CALLER = """
+CALLER_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
-CALLERS = CALLER.replace("s.id = %s", "s.id = ANY(%s)")
+CALLERS_SQL = CALLER_SQL.replace("s.id = %s", "s.id = ANY(%s)")
 
 
-def caller_of_session(session_id: str) -> Caller | None:
+def find_caller(session_id: str) -> Caller | None:
     """The account behind a living session; None when the session has ended."""
-    row = fetch_row(CALLER, (session_id,))
-    return None if row is None else _caller(row)
+    row = fetch_row(CALLER_SQL, (session_id,))
+    return None if row is None else _parse_caller_row(row)
 
 
-def callers_of_sessions(session_ids: Sequence[str]) -> dict[str, Caller]:
+def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:
     """The same for many sessions in one query; those that have ended are left out."""
-    return {row[1]: _caller(row) for row in fetch_rows(CALLERS, (list(session_ids),))}
+    return {row[1]: _parse_caller_row(row) for row in fetch_rows(CALLERS_SQL, (list(session_ids),))}
 
 
-def _caller(row: tuple[Any, ...]) -> Caller:
+def _parse_caller_row(row: tuple[Any, ...]) -> Caller:
     account_id, session_id, email, name, phone, verified, roles, tier, title, version = row
     return Caller(account_id, session_id, email, name, phone, verified, frozenset(roles), tier, title, version)
 
 
-def by_email(email: str) -> Account | None:
+def find_account_by_email(email: str) -> Account | None:
     return db.session.scalar(select(Account).where(Account.email == email))
 
 
-def by_id(account_id: str) -> Account | None:
+def find_account(account_id: str) -> Account | None:
     return db.session.get(Account, account_id)
 
 
-def profile(caller: Caller) -> dict[str, Any]:
+def load_account_profile(caller: Caller) -> dict[str, Any]:
     """What `me` answers: the account, and the profile of each role it holds."""
-    found: dict[str, Any] = {
+    account_profile: dict[str, Any] = {
         "id": caller.id,
         "name": caller.name,
         "email": caller.email,
@@ -55,23 +61,23 @@ def profile(caller: Caller) -> dict[str, Any]:
         "version": caller.version,
     }
     if caller.phone:
-        found["phone"] = caller.phone
+        account_profile["phone"] = caller.phone
     for role, model in PROFILES.items():
-        own = db.session.get(model, caller.id) if role in caller.roles else None
-        if own is not None:
-            found[role] = own
+        role_profile = db.session.get(model, caller.id) if role in caller.roles else None
+        if role_profile is not None:
+            account_profile[role] = role_profile
     if "admin" in caller.roles:
-        found["admin"] = {"tier": caller.tier, "title": caller.title}
-    return found
+        account_profile["admin"] = {"tier": caller.tier, "title": caller.title}
+    return account_profile
 
 
 def list_identities(caller: Caller) -> dict[str, Any]:
     """The providers that sign in to the caller's account, oldest first."""
-    linked = select(ExternalIdentity).where(ExternalIdentity.account_id == caller.id)
-    return {"identities": db.session.scalars(linked.order_by(ExternalIdentity.linked_at)).all()}
+    query = select(ExternalIdentity).where(ExternalIdentity.account_id == caller.id)
+    return {"identities": db.session.scalars(query.order_by(ExternalIdentity.linked_at)).all()}
 
 
-def email_of_reset_link(token: str) -> str:
+def get_reset_link_email(token: str) -> str:
     """The address whose password this token sets. Reading uses nothing up. Raises ResetTokenInvalid."""
     statement = (
         select(Account.email)
@@ -87,3 +93,30 @@ def email_of_reset_link(token: str) -> str:
     if email is None:
         raise ResetTokenInvalid()
     return email
+
+
+LOCK_ADDRESS_SQL = text("SELECT pg_advisory_xact_lock(hashtextextended('account-address:' || :email, 0))")
+
+
+def lock_address(session: OrmSession, email: str) -> None:
+    """Waits until no other transaction changes the holder or the codes of this address.
+
+    The lock also covers an address without an account, and it comes before all row locks of accounts and codes.
+    """
+    session.execute(LOCK_ADDRESS_SQL, {"email": email})
+
+
+def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
+    """The account that has this address, with its row locked; None when nobody has it."""
+    lock_address(session, email)
+    statement = select(Account).where(Account.email == email).with_for_update()
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
+
+
+OPERATOR_TIERS = ("admin", "super_admin")
+
+
+def list_operator_ids(session: OrmSession) -> list[str]:
+    """The ids of admins of the upper tiers with a verified address."""
+    is_operator, is_verified = Account.admin_tier.in_(OPERATOR_TIERS), Account.email_verified_at.is_not(None)
+    return list(session.scalars(select(Account.id).where(is_operator, is_verified).order_by(Account.id)))

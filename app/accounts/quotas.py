@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 
-COUNT = text("""
+COUNT_USE_SQL = text("""
     INSERT INTO unverified_use AS u (account_id, quota, used) SELECT :account_id, :quota, :count WHERE :count <= :limit
     ON CONFLICT (account_id, quota) DO UPDATE SET used = u.used + :count WHERE u.used + :count <= :limit
     RETURNING used
 """)
-USED = text("SELECT used FROM unverified_use WHERE account_id = :account_id AND quota = :quota")
+USED_COUNT_SQL = text("SELECT used FROM unverified_use WHERE account_id = :account_id AND quota = :quota")
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Quota:
     plural: str
 
 
-EVENTS = Quota("events", 3, "events")
-PLACES = Quota("places", 200, "places in blocks")
-IMPORTS = Quota("imports", 10, "imports")
+EVENTS_QUOTA = Quota("events", 3, "events")
+SLOTS_QUOTA = Quota("places", 200, "places in blocks")
+IMPORTS_QUOTA = Quota("imports", 10, "imports")
 
 
-def count_unverified(session: Session, caller: Caller, quota: Quota, count: int = 1) -> None:
+def count_unverified_use(session: Session, caller: Caller, quota: Quota, count: int = 1) -> None:
     """Counts what an unverified caller is about to make; does nothing for others.
 
     Raises EmailNotVerified when it would be more than the quota. It is one conditional statement, so many at once
@@ -42,13 +42,13 @@ def count_unverified(session: Session, caller: Caller, quota: Quota, count: int 
     """
     if caller.email_verified:
         return
-    row = {"account_id": caller.id, "quota": quota.name}
-    if session.scalar(COUNT, {**row, "count": count, "limit": quota.limit}) is None:
+    params = {"account_id": caller.id, "quota": quota.name}
+    if session.scalar(COUNT_USE_SQL, {**params, "count": count, "limit": quota.limit}) is None:
         raise EmailNotVerified(
             f"An account has {quota.limit} {quota.plural} until its e-mail address is verified; "
             "/api/auth/resend-verification sends a new code.",
             quota=quota.name,
             limit=quota.limit,
-            used=session.scalar(USED, row) or 0,
+            used=session.scalar(USED_COUNT_SQL, params) or 0,
             requested=count,
         )

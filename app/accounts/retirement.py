@@ -15,14 +15,14 @@ from collections.abc import Callable
 from sqlalchemy import text
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import codes
+from app.accounts import one_time_codes
 from app.accounts.models import Account
 from app.core.outbox import enqueue
 
 Cleanup = Callable[[OrmSession, str], None]
 _cleanups: list[Cleanup] = []
 
-RETIRE = text(f"""
+RETIRE_ACCOUNT_SQL = text(f"""
     WITH ended_sessions AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
          WHERE account_id = :id AND ended_at IS NULL
@@ -33,7 +33,7 @@ RETIRE = text(f"""
     ), merchant AS (
         DELETE FROM merchant_profile WHERE account_id = :id
     ), void_codes AS (
-        UPDATE one_time_code SET used = true WHERE purpose = '{codes.VERIFY}' AND email = :email
+        UPDATE one_time_code SET used = true WHERE purpose = '{one_time_codes.VERIFY_EMAIL}' AND email = :email
     )
     UPDATE account
        SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{{}}',
@@ -54,7 +54,9 @@ def retire_account(session: OrmSession, account: Account | None) -> None:
 
     For None the same statement changes nothing, so that an address takes no longer for having an account.
     """
-    session.execute(RETIRE, {"id": account.id if account else "", "email": account.email if account else ""})
+    session.execute(
+        RETIRE_ACCOUNT_SQL, {"id": account.id if account else "", "email": account.email if account else ""}
+    )
     if account is not None:
         enqueue("accounts.clean_up_retired_account", account_id=account.id)
         session.expunge(account)

@@ -16,13 +16,13 @@ from app.accounts.models import Account, AccountSession
 from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
 
-ACCESS_SECONDS = 900
-IDLE = timedelta(days=30)
-SESSIONS_AN_ACCOUNT = 20
+ACCESS_TOKEN_SECONDS = 900
+IDLE_LIFETIME = timedelta(days=30)
+MAX_SESSIONS_PER_ACCOUNT = 20
 
 
 @dataclass(frozen=True)
-class SignedIn:
+class LoginResult:
     """A session that has just begun or gone on, and what its owner is told.
 
     One that has just begun comes with the mark by which its device is known at the next sign-in.
@@ -35,20 +35,20 @@ class SignedIn:
     device_mark: str | None = None
 
 
-BEGIN = text(f"""
+CREATE_SESSION_SQL = text(f"""
     WITH owner AS (
         SELECT id FROM account
          WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
-             ORDER BY created_at DESC, id DESC OFFSET {SESSIONS_AN_ACCOUNT - 1})
+             ORDER BY created_at DESC, id DESC OFFSET {MAX_SESSIONS_PER_ACCOUNT - 1})
     )
     INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
 """)
 
 
-def begin(session: OrmSession, account: Account) -> SignedIn:
+def create_session(session: OrmSession, account: Account) -> LoginResult:
     """Starts a session; the oldest beyond twenty ends.
 
     Raises InvalidCredentials when the password has changed since `account` was read: whoever proved the old one
@@ -56,52 +56,54 @@ def begin(session: OrmSession, account: Account) -> SignedIn:
     """
     session.flush()
     values = {"id": new_id(), "account_id": account.id, "password_version": account.password_version}
-    started = session.execute(BEGIN, values).scalar()
-    if started is None:
+    session_id = session.execute(CREATE_SESSION_SQL, values).scalar()
+    if session_id is None:
         raise InvalidCredentials()
-    return replace(told(account, started, 0), device_mark=device_mark(account))
+    return replace(build_login_result(account, session_id, 0), device_mark=derive_device_mark(account))
 
 
-def told(account: Account | Row[Any], session_id: str, counter: int) -> SignedIn:
+def build_login_result(account: Account | Row[Any], session_id: str, counter: int) -> LoginResult:
     """What the owner of a session is told of it."""
     user = {"id": account.id, "name": account.name, "email": account.email, "roles": sorted(account.roles)}
     if account.phone:
         user["phone"] = account.phone
-    return SignedIn(session_id, refresh_token(session_id, counter), user, account.admin_tier)
+    return LoginResult(session_id, build_refresh_token(session_id, counter), user, account.admin_tier)
 
 
-def device_mark(account: Account) -> str:
+def derive_device_mark(account: Account) -> str:
     """What a device keeps after a sign-in, see `devices`. A new password makes all marks void."""
     return derived_text("known-device", account.id, account.password_version)
 
 
-def end_all(session: OrmSession, account_id: str, reason: str, *, but: str | None = None) -> None:
+def end_all_sessions(
+    session: OrmSession, account_id: str, reason: str, *, except_session_id: str | None = None
+) -> None:
     """Ends every living session of an account, except `but`."""
-    living = [AccountSession.account_id == account_id, AccountSession.ended_at.is_(None)]
-    if but is not None:
-        living.append(AccountSession.id != but)
+    conditions = [AccountSession.account_id == account_id, AccountSession.ended_at.is_(None)]
+    if except_session_id is not None:
+        conditions.append(AccountSession.id != except_session_id)
     session.execute(
         update(AccountSession)
-        .where(*living)
+        .where(*conditions)
         .values(ended_at=func.now(), end_reason=reason)
         .execution_options(synchronize_session=False)
     )
 
 
-def is_living(session: OrmSession, session_id: str) -> bool:
+def is_session_active(session: OrmSession, session_id: str) -> bool:
     """Whether the session has not been ended, as the open transaction sees it."""
-    living = select(AccountSession.id).where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
-    return session.scalar(living) is not None
+    query = select(AccountSession.id).where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
+    return session.scalar(query) is not None
 
 
-def refresh_token(session_id: str, counter: int) -> str:
+def build_refresh_token(session_id: str, counter: int) -> str:
     return f"{session_id}.{counter}.{derived_text('refresh-token', session_id, counter)}"
 
 
-def read(token: str) -> tuple[str, int] | None:
+def parse_refresh_token(token: str) -> tuple[str, int] | None:
     """Session id and counter of a token that this service made; None for anything else."""
     session_id, _, rest = token.partition(".")
     counter, _, _ = rest.partition(".")
     if not is_id(session_id) or not (counter.isascii() and counter.isdigit()) or len(counter) > 9:
         return None
-    return (session_id, int(counter)) if same(token, refresh_token(session_id, int(counter))) else None
+    return (session_id, int(counter)) if same(token, build_refresh_token(session_id, int(counter))) else None

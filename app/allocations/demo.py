@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.accounts.caller import Caller, acting_as
+from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.allocations import actions, states
 from app.allocations.models import AllocationBlock
@@ -60,7 +60,7 @@ def seed(organiser_id: str) -> int:
     ).all()
     matching_rows = [row for row in rows if blocks_by_event[row[0]]["type"] == row[3]]
     for name, event_id, type_id, _ in matching_rows:
-        _create_block(acting_as(db.session.get_one(Account, organiser_id)), event_id, type_id, blocks_by_event[name])
+        _create_block(build_caller(db.session.get_one(Account, organiser_id)), event_id, type_id, blocks_by_event[name])
     return len(matching_rows)
 
 

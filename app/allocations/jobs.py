@@ -6,7 +6,7 @@ is not sent.
 
 from datetime import timedelta
 
-from app.accounts.outgoing_mail import send_for
+from app.accounts.outgoing_mail import send_for_account
 from app.allocations import emails, slot_changes, states
 from app.allocations.actions.releases import release_slots
 from app.allocations.emails import build_invoice_email
@@ -56,11 +56,11 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
     tickets_of_party = queries.load_party_tickets(slot_id, generation)
     release()
     if tickets_of_party and tickets_of_party[0].email is not None:
-        send_for(
+        send_for_account(
             tickets_of_party[0].organiser_id,
             emails.build_ticket_email(tickets_of_party, key=run.key),
             run=run,
-            counted=False,
+            already_counted=False,
         )
 
 
@@ -72,7 +72,7 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
     if row is not None:
         document = parse_document(row.paper)
         message = build_invoice_email(document, to=to, key=run.key)
-        send_for(row.organiser_id, message, run=run, counted=document.kind != CREDIT_NOTE)
+        send_for_account(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
 
 
 @job("allocations.credit", Delivery.AT_LEAST_ONCE)
@@ -89,7 +89,7 @@ def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bo
     ]
     if invited_tickets and invited_tickets[0].email is not None and not invited_tickets[0].closed:
         message = emails.build_invite_email(invited_tickets[0], key=run.key, is_reminder=is_reminder)
-        send_for(invited_tickets[0].organiser_id, message, run=run)
+        send_for_account(invited_tickets[0].organiser_id, message, run=run)
 
 
 @job("allocations.print_pack", Delivery.AT_LEAST_ONCE, time_limit=timedelta(minutes=4))

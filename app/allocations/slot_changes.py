@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
-from app.accounts.outgoing_mail import sender_columns
+from app.accounts.outgoing_mail import list_sender_columns
 from app.allocations import states
 from app.allocations.invoicing.queries import invoice_summary_sql
 from app.allocations.models import AllocationBlock, AllocationSlot
@@ -65,7 +65,7 @@ BLOCK_COLUMNS = (
     func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
     Account.email.label("contact_email"),
     *LINK_END_COLUMNS,
-    *sender_columns(Account),
+    *list_sender_columns(Account),
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
 )
 

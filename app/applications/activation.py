@@ -5,15 +5,20 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy.orm import aliased
 
-from app.accounts import codes, passwords
-from app.accounts.addresses import lock_holder
+from app.accounts import one_time_codes, passwords
+from app.accounts.account_creation import (
+    Applicant,
+    add_role_if_unchanged,
+    create_account,
+    insert_account,
+    is_replaceable,
+)
+from app.accounts.authentication import check_login_limits, verify_account_password
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
-from app.accounts.notices import notice_job
-from app.accounts.queries import by_email
-from app.accounts.registration import Applicant, insert_account, is_replaceable, opened_account, with_role
+from app.accounts.notices import build_notice_job
+from app.accounts.queries import find_account_by_email, lock_account_by_email
 from app.accounts.retirement import retire_account
-from app.accounts.throttling import check, check_password_of
 from app.applications import links
 from app.applications.links import Opened
 from app.applications.models import Application
@@ -57,15 +62,15 @@ def owner_of(found: Opened, known: Account | None, *, name: str, password: str, 
     address = known.email if known else found.application.email or email
     if address is None:
         raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
-    existing = known or (None if found.application.email else by_email(address))
-    passwords.check_uncommon(password, address, name, production=current_app.extensions["settings"].production)
+    existing = known or (None if found.application.email else find_account_by_email(address))
+    passwords.reject_common_password(password, address, name, production=current_app.extensions["settings"].production)
     if existing is not None and _opens(existing, password):
         return Owner(_applicant(found, existing.email, existing.name, ""), existing, proven=False)
-    check(address, None)
+    check_login_limits(address, None)
     release()
     # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is his.
     proven = address == found.application.email and not found.link.shown
-    return Owner(_applicant(found, address, name, passwords.hashed(password)), None, proven)
+    return Owner(_applicant(found, address, name, passwords.hash_password(password)), None, proven)
 
 
 def _opens(existing: Account, password: str) -> bool:
@@ -75,9 +80,9 @@ def _opens(existing: Account, password: str) -> bool:
     """
     if is_replaceable(existing):
         release()
-        return passwords.matches(existing.password_hash, password)
+        return passwords.verify_password(existing.password_hash, password)
     release()
-    if not check_password_of(existing, password):
+    if not verify_account_password(existing, password):
         raise CurrentPasswordWrong(NOT_HIS)
     return True
 
@@ -86,11 +91,11 @@ def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
     """The owner's account, with the role of a merchant; None when somebody took the address meanwhile, or the password
     is no longer that of the account. An unverified account that has the address is retired."""
     if owner.existing is not None:
-        return with_role(session, owner.existing, owner.applicant)
-    account = opened_account(session, owner.applicant, verified=owner.proven)
+        return add_role_if_unchanged(session, owner.existing, owner.applicant)
+    account = create_account(session, owner.applicant, verified=owner.proven)
     if account is not None:
         return account
-    holder = lock_holder(session, owner.applicant.email)
+    holder = lock_account_by_email(session, owner.applicant.email)
     if holder is None or not is_replaceable(holder):
         return None
     retire_account(session, holder)
@@ -100,11 +105,11 @@ def account_of(session: ReadOrWriteSession, owner: Owner) -> Account | None:
 def news_of(owner: Owner, account: Account) -> list[Work]:
     """What the owner of the account is told: the code for an address that nobody has proven, or his new role."""
     if owner.existing is None:
-        return [] if owner.proven else [codes.renewal_job(codes.VERIFY, account.email)]
+        return [] if owner.proven else [one_time_codes.build_renewal_job(one_time_codes.VERIFY_EMAIL, account.email)]
     role = owner.applicant.role
     if role in owner.existing.roles:
         return []
-    return [notice_job("role_added", account.id, role=role)]
+    return [build_notice_job("role_added", account.id, role=role)]
 
 
 def _applicant(found: Opened, email: str, name: str, password_hash: str) -> Applicant:

@@ -15,7 +15,7 @@ from app.applications.payment import UNANSWERED
 from app.applications.states import DECLINED, EXPIRED, OPEN, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
-from app.merchants.erasure import Leaving, erases_with_merchant
+from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
 NOBODY = "Deleted merchant"
 NO_WALLET = ""
@@ -39,8 +39,8 @@ PERSONAL = (
 )
 
 
-@erases_with_merchant
-def erase_of_merchant(session: OrmSession, leaving: Leaving) -> None:
+@on_merchant_deleted
+def erase_of_merchant(session: OrmSession, leaving: MerchantDeletion) -> None:
     """Erases the applications of an account, and those that were sent from its verified address without signing in.
 
     A retired account is detached first from those where money has moved, or may have: whoever paid goes on with the

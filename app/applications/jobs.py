@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import exists, func, select, update
 
-from app.accounts.operators import list_operator_ids
-from app.accounts.outgoing_mail import send_for, verified_address
+from app.accounts.outgoing_mail import find_verified_address, send_for_account
+from app.accounts.queries import list_operator_ids
 from app.applications import callbacks, letters
 from app.applications.models import Application, StallPayment
 from app.applications.payment import UNANSWERED, unanswered
@@ -44,7 +44,7 @@ def mail(run: Run, *, template: str, application_id: str, link_ids: list[str], *
         message = replace(message, attachments=(pdf,))
     sender_id = told.application.organiser_id or told.application.decided_by
     if sender_id is not None:
-        send_for(sender_id, message, run=run, counted=template in DECISIONS)
+        send_for_account(sender_id, message, run=run, already_counted=template in DECISIONS)
 
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)
@@ -53,7 +53,7 @@ def mail_organiser(run: Run, *, application_id: str) -> None:
     told = letters.about(application_id, [])
     release()
     if told is not None and told.around.contact is not None:
-        reply_to = verified_address(told.application.account_id)
+        reply_to = find_verified_address(told.application.account_id)
         send(letters.to_organiser(told, reply_to=reply_to, key=run.key), fence=run.fence)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from app.allocations.queries import slot_holders_sql
 from app.campaigns.states import SPECIFIC
 from app.events.holders import sold_to
-from app.subscriptions import audience as allowed
+from app.subscriptions import suppression as allowed
 
 REACHABLE = "reachable"
 REASONS = ("optedOut", "suppressed", "duplicate", "noAddress")
@@ -98,9 +98,9 @@ def outcome(channels: Sequence[str]) -> str:
 
 def barred(channel: str, *, email: str, address: str, organiser: str, respect: str) -> str:
     """SQL: why somebody is not written to on that channel now; null when nothing is against it."""
-    return f"""CASE WHEN {allowed.unsubscribed(email, organiser)} THEN 'optedOut'
-             WHEN {respect} AND {allowed.unwanted_at(email, channel)} THEN 'optedOut'
-             WHEN {allowed.suppressed(channel, address)} THEN 'suppressed' END"""
+    return f"""CASE WHEN {allowed.is_unsubscribed_sql(email, organiser)} THEN 'optedOut'
+             WHEN {respect} AND {allowed.has_disabled_channel_sql(email, channel)} THEN 'optedOut'
+             WHEN {allowed.is_suppressed_sql(channel, address)} THEN 'suppressed' END"""
 
 
 def _verdict(channel: str) -> str:
@@ -108,7 +108,7 @@ def _verdict(channel: str) -> str:
     missing = {
         "email": "false",
         "sms": "known.number IS NULL",
-        "push": f"known.account_id IS NULL OR NOT {allowed.has_device('known.account_id')}",
+        "push": f"known.account_id IS NULL OR NOT {allowed.has_device_sql('known.account_id')}",
     }[channel]
     why = barred(
         f"'{channel}'", email="known.email", address=address, organiser=ORGANISER, respect="CAST(:respect AS boolean)"

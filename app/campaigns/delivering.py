@@ -22,7 +22,7 @@ from app.clients.refusals import AddressRefused
 from app.core.db import fetch_row, fetch_rows, release
 from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Run, Transient
 from app.core.transaction import transaction
-from app.subscriptions import refusing
+from app.subscriptions import suppression
 
 SENDER_NOT_VERIFIED = "senderNotVerified"
 log = structlog.get_logger(__name__)
@@ -94,7 +94,7 @@ def deliver(run: Run, recipient_id: str) -> None:
     try:
         _send(run, post)
     except AddressRefused as error:
-        refusing.suppress(post.channel, post.address, str(error))
+        suppression.suppress_address(post.channel, post.address, str(error))
         raise
     _settle(run, Settled(recipient_id, SENT))
 
@@ -130,7 +130,7 @@ def _push(run: Run, post: Post) -> None:
             pushing.send(push(post.reader, post.copy, device, key=run.key), fence=run.fence)
             taken += 1
         except AddressRefused:
-            refusing.forget_device(device[0])
+            suppression.delete_device(device[0])
         except LostLease:
             raise
         except JobError as error:

@@ -8,9 +8,9 @@ from app.campaigns.texts import Facts, filled, values_of
 from app.clients.message import Message
 from app.clients.push import Push
 from app.clients.sms import Sms
-from app.subscriptions.clicks import click_url
-from app.subscriptions.letters import Sender, campaign_letter
-from app.subscriptions.links import unsubscribe_links
+from app.subscriptions.click_tracking import build_click_url
+from app.subscriptions.emails import CampaignSender, render_campaign_email
+from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Copy:
         """Where its one button leads."""
         if not self.href:
             return None
-        return click_url(self.recipient_id) if self.recipient_id else address_of(self.href)
+        return build_click_url(self.recipient_id) if self.recipient_id else address_of(self.href)
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def mail(reader: Reader, copy: Copy, *, to: str, key: str) -> Message:
     """The message as a mail, with the links by which its reader says no."""
     title, body = _said(reader, copy)
     facts = reader.facts
-    return campaign_letter(
+    return render_campaign_email(
         to=to,
         key=key,
-        sender=Sender(name=facts.organiser_name, reply_to=reader.organiser_email, event=facts.event_name),
-        unsubscribe=unsubscribe_links(reader.person, reader.organiser_id),
+        sender=CampaignSender(name=facts.organiser_name, reply_to=reader.organiser_email, event=facts.event_name),
+        unsubscribe=build_unsubscribe_links(reader.person, reader.organiser_id),
         title=title,
         body=body,
         href=copy.link,
@@ -71,7 +71,7 @@ def mail(reader: Reader, copy: Copy, *, to: str, key: str) -> Message:
 def sms(reader: Reader, copy: Copy, *, to: str, key: str) -> Sms:
     """The message as a text: what it says, where it leads, and how to end it."""
     title, body = _said(reader, copy)
-    no_more = f"No more of this: {unsubscribe_links(reader.person, reader.organiser_id).url}"
+    no_more = f"No more of this: {build_unsubscribe_links(reader.person, reader.organiser_id).url}"
     lines = [title, body, copy.link, no_more]
     return Sms(to=to, text="\n\n".join(line for line in lines if line), key=key, sender=reader.facts.organiser_name)
 

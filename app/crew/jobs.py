@@ -10,7 +10,7 @@ from app.core.transaction import transaction
 from app.crew import guard
 from app.crew.closing import AUTO, OPEN, close_forgotten
 from app.crew.models import CrewMember, Shift
-from app.merchants.erasure import Leaving, erases_with_merchant
+from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
 FORMER = "Former crew"
 
@@ -24,8 +24,8 @@ def close_forgotten_shifts(run: Run) -> None:
         guard.forget_old(session)
 
 
-@erases_with_merchant
-def erase_crew(session: OrmSession, leaving: Leaving) -> None:
+@on_merchant_deleted
+def erase_crew(session: OrmSession, leaving: MerchantDeletion) -> None:
     """Ends what is open, and keeps hours without names."""
     theirs = CrewMember.merchant_id == leaving.account_id
     ended = (

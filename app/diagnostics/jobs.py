@@ -8,12 +8,12 @@ from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 from app.diagnostics.models import DiagnosticEvent
 
-KEPT = timedelta(days=30)
+RETENTION_PERIOD = timedelta(days=30)
 
 
 @job("diagnostics.sweep", Delivery.LOCAL, every=timedelta(hours=6))
-def sweep(run: Run) -> None:
+def delete_old_events(run: Run) -> None:
     """Removes reports older than thirty days."""
     with transaction() as session:
         run.done_in(session)
-        session.execute(delete(DiagnosticEvent).where(DiagnosticEvent.received_at < func.now() - KEPT))
+        session.execute(delete(DiagnosticEvent).where(DiagnosticEvent.received_at < func.now() - RETENTION_PERIOD))

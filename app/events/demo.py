@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.accounts.caller import Caller, acting_as
+from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
@@ -127,7 +127,7 @@ def seed(organiser_id: str, story: Story = LIGHTS) -> int:
     known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
     missing = [item for item in story if item["name"] not in known]
     for item in missing:
-        _make(acting_as(db.session.get_one(Account, organiser_id)), dict(item))
+        _make(build_caller(db.session.get_one(Account, organiser_id)), dict(item))
     return len(missing)
 
 

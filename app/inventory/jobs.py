@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select, text
 
-from app.accounts.outgoing_mail import send_for
+from app.accounts.outgoing_mail import send_for_account
 from app.clients.message import Message
 from app.core.db import database_now, db, release
 from app.core.jobs import Delivery, Run, job
@@ -125,7 +125,7 @@ def _send_for_organiser(run: Run, event_id: str, message: Message, *, counted: b
     organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
     release()
     if organiser_id is not None:
-        send_for(organiser_id, message, run=run, counted=counted)
+        send_for_account(organiser_id, message, run=run, already_counted=counted)
 
 
 def _delete_old_changes() -> bool:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.accounts.outgoing_mail import Sender, sender_columns, sender_of
+from app.accounts.outgoing_mail import Sender, build_sender, list_sender_columns
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events.models import Event
@@ -123,7 +123,7 @@ def get_reminder(caller: Caller, event_id: str) -> dict[str, Any]:
 def get_reminder_and_sender(caller: Caller, event_id: str) -> tuple[dict[str, Any], Sender]:
     """The reminder of an event that the caller may change, and in whose name it is mailed. Raises NotFound."""
     row = _get_reminder_row(caller, event_id, WRITES)
-    return _serialize_reminder(row), sender_of(row._mapping)
+    return _serialize_reminder(row), build_sender(row._mapping)
 
 
 def load_reminder(session: OrmSession, event_id: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _get_reminder_row(caller: Caller, event_id: str, tier: str) -> ReminderRow:
 
 def _reminder_query(event_id: str) -> Any:
     return (
-        select(Reminder, *sender_columns(Account))
+        select(Reminder, *list_sender_columns(Account))
         .select_from(Event)
         .join(Account, Account.id == Event.organiser_id)
         .outerjoin(Reminder, Reminder.event_id == Event.id)

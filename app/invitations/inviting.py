@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.accounts.outgoing_mail import sender_columns
+from app.accounts.outgoing_mail import list_sender_columns
 from app.core.errors import NotFound, ValidationFailed
 from app.events.models import Event
 from app.events.queries import WRITES, owned
@@ -32,7 +32,7 @@ def inviting_event(session: OrmSession, caller: Caller, event_id: str) -> RowMap
                 Event.stall_types,
                 func.now().label("now"),
                 current().label("open"),
-                *sender_columns(Account),
+                *list_sender_columns(Account),
             )
             .join(Account, Account.id == Event.organiser_id)
             .where(Event.id == event_id, owned(caller, WRITES))

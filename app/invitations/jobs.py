@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account
-from app.accounts.outgoing_mail import send_for
+from app.accounts.outgoing_mail import send_for_account
 from app.clients.letters import letter
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
@@ -18,7 +18,7 @@ from app.invitations.queries import OF_EVENT
 from app.invitations.slugs import INVITE, url_of
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
 from app.invitations.words import day_and_time, money
-from app.merchants.erasure import Leaving, erases_with_merchant
+from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.merchants.models import MerchantProfile
 
 Organiser = aliased(Account)
@@ -41,7 +41,7 @@ def mail_invite(run: Run, *, invite_id: str) -> None:
         url=url_of(invite_id, INVITE),
         **_told(found),
     )
-    send_for(found["organiser_id"], mail, run=run)
+    send_for_account(found["organiser_id"], mail, run=run)
 
 
 @job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -73,7 +73,7 @@ def mail_link(run: Run, *, link_id: str) -> None:
         url=url_of(link.id),
         **_told({**found, **{name: getattr(link, name) for name in TERMS}}),
     )
-    send_for(found["organiser_id"], mail, run=run)
+    send_for_account(found["organiser_id"], mail, run=run)
 
 
 @job("invitations.mail_answer", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -92,11 +92,11 @@ def mail_answer(run: Run, *, invite_id: str) -> None:
         event=found["event_name"],
         reply=(found["reply"] or "").splitlines(),
     )
-    send_for(found["merchant_id"], mail, run=run, counted=False)
+    send_for_account(found["merchant_id"], mail, run=run, already_counted=False)
 
 
-@erases_with_merchant
-def erase_answers(session: OrmSession, leaving: Leaving) -> None:
+@on_merchant_deleted
+def erase_answers(session: OrmSession, leaving: MerchantDeletion) -> None:
     """Withdraws what is open, and erases what the merchant wrote."""
     session.execute(
         update(EventInvite)

@@ -21,7 +21,7 @@ from app.invitations.slugs import INVITE as INVITE_PAGE
 from app.invitations.slugs import id_of, slug_of, url_of
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.queries import is_active
+from app.merchants.queries import is_active_sql
 
 FEW = 1000
 Organiser = aliased(Account)
@@ -71,7 +71,7 @@ def directory(
             _takes_part(event_id).label("takes_part"),
         )
         .join(Account, Account.id == MerchantProfile.account_id)
-        .where(Account.email_verified_at.is_not(None), is_active())
+        .where(Account.email_verified_at.is_not(None), is_active_sql())
     )
     if city is not None:
         statement = statement.where(MerchantProfile.city_key == _folded("city")).params(city=city)

@@ -13,13 +13,18 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ObjectId, Timestamp, one_of
 
-BALANCE, HELD, CLEARING, PLATFORM = "merchant_balance", "merchant_held", "rail_clearing", "platform"
-ACCOUNTS = (BALANCE, HELD, CLEARING, PLATFORM)
-OF_MERCHANT = (BALANCE, HELD)
+MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM = (
+    "merchant_balance",
+    "merchant_held",
+    "rail_clearing",
+    "platform",
+)
+ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM)
+MERCHANT_ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD)
 KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "release", "payout", "return"
 
 
-class Purse(Base):
+class Balance(Base):
     """What a merchant has, as of his last entry: the row that every write of his takes first."""
 
     __tablename__ = "ledger_purse"
@@ -64,7 +69,8 @@ class LedgerEntry(Base):
         one_of("account", ACCOUNTS),
         CheckConstraint("amount_minor <> 0", name="amount"),
         CheckConstraint(
-            f"(account IN ({', '.join(map(repr, OF_MERCHANT))})) = (balance_after_minor IS NOT NULL)", name="balance"
+            f"(account IN ({', '.join(map(repr, MERCHANT_ACCOUNTS))})) = (balance_after_minor IS NOT NULL)",
+            name="balance",
         ),
         CheckConstraint("balance_after_minor >= 0", name="not_negative"),
         Index("ix_ledger_entry_transaction_id", "transaction_id"),

@@ -7,12 +7,12 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.core.db import db
-from app.ledger.models import BALANCE, HELD, OF_MERCHANT, LedgerEntry, LedgerTransaction
-from app.ledger.posting import Balances
+from app.ledger.models import MERCHANT_ACCOUNTS, MERCHANT_BALANCE, MERCHANT_HELD, LedgerEntry, LedgerTransaction
+from app.ledger.transactions import Balances
 
 
 @dataclass(frozen=True)
-class Movement:
+class LedgerMovement:
     """A transaction as a merchant's statement shows it: what it changed for him, and what he had afterwards."""
 
     posted_at: datetime
@@ -24,17 +24,17 @@ class Movement:
 
 
 @dataclass(frozen=True)
-class Period:
+class LedgerPeriod:
     """What a merchant had at the beginning, what moved, and what he had at the end."""
 
     opening: Balances
-    movements: Sequence[Movement]
+    movements: Sequence[LedgerMovement]
     closing: Balances
 
 
-def period(owner_id: str, since: datetime, until: datetime) -> Period:
+def load_ledger_period(owner_id: str, since: datetime, until: datetime) -> LedgerPeriod:
     """The merchant's movements of a span of time. Three reads by index, however long the ledger is."""
-    opening = _last_before(owner_id, since)
+    opening = _load_balances_before(owner_id, since)
     rows = db.session.execute(
         select(
             LedgerTransaction.id,
@@ -50,28 +50,32 @@ def period(owner_id: str, since: datetime, until: datetime) -> Period:
             LedgerEntry.owner_id == owner_id,
             LedgerEntry.posted_at >= since,
             LedgerEntry.posted_at < until,
-            LedgerEntry.account.in_(OF_MERCHANT),
+            LedgerEntry.account.in_(MERCHANT_ACCOUNTS),
         )
         .order_by(LedgerEntry.posted_at, LedgerEntry.id)
     ).all()
-    now = {BALANCE: opening.available_minor, HELD: opening.held_minor}
-    movements: dict[int, Movement] = {}
+    running_balances = {MERCHANT_BALANCE: opening.available_minor, MERCHANT_HELD: opening.held_minor}
+    movements: dict[int, LedgerMovement] = {}
     for row in rows:
-        now[row.account] += row.amount_minor
-        before = movements.get(row.id)
-        change = row.amount_minor + (before.amount_minor if before else 0)
-        movements[row.id] = Movement(row.posted_at, row.kind, row.reference, row.description, change, sum(now.values()))
-    return Period(opening, list(movements.values()), Balances(now[BALANCE], now[HELD]))
+        running_balances[row.account] += row.amount_minor
+        earlier_leg = movements.get(row.id)
+        amount_minor = row.amount_minor + (earlier_leg.amount_minor if earlier_leg else 0)
+        movements[row.id] = LedgerMovement(
+            row.posted_at, row.kind, row.reference, row.description, amount_minor, sum(running_balances.values())
+        )
+    return LedgerPeriod(
+        opening, list(movements.values()), Balances(running_balances[MERCHANT_BALANCE], running_balances[MERCHANT_HELD])
+    )
 
 
-def _last_before(owner_id: str, moment: datetime) -> Balances:
-    found = {
+def _load_balances_before(owner_id: str, moment: datetime) -> Balances:
+    balances = {
         account: db.session.scalar(
             select(LedgerEntry.balance_after_minor)
             .where(LedgerEntry.owner_id == owner_id, LedgerEntry.posted_at < moment, LedgerEntry.account == account)
             .order_by(LedgerEntry.posted_at.desc(), LedgerEntry.id.desc())
             .limit(1)
         )
-        for account in OF_MERCHANT
+        for account in MERCHANT_ACCOUNTS
     }
-    return Balances(found[BALANCE] or 0, found[HELD] or 0)
+    return Balances(balances[MERCHANT_BALANCE] or 0, balances[MERCHANT_HELD] or 0)

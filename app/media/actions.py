@@ -10,11 +10,11 @@ from app.core import images, throttle
 from app.core.errors import Throttled
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.media.kinds import KINDS
+from app.media.queries import CONTENT_TYPES
 
 # A multipart body is a little larger than the file in it.
-MAX_UPLOAD = images.MAX_BYTES + 64 * 1024
-UPLOADS = Rule("picture-uploads", 50, timedelta(days=1))
+MAX_UPLOAD_BYTES = images.MAX_BYTES + 64 * 1024
+UPLOADS_PER_DAY = Rule("picture-uploads", 50, timedelta(days=1))
 
 
 def store_picture(*, account_id: str, data: bytes) -> dict[str, object]:
@@ -23,12 +23,12 @@ def store_picture(*, account_id: str, data: bytes) -> dict[str, object]:
     Raises Throttled after fifty a day, what `images.rewritten` raises, StorageUnavailable.
     """
     with transaction() as session:
-        uploads = throttle.hit(session, UPLOADS, account_id)
-    if uploads.exceeded:
-        raise Throttled("Fifty pictures a day are enough; go on tomorrow.", retry_after=uploads.seconds)
+        daily_limit = throttle.hit(session, UPLOADS_PER_DAY, account_id)
+    if daily_limit.exceeded:
+        raise Throttled("Fifty pictures a day are enough; go on tomorrow.", retry_after=daily_limit.seconds)
     picture = images.rewritten(data)
     name = f"{sha256(picture.data).hexdigest()[:32]}.{picture.extension}"
-    storage.put(f"media/{name}", picture.data, content_type=KINDS[picture.extension])
+    storage.put(f"media/{name}", picture.data, content_type=CONTENT_TYPES[picture.extension])
     return {
         "url": f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/{name}",
         "width": picture.width,

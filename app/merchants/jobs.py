@@ -14,13 +14,13 @@ from app.core.dates import moment
 from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.erasure import Leaving, erase_above
+from app.merchants.deletion_hooks import MerchantDeletion, run_deletion_hooks
 from app.merchants.models import Merchant
 from app.merchants.states import CLOSED, DELETED
 
 
 @job("merchants.farewell", Delivery.LOCAL, personal=True)
-def farewell(
+def finish_old_deletion(
     run: Run, *, account_id: str = "", email: str = "", name: str = "", returns_until: str | None = None, **_: Any
 ) -> None:
     """Does what a deletion of an older version has left to be done.
@@ -31,7 +31,7 @@ def farewell(
         run.done_in(session)
         account = session.get(Account, account_id, with_for_update=True)
         if account is not None and "merchant" not in account.roles:
-            erase_above(session, Leaving(account_id))
+            run_deletion_hooks(session, MerchantDeletion(account_id))
         if email:
             enqueue(
                 "merchants.mail_farewell", email=email, name=name, account_id=account_id, returns_until=returns_until
@@ -39,19 +39,19 @@ def farewell(
 
 
 @job("merchants.mail_farewell", Delivery.AT_LEAST_ONCE, personal=True)
-def mail_farewell(
+def mail_deletion_notice(
     run: Run, *, email: str = "", name: str = "", account_id: str = "", returns_until: str | None = None
 ) -> None:
     """Says that the merchant is deleted, to whoever may not have wanted it, and until when money may come back."""
     if not email:
         raise Permanent("the address was erased when this ended")
-    until = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
-    mail = letter("merchant_deleted", to=email, key=run.key, name=name, until=until, account_id=account_id)
-    send(mail, fence=run.fence)
+    formatted_date = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
+    message = letter("merchant_deleted", to=email, key=run.key, name=name, until=formatted_date, account_id=account_id)
+    send(message, fence=run.fence)
 
 
 @on_account_retired
-def erase_merchant(session: OrmSession, account_id: str) -> None:
+def erase_retired_merchant(session: OrmSession, account_id: str) -> None:
     """Erases the payout details and settings of a retired account, and what the domains above know of the merchant."""
     session.execute(
         update(Merchant)
@@ -59,4 +59,4 @@ def erase_merchant(session: OrmSession, account_id: str) -> None:
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
         .execution_options(synchronize_session=False)
     )
-    erase_above(session, Leaving(account_id, retired=True))
+    run_deletion_hooks(session, MerchantDeletion(account_id, retired=True))

@@ -11,14 +11,14 @@ from app.core.db import Base, Timestamp
 from app.core.folding import folded_sql
 from app.merchants.states import ACTIVE, CLOSED
 
-Key = Text(collation="C")
-MERCHANT_WORDS = (
+SortKey = Text(collation="C")
+MERCHANT_SEARCH_TEXT_SQL = (
     "business_name || ' ' || coalesce(stall_name, '') || ' ' || coalesce(category, '') || ' ' || coalesce(city, '')"
 )
-MERCHANT_SEARCH = f"to_tsvector('simple'::regconfig, {folded_sql(MERCHANT_WORDS)})"
+MERCHANT_SEARCH_VECTOR_SQL = f"to_tsvector('simple'::regconfig, {folded_sql(MERCHANT_SEARCH_TEXT_SQL)})"
 
 
-def _key_of(column: str) -> Computed:
+def _sort_key_column(column: str) -> Computed:
     return Computed(folded_sql(f"left({column}, 240)"), persisted=True)
 
 
@@ -38,10 +38,10 @@ class MerchantProfile(Base):
     stall_name: Mapped[str | None] = mapped_column(String(100))
     category: Mapped[str | None] = mapped_column(String(80))
     city: Mapped[str | None] = mapped_column(String(120))
-    name_key: Mapped[str] = mapped_column(Key, _key_of("business_name"), deferred=True)
-    city_key: Mapped[str | None] = mapped_column(Key, _key_of("city"), deferred=True)
-    category_key: Mapped[str | None] = mapped_column(Key, _key_of("category"), deferred=True)
-    search: Mapped[str] = mapped_column(TSVECTOR, Computed(MERCHANT_SEARCH, persisted=True), deferred=True)
+    name_key: Mapped[str] = mapped_column(SortKey, _sort_key_column("business_name"), deferred=True)
+    city_key: Mapped[str | None] = mapped_column(SortKey, _sort_key_column("city"), deferred=True)
+    category_key: Mapped[str | None] = mapped_column(SortKey, _sort_key_column("category"), deferred=True)
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(MERCHANT_SEARCH_VECTOR_SQL, persisted=True), deferred=True)
 
 
 class Merchant(Base):

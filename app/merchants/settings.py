@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-DEFAULTS: dict[str, Any] = {
+DEFAULT_SETTINGS: dict[str, Any] = {
     "language": "en",
     "notifications": {"email": True, "sms": True, "push": True},
     "timezone": "Africa/Windhoek",
@@ -11,16 +11,18 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def effective(kept: Mapping[str, Any] | None) -> dict[str, Any]:
+def get_effective_settings(saved_settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """All settings, those that were never set as they are by default."""
-    return merged(DEFAULTS, kept or {})
+    return merge_settings(DEFAULT_SETTINGS, saved_settings or {})
 
 
-def merged(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merge_settings(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with these changes; what is not named stays, within objects as well."""
     result = dict(settings)
     for name, value in changes.items():
-        known = result.get(name)
-        both = isinstance(value, Mapping) and isinstance(known, Mapping)
-        result[name] = merged(known, value) if both and isinstance(known, Mapping) else value
+        current_value = result.get(name)
+        are_objects = isinstance(value, Mapping) and isinstance(current_value, Mapping)
+        result[name] = (
+            merge_settings(current_value, value) if are_objects and isinstance(current_value, Mapping) else value
+        )
     return result

@@ -13,11 +13,11 @@ STEPS: dict[str, frozenset[str]] = {
     DELETED: frozenset({ACTIVE}),
 }
 
-FLOOR_STATUSES = OPEN, BUSY, PAUSING, CLOSED = "open", "busy", "paused", "closed"
+FLOOR_STATUSES = OPEN, BUSY, FLOOR_PAUSED, CLOSED = "open", "busy", "paused", "closed"
 """What customers are told of a stall. Any may follow any; a paused merchant's stalls are closed."""
 
 
-def check_step(now: str, wanted: str) -> None:
+def check_step(current: str, target: str) -> None:
     """Raises ValueError for a step that the table does not have: a slip of this program, never of a client."""
-    if wanted not in STEPS[now]:
-        raise ValueError(f"{now} -> {wanted}")
+    if target not in STEPS[current]:
+        raise ValueError(f"{current} -> {target}")

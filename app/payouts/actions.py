@@ -21,8 +21,8 @@ from sqlalchemy import cast as as_type
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
-from app.accounts.confirmation import confirm_owner
 from app.accounts.errors import ConfirmationRequired
 from app.clients.payrail import rail
 from app.clients.payrail.callbacks import verified
@@ -32,9 +32,9 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.times import payment_time
-from app.merchants import settings, vault
-from app.merchants.claiming import Purpose, claimed_briefly
+from app.merchants import payout_encryption, settings
 from app.merchants.errors import MerchantPaused
+from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
 from app.merchants.states import PAUSED
 from app.payouts import destinations, queries
 from app.payouts.destinations import EncryptedDestination
@@ -123,8 +123,8 @@ def _create_payout(
     """One try; cents of NAD. A naive time is in the merchant's time zone. `confirmed` is the mark of the destination
     that may be new. Raises _Unconfirmed for any other that is."""
     with transaction() as session:
-        merchant = claimed_briefly(session, caller.id)
-        payment_at = payment_time(mode, scheduled_for, settings.effective(merchant.settings)["timezone"])
+        merchant = lock_merchant_columns(session, caller.id)
+        payment_at = payment_time(mode, scheduled_for, settings.get_effective_settings(merchant.settings)["timezone"])
         encrypted_destination = _encrypt_destination(caller.id, merchant, destination, payrail_msisdn)
         rail().check()
         values = {
@@ -170,11 +170,11 @@ def _get_hold_time() -> timedelta:
 
 
 def _encrypt_destination(
-    account_id: str, merchant: Purpose, destination: str, msisdn: str | None
+    account_id: str, merchant: MerchantPayoutInfo, destination: str, msisdn: str | None
 ) -> EncryptedDestination:
     if merchant.status == PAUSED:
         raise MerchantPaused()
-    saved_details = vault.opened(account_id, merchant.payout_details)
+    saved_details = payout_encryption.decrypt_payout_details(account_id, merchant.payout_details)
     details = destinations.select_details(destination, msisdn, saved_details)
     if details is None:
         raise PayoutDetailsMissing(destination=destination)

@@ -7,11 +7,10 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.retirement import on_account_retired
-from app.ledger.models import Purse
-from app.ledger.posting import balances_in
-from app.merchants.erasure import Leaving, erases_with_merchant
+from app.ledger.models import Balance
+from app.ledger.transactions import load_balances
+from app.merchants.deletion_hooks import MerchantDeletion, deletion_check, on_merchant_deleted
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
-from app.merchants.money import asks_for_open_money
 from app.payouts.models import Payout
 from app.payouts.states import BOUNCE_WINDOW, PAID
 from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
@@ -19,22 +18,22 @@ from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
 _BOUNCE_WINDOW_END: Any = func.max(Payout.settled_at) + BOUNCE_WINDOW
 _BOUNCE_WINDOW_END_QUERY = (
     select(_BOUNCE_WINDOW_END)
-    .where(Payout.account_id == Purse.owner_id, Payout.status == PAID, Payout.settled_at > func.now() - BOUNCE_WINDOW)
+    .where(Payout.account_id == Balance.owner_id, Payout.status == PAID, Payout.settled_at > func.now() - BOUNCE_WINDOW)
     .scalar_subquery()
 )
 LOCK_BALANCE_QUERY = select(
-    Purse.available_minor, Purse.held_minor, _BOUNCE_WINDOW_END_QUERY.label("until")
-).with_for_update(of=Purse)
+    Balance.available_minor, Balance.held_minor, _BOUNCE_WINDOW_END_QUERY.label("until")
+).with_for_update(of=Balance)
 
 
-@asks_for_open_money
+@deletion_check
 def check_open_money(session: OrmSession, account_id: str) -> datetime | None:
     """Until when the last payout may come back. Raises PayoutInProgress while an amount is held, BalanceNotZero while
     there is one to spend.
 
     The account is locked by then: a settlement that names it waits, and then finds no merchant.
     """
-    row = session.execute(LOCK_BALANCE_QUERY.where(Purse.owner_id == account_id)).first()
+    row = session.execute(LOCK_BALANCE_QUERY.where(Balance.owner_id == account_id)).first()
     if row is None:
         return None
     if row.held_minor:
@@ -45,8 +44,8 @@ def check_open_money(session: OrmSession, account_id: str) -> datetime | None:
     return until
 
 
-@erases_with_merchant
-def erase_destinations(session: OrmSession, deleted_merchant: Leaving) -> None:
+@on_merchant_deleted
+def erase_destinations(session: OrmSession, deleted_merchant: MerchantDeletion) -> None:
     """Erases where money went. That and when it went stays, as the books have to."""
     session.execute(
         update(Payout)
@@ -59,6 +58,6 @@ def erase_destinations(session: OrmSession, deleted_merchant: Leaving) -> None:
 @on_account_retired
 def create_balance_review(session: OrmSession, account_id: str) -> None:
     """Has an operator look at money that was credited to an account before its address changed hands."""
-    balances = balances_in(session, account_id, lock=True)
+    balances = load_balances(session, account_id, lock=True)
     if balances.balance_minor:
         create_review(session, account_id, RETIRED_WITH_MONEY, balanceMinor=balances.balance_minor)

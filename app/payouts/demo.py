@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.accounts.caller import acting_as
+from app.accounts.caller import build_caller
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
-from app.ledger.settling.booking import settle
-from app.ledger.settling.reading import Credit
+from app.ledger.settlement.importer import import_settlement
+from app.ledger.settlement.parser import Credit
 from app.payouts.actions import request_payout
 from app.payouts.models import Payout
 from app.payouts.transfers import is_rail_enabled
@@ -45,7 +45,7 @@ def seed(account: Account, demo_merchant: DemoMerchant, password: str) -> bool:
     """Whether anything had to be made. The password confirms the destinations. The worker pays what is due when it
     runs; one of the wallets declines."""
     start = utcnow() - timedelta(days=len(demo_merchant.daily_earnings))
-    credited = settle(
+    credited = import_settlement(
         [
             Credit(
                 index + 2,
@@ -57,7 +57,7 @@ def seed(account: Account, demo_merchant: DemoMerchant, password: str) -> bool:
             )
             for index, amount in enumerate(demo_merchant.daily_earnings)
         ]
-    ).booked
+    ).booked_count
     return bool(_request_payouts(account, demo_merchant, password) or credited)
 
 
@@ -74,7 +74,7 @@ def _request_payouts(account: Account, demo_merchant: DemoMerchant, password: st
         if days:
             schedule = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
         request_payout(
-            caller=acting_as(account),
+            caller=build_caller(account),
             amount_minor=amount,
             destination="payrail",
             payrail_msisdn=wallet,

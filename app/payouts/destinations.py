@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from app.clients.payrail import BankAccount, Wallet
 from app.core.tokens import derive
 from app.core.transaction import transaction
-from app.merchants import payout_details, vault
+from app.merchants import payout_details, payout_encryption
 from app.payouts.models import Payout
 from app.payouts.states import PAID
 
@@ -40,14 +40,16 @@ def select_details(destination: str, msisdn: str | None, saved_details: Mapping[
 
 def encrypt_destination(account_id: str, destination: str, details: dict[str, Any]) -> EncryptedDestination:
     """The details, sealed for their account."""
-    masked_details = payout_details.masked(details)
+    masked_details = payout_details.mask_payout_details(details)
     destination_hash = hash_destination(account_id, destination, details)
     masked_destination = (
         masked_details["msisdn"]
         if destination == PAYRAIL
         else f"{masked_details['bank_name'][:40]} {masked_details['account_number']}"
     )
-    return EncryptedDestination(vault.sealed(account_id, details), masked_destination, destination_hash)
+    return EncryptedDestination(
+        payout_encryption.encrypt_payout_details(account_id, details), masked_destination, destination_hash
+    )
 
 
 def hash_destination(account_id: str, destination: str, details: Mapping[str, Any]) -> str:
@@ -72,7 +74,7 @@ def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
         ).all()
         payout_ids_by_hash: dict[str, list[str]] = defaultdict(list)
         for payout_id, encrypted_details in rows:
-            details = vault.opened(account_id, encrypted_details)
+            details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
             if all(details.get(name) for name in REQUIRED_DETAILS[BANK]):
                 payout_ids_by_hash[hash_destination(account_id, BANK, details)].append(payout_id)
         for payout_hash, payout_ids in payout_ids_by_hash.items():
@@ -90,7 +92,7 @@ def decrypt_destination(
     account_id: str, destination: str, encrypted_details: bytes | None
 ) -> Wallet | BankAccount | None:
     """The destination for the rail; None when it was erased, or sealed by a key that is gone."""
-    details = vault.opened(account_id, encrypted_details)
+    details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
     if not all(details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
     if destination == PAYRAIL:

@@ -11,7 +11,7 @@ from app.clients.message import Attachment, Message
 from app.core.dates import moment
 from app.core.db import db
 from app.core.money import spoken
-from app.ledger.models import Purse
+from app.ledger.models import Balance
 from app.payouts.models import Payout, PayoutReview
 from app.payouts.statement import draw_statement, find_statement
 from app.payouts.transitions import RETIRED_WITH_MONEY, REVIEW_TEXTS
@@ -27,9 +27,9 @@ NO_REASON_TEXT = "The payment rail gave no reason."
 def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | None:
     """The news of a payout, to its merchant; None when he has gone since."""
     row = db.session.execute(
-        select(Payout, Account, func.coalesce(Purse.available_minor, 0))
+        select(Payout, Account, func.coalesce(Balance.available_minor, 0))
         .join(Account, Account.id == Payout.account_id)
-        .outerjoin(Purse, Purse.owner_id == Payout.account_id)
+        .outerjoin(Balance, Balance.owner_id == Payout.account_id)
         .where(Payout.id == payout_id, Account.roles.contains(["merchant"]))
     ).first()
     if row is None:

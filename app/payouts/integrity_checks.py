@@ -1,6 +1,6 @@
 """What must hold between payouts and the ledger: `flask ledger verify` checks it along with the ledger's own laws."""
 
-from app.ledger.verifying import also_verifies
+from app.ledger.integrity_check import register_check
 from app.payouts.states import CANCELLED, FAILED, OPEN_STATES, PAID, RETURNED
 
 _OPEN_STATES_SQL = ", ".join(map(repr, OPEN_STATES))
@@ -13,7 +13,7 @@ _EXPECTED_TRANSACTIONS = {
 }
 _EXPECTED_CASES_SQL = " ".join(f"WHEN '{status}' THEN '{kinds}'" for status, kinds in _EXPECTED_TRANSACTIONS.items())
 
-also_verifies(
+register_check(
     "what is held is what open payouts hold",
     f"""SELECT format('merchant %s has %s held, his open payouts come to %s',
                       owner_id, coalesce(p.held_minor, 0), coalesce(o.amount, 0))
@@ -22,7 +22,7 @@ also_verifies(
                 WHERE status IN ({_OPEN_STATES_SQL}) GROUP BY account_id) o USING (owner_id)
          WHERE coalesce(p.held_minor, 0) <> coalesce(o.amount, 0)""",
 )
-also_verifies(
+register_check(
     "every payout is booked as its state says, once",
     f"""SELECT format('payout %s is %s and booked as %s', id, status, coalesce(kinds, 'nothing'))
           FROM (SELECT p.id, p.status, string_agg(t.kind, ', ' ORDER BY t.id) AS kinds,
@@ -31,21 +31,21 @@ also_verifies(
                  GROUP BY p.id) found
          WHERE other OR kinds IS DISTINCT FROM CASE status {_EXPECTED_CASES_SQL} END""",
 )
-also_verifies(
+register_check(
     "every payout's history ends where it stands",
     """SELECT format('payout %s is %s, its history says %s', p.id, p.status, e.to_status)
          FROM payout p LEFT JOIN LATERAL (
               SELECT to_status FROM payout_event WHERE payout_id = p.id ORDER BY id DESC LIMIT 1) e ON true
         WHERE e.to_status IS DISTINCT FROM p.status""",
 )
-also_verifies(
+register_check(
     "no payout to a new destination leaves before its owner was told and could stop it",
     """SELECT format('payout %s was submitted at %s, its owner was told at %s, it rested until %s',
                      id, submitted_at, coalesce(CAST(owner_told_at AS text), 'no time'), held_until) FROM payout
         WHERE held_until IS NOT NULL AND submitted_at IS NOT NULL
           AND (owner_told_at IS NULL OR submitted_at < held_until)""",
 )
-also_verifies(
+register_check(
     "no payout is without an outcome for longer than 72 hours unless somebody is told",
     """SELECT format('payout %s was submitted at %s and is %s', id, submitted_at, status) FROM payout p
         WHERE status IN ('processing', 'needs_review') AND submitted_at < now() - interval '73 hours'

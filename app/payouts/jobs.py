@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import exists, func, select, update
 
-from app.accounts.operators import list_operator_ids
+from app.accounts.queries import list_operator_ids
 from app.clients.mail import send
 from app.clients.payrail import TransferOutcome, TransferState
 from app.core.db import db, release

@@ -14,8 +14,8 @@ from app.core.errors import NotFound
 from app.core.money import spoken
 from app.events.times import instant
 from app.ledger.errors import InsufficientFunds
-from app.ledger.posting import Balances
-from app.merchants import vault
+from app.ledger.transactions import Balances
+from app.merchants import payout_encryption
 from app.merchants.errors import MerchantPaused
 from app.merchants.states import PAUSED
 from app.payouts import destinations, transfers
@@ -141,7 +141,11 @@ def load_availability(caller: Caller, **payout_request: Any) -> dict[str, Any]:
     }
     if "amount_minor" not in payout_request:
         return response
-    reasons = list(_list_refusal_codes(caller, balances, row[2], vault.opened(caller.id, row[3]), payout_request))
+    reasons = list(
+        _list_refusal_codes(
+            caller, balances, row[2], payout_encryption.decrypt_payout_details(caller.id, row[3]), payout_request
+        )
+    )
     return {**response, "payable": not reasons, "reasons": reasons}
 
 

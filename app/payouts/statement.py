@@ -21,7 +21,7 @@ from app.core.db import db
 from app.core.money import spoken
 from app.core.pdf import Sheet
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
-from app.ledger.queries import Movement, Period, period
+from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
 from app.merchants.models import MerchantProfile
 
 MOVEMENT_NAMES = {SETTLEMENT: "Earnings", PAYOUT: "Payout", RETURN: "Returned payout"}
@@ -35,10 +35,10 @@ class MonthlyStatement:
 
     first_day: date
     names: Sequence[str]
-    ledger_period: Period
+    ledger_period: LedgerPeriod
 
     @property
-    def movements(self) -> list[Movement]:
+    def movements(self) -> list[LedgerMovement]:
         return [movement for movement in self.ledger_period.movements if movement.kind in MOVEMENT_NAMES]
 
     @property
@@ -57,7 +57,7 @@ def find_statement(account_id: str, first_day: date) -> MonthlyStatement | None:
     profile = db.session.get(MerchantProfile, account_id)
     names = [profile.business_name if profile else "", account.name, account.email]
     distinct_names = list(dict.fromkeys(name for name in names if name))
-    return MonthlyStatement(first_day, distinct_names, period(account_id, *get_month_bounds(first_day)))
+    return MonthlyStatement(first_day, distinct_names, load_ledger_period(account_id, *get_month_bounds(first_day)))
 
 
 def build_summary(statement: MonthlyStatement) -> list[tuple[str, str]]:

@@ -19,32 +19,32 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.core import outbox
 from app.core.outbox import enqueue
-from app.ledger.models import BALANCE, CLEARING, HELD, HOLD, PAYOUT, RELEASE, RETURN
-from app.ledger.posting import Balances, post
+from app.ledger.models import HOLD, MERCHANT_BALANCE, MERCHANT_HELD, PAYOUT, RAIL_CLEARING, RELEASE, RETURN
+from app.ledger.transactions import Balances, post_transaction
 from app.payouts.models import Payout, PayoutReview
 from app.payouts.states import CANCELLABLE, CANCELLED, STEPS
 
 
 def post_hold(session: OrmSession, payout_id: str, owner_id: str, amount: int) -> Balances:
     """Sets the amount aside. Raises InsufficientFunds."""
-    return post(session, HOLD, payout_id, owner_id, {BALANCE: -amount, HELD: amount})
+    return post_transaction(session, HOLD, payout_id, owner_id, {MERCHANT_BALANCE: -amount, MERCHANT_HELD: amount})
 
 
 def post_release(session: OrmSession, payout_id: str, owner_id: str, amount: int) -> Balances:
     """Gives back what was set aside."""
-    return post(session, RELEASE, payout_id, owner_id, {HELD: -amount, BALANCE: amount})
+    return post_transaction(session, RELEASE, payout_id, owner_id, {MERCHANT_HELD: -amount, MERCHANT_BALANCE: amount})
 
 
 def post_payout(session: OrmSession, payout_id: str, owner_id: str, amount: int, *, shown_as: str) -> Balances:
     """What was set aside has left."""
-    legs = {HELD: -amount, CLEARING: amount}
-    return post(session, PAYOUT, payout_id, owner_id, legs, description=f"Payout to {shown_as}")
+    legs = {MERCHANT_HELD: -amount, RAIL_CLEARING: amount}
+    return post_transaction(session, PAYOUT, payout_id, owner_id, legs, description=f"Payout to {shown_as}")
 
 
 def post_return(session: OrmSession, payout_id: str, owner_id: str, amount: int, *, shown_as: str) -> Balances:
     """What had left has come back: the compensating entry of a bounce."""
-    legs = {CLEARING: -amount, BALANCE: amount}
-    return post(session, RETURN, payout_id, owner_id, legs, description=f"Returned from {shown_as}")
+    legs = {RAIL_CLEARING: -amount, MERCHANT_BALANCE: amount}
+    return post_transaction(session, RETURN, payout_id, owner_id, legs, description=f"Returned from {shown_as}")
 
 
 MAX_REASON_LENGTH = 200

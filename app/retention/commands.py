@@ -7,22 +7,22 @@ from flask.cli import AppGroup
 from app.applications import erasure
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import files, guests
+from app.retention import guest_data, orphaned_files
 
-retention = AppGroup("retention", help="Personal data that has served its purpose.")
+retention_group = AppGroup("retention", help="Personal data that has served its purpose.")
 
 
 def register(app: Flask) -> None:
     """Adds the commands to the `flask` of this application."""
-    app.cli.add_command(retention)
+    app.cli.add_command(retention_group)
 
 
-@retention.command("run")
+@retention_group.command("run")
 @click.option("--dry-run", is_flag=True, help="Only say how much there is to erase.")
 def run_command(dry_run: bool) -> None:
     """Erase now what the daily jobs would erase next."""
     if dry_run:
-        report()
+        print_report()
         return
     with transaction():
         enqueue("retention.erase")
@@ -30,17 +30,17 @@ def run_command(dry_run: bool) -> None:
     click.echo("The jobs retention.erase and retention.sweep_files are queued.")
 
 
-def report() -> None:
+def print_report() -> None:
     """Prints how many rows and files the next run erases."""
     settings = current_app.extensions["settings"]
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
     click.echo(f"{erasure.count_leftovers():>8}  erased applications whose payment has ended since")
-    for target in guests.TARGETS:
+    for target in guest_data.ERASURE_TARGETS:
         days = settings.GUEST_RETENTION_DAYS
-        count = target.count(days) if days else 0
-        kept = f"of events that ended {days} days ago" if days else "(GUEST_RETENTION_DAYS is 0: kept)"
-        click.echo(f"{count:>8}  {target.name} {kept}")
-    unnamed = list(files.unnamed_files())
-    size = sum(file.size for file in unnamed)
-    click.echo(f"{len(unnamed):>8}  files that no row names ({size:,} bytes)")
+        count = target.count_rows(days) if days else 0
+        event_note = f"of events that ended {days} days ago" if days else "(GUEST_RETENTION_DAYS is 0: kept)"
+        click.echo(f"{count:>8}  {target.name} {event_note}")
+    orphans = list(orphaned_files.list_orphaned_files())
+    size = sum(file.size for file in orphans)
+    click.echo(f"{len(orphans):>8}  files that no row names ({size:,} bytes)")

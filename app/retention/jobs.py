@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from flask import current_app
@@ -12,51 +13,57 @@ from app.clients import mailbox, storage
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
-from app.retention import files, guests
+from app.retention import guest_data, orphaned_files
 
-DAILY, LONGEST = timedelta(days=1), timedelta(minutes=4)
+DAILY, MAX_RUN_TIME = timedelta(days=1), timedelta(minutes=4)
 log = structlog.get_logger("retention")
-Page = Callable[[ReadOrWriteSession], int]
+PageEraser = Callable[[ReadOrWriteSession], int]
 
 
 @job("retention.erase", Delivery.LOCAL, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
-def erase(run: Run) -> None:
+def erase_personal_data(run: Run) -> None:
     """Erases documents of ended applications, leftovers of erased ones, and guests of events that are long over."""
     settings = current_app.extensions["settings"]
-    deadline = time.monotonic() + LONGEST.total_seconds()
-    _repeat(run, deadline, "documents", lambda it: erasure.erase_ended_documents(it, settings.DOCUMENT_RETENTION_DAYS))
-    _repeat(run, deadline, "applications", erasure.erase_leftovers)
+    deadline = time.monotonic() + MAX_RUN_TIME.total_seconds()
+    _erase_in_pages(
+        run,
+        deadline,
+        "documents",
+        lambda page_session: erasure.erase_ended_documents(page_session, settings.DOCUMENT_RETENTION_DAYS),
+    )
+    _erase_in_pages(run, deadline, "applications", erasure.erase_leftovers)
     if settings.GUEST_RETENTION_DAYS:
-        for event_id in guests.events_over(settings.GUEST_RETENTION_DAYS):
-            for target in guests.TARGETS:
-                _repeat(run, deadline, target.name, lambda it, t=target, e=event_id: t.erase_batch(it, e))  # type: ignore[misc]
+        for event_id in guest_data.list_ended_events(settings.GUEST_RETENTION_DAYS):
+            for target in guest_data.ERASURE_TARGETS:
+                erase_batch = partial(target.erase_batch, event_id=event_id)
+                _erase_in_pages(run, deadline, target.name, erase_batch)
     with transaction() as session:
         run.done_in(session)
 
 
 @job("retention.sweep_files", Delivery.AT_LEAST_ONCE, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
-def sweep_files(run: Run) -> None:
+def delete_orphaned_files(run: Run) -> None:
     """Removes private files that no row names, and closes private files and folders to other accounts."""
-    removed = 0
-    for file in files.unnamed_files():
+    removed_count = 0
+    for file in orphaned_files.list_orphaned_files():
         storage.delete(file.name)
-        removed += 1
-    closed = storage.close_to_others() + mailbox.close_to_others()
-    if removed or closed:
-        log.info("retention.files_swept", removed=removed, closed=closed)
+        removed_count += 1
+    closed_count = storage.close_to_others() + mailbox.close_to_others()
+    if removed_count or closed_count:
+        log.info("retention.files_swept", removed=removed_count, closed=closed_count)
 
 
-def _repeat(run: Run, deadline: float, name: str, page: Page) -> None:
+def _erase_in_pages(run: Run, deadline: float, label: str, erase_page: PageEraser) -> None:
     """Erases page after page. Raises Postpone when the time of this run is used up."""
-    erased = 0
+    erased_count = 0
     while True:
         if time.monotonic() > deadline:
             raise Postpone(timedelta(minutes=1), "more to erase")
         with transaction() as session:
             run.hold_in(session)
-            count = page(session)
+            count = erase_page(session)
         if not count:
             break
-        erased += count
-    if erased:
-        log.info("retention.erased", what=name, rows=erased)
+        erased_count += count
+    if erased_count:
+        log.info("retention.erased", what=label, rows=erased_count)

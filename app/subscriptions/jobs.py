@@ -4,17 +4,21 @@ from sqlalchemy import delete, exists
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
-from app.merchants.erasure import Leaving, erases_with_merchant
+from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.subscriptions.models import ChannelPreference, PushDevice
 
 
-@erases_with_merchant
-def erase_ways(session: OrmSession, leaving: Leaving) -> None:
+@on_merchant_deleted
+def erase_channels(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Forgets the devices and wishes of a deleted account; of one that lives on in another role, nothing.
 
     That somebody unsubscribed stays: who goes must not be written to again.
     """
-    gone = exists().where(Account.id == leaving.account_id, Account.roles == [])
-    devices = delete(PushDevice).where(PushDevice.account_id == leaving.account_id, gone)
-    wishes = delete(ChannelPreference).where(ChannelPreference.account_id == leaving.account_id, gone)
-    session.execute(wishes.add_cte(devices.cte("devices")).execution_options(synchronize_session=False))
+    is_deleted = exists().where(Account.id == deletion.account_id, Account.roles == [])
+    delete_devices = delete(PushDevice).where(PushDevice.account_id == deletion.account_id, is_deleted)
+    delete_preferences = delete(ChannelPreference).where(
+        ChannelPreference.account_id == deletion.account_id, is_deleted
+    )
+    session.execute(
+        delete_preferences.add_cte(delete_devices.cte("devices")).execution_options(synchronize_session=False)
+    )

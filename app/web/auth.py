@@ -13,11 +13,11 @@ from flask import Flask, current_app, g, request
 from flask_jwt_extended import JWTManager, create_access_token, decode_token
 from flask_jwt_extended.exceptions import JWTExtendedException
 
-from app.accounts import keys
+from app.accounts import signing_keys
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
-from app.accounts.queries import caller_of_session
-from app.accounts.sessions import ACCESS_SECONDS, SignedIn
+from app.accounts.queries import find_caller
+from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult
 from app.web.access import Access
 from app.web.refusals import (
     RoleNotAllowed,
@@ -34,9 +34,9 @@ MAX_TOKEN = 4096
 def init_app(app: Flask) -> None:
     """Configures the extension: one asymmetric algorithm, issuer and audience, keys by their id."""
     app.config.update(
-        JWT_ALGORITHM=keys.ALGORITHM,
-        JWT_DECODE_ALGORITHMS=[keys.ALGORITHM],
-        JWT_ACCESS_TOKEN_EXPIRES=ACCESS_SECONDS,
+        JWT_ALGORITHM=signing_keys.ALGORITHM,
+        JWT_DECODE_ALGORITHMS=[signing_keys.ALGORITHM],
+        JWT_ACCESS_TOKEN_EXPIRES=ACCESS_TOKEN_SECONDS,
         JWT_DECODE_LEEWAY=30,
         JWT_ENCODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
         JWT_DECODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
@@ -44,11 +44,11 @@ def init_app(app: Flask) -> None:
         JWT_DECODE_AUDIENCE=AUDIENCE,
     )
     extension = JWTManager(app)
-    extension.encode_key_loader(lambda _: keys.current().private)
-    extension.decode_key_loader(lambda header, _: keys.published(str(header.get("kid", ""))))
+    extension.encode_key_loader(lambda _: signing_keys.get_current_key().private_key)
+    extension.decode_key_loader(lambda header, _: signing_keys.get_public_key(str(header.get("kid", ""))))
 
 
-def token_data(signed_in: SignedIn) -> dict[str, Any]:
+def token_data(signed_in: LoginResult) -> dict[str, Any]:
     """What a sign-in answers: both tokens and whose they are."""
     access_token = create_access_token(
         signed_in.user["id"],
@@ -57,13 +57,13 @@ def token_data(signed_in: SignedIn) -> dict[str, Any]:
             "roles": signed_in.user["roles"],
             "tier": signed_in.tier,
         },
-        additional_headers={"kid": keys.current().kid},
+        additional_headers={"kid": signing_keys.get_current_key().kid},
     )
     return {
         "access_token": access_token,
         "refresh_token": signed_in.refresh_token,
         "token_type": "Bearer",
-        "expires_in": ACCESS_SECONDS,
+        "expires_in": ACCESS_TOKEN_SECONDS,
         "user": signed_in.user,
     }
 
@@ -102,10 +102,10 @@ def _authenticated() -> Caller:
         raise TokenMissing()
     if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN:
         raise TokenInvalid()
-    subject, session, expires = _claims(token, keys.generation())
+    subject, session, expires = _claims(token, signing_keys.get_key_set_version())
     if expires + 30 < time.time():
         raise TokenExpired()
-    caller = caller_of_session(session)
+    caller = find_caller(session)
     if caller is None or caller.id != subject:
         raise SessionEnded()
     return caller
@@ -116,7 +116,7 @@ def _claims(token: str, generation: int) -> tuple[str, str, float]:
         return _verified(token, generation, id(current_app._get_current_object()))  # type: ignore[attr-defined]
     except jwt.ExpiredSignatureError as error:
         raise TokenExpired() from error
-    except (jwt.PyJWTError, JWTExtendedException, keys.UnknownKey, ValueError, KeyError, TypeError) as error:
+    except (jwt.PyJWTError, JWTExtendedException, signing_keys.UnknownKey, ValueError, KeyError, TypeError) as error:
         raise TokenInvalid() from error
 
 

@@ -7,7 +7,7 @@ from flask import Flask, Request, current_app, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.http import dump_cookie
 
-from app.accounts.sessions import SignedIn
+from app.accounts.sessions import LoginResult
 from app.web.edge import ADDED
 
 DEVICE = "device-"
@@ -31,7 +31,7 @@ def device_marks() -> list[str]:
     return [mark for mark in marks if mark.isascii()][:MOST_DEVICES]
 
 
-def remember_device(signed_in: SignedIn) -> None:
+def remember_device(signed_in: LoginResult) -> None:
     """Has the browser keep the mark of this account, for its next sign-ins."""
     https = current_app.extensions["settings"].PUBLIC_BASE_URL.startswith("https")
     cookie = dump_cookie(

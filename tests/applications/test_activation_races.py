@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.accounts.actions import register
+from app.accounts.actions import registration
 from app.accounts.models import Account
 from app.applications import activation as activating
 from app.core.db import db
-from app.merchants.actions import delete as deleting
+from app.merchants import actions as deleting
 from tests.applications.test_erasure import ME, delete_me
 from tests.factories.accounts import PASSWORD, account, customer, newest_code, signed_in
 from tests.factories.applications import EMAIL, activation, ready
@@ -65,7 +65,7 @@ def test_a_password_that_a_reset_has_replaced_meanwhile_deletes_nothing(
     meanwhile(
         monkeypatch,
         deleting,
-        "own_password_version",
+        "find_own_password_version",
         lambda: data(client.post("/api/auth/password-reset/complete", body)),
     )
     wanted = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
@@ -94,7 +94,7 @@ def test_an_account_that_is_deleted_meanwhile_is_not_revived(client: Client, mon
 def test_an_account_that_is_deleted_meanwhile_gets_no_role(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = account("merchant", email=EMAIL)
     me, other = signed_in(client, owner), signed_in(client, owner)
-    meanwhile(monkeypatch, register, "check_own_password", lambda: delete_me(other))
+    meanwhile(monkeypatch, registration, "verify_own_password", lambda: delete_me(other))
     body = {"email": EMAIL, "password": PASSWORD, "name": "Tuli", "orgName": "Kapana Fair", "phone": "+264811234567"}
     assert refusal(me.post(REGISTER, body)) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id) == ([], None, 0, 0)

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
-from app.merchants.actions import delete as deletion
+from app.merchants import actions as deletion
 from tests.applications.test_erasure import ME, delete_me
 from tests.applications.test_erasure import empty_storage as empty_storage
 from tests.applications.test_replaced_files import files
@@ -24,7 +24,7 @@ from tests.races import at_once
 def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """The status of an application that comes when the deletion has looked for applications; how many have a name."""
     me = signed_in(client, account("merchant", email=EMAIL))
-    erased, looked = deletion.erase_above, Event()
+    erased, looked = deletion.run_deletion_hooks, Event()
 
     def erase_slowly(*arguments: Any) -> None:
         erased(*arguments)
@@ -39,7 +39,7 @@ def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytes
         looked.wait(10)
         return int(own.post(LIST, body(email=None, contactName=None, phone=None)).status_code)
 
-    monkeypatch.setattr(deletion, "erase_above", erase_slowly)
+    monkeypatch.setattr(deletion, "run_deletion_hooks", erase_slowly)
     answers = at_once(2, act)
     with db.engine.begin() as connection:
         named = connection.scalar(text("SELECT count(*) FROM merchant_application WHERE contact_name IS NOT NULL"))
@@ -57,7 +57,7 @@ def test_without_holding_the_merchant_it_would_keep_their_name(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit = importlib.import_module("app.applications.actions.submit")
-    monkeypatch.setattr(submit, "hold_merchant", lambda *arguments: None)
+    monkeypatch.setattr(submit, "lock_against_deletion", lambda *arguments: None)
     assert application_during_a_deletion(app, client, monkeypatch) == (201, 1)
 
 

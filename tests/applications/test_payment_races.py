@@ -13,7 +13,7 @@ from app.applications.actions import decisions, pay
 from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
 from app.core.transaction import transaction
-from app.merchants.erasure import Leaving
+from app.merchants.deletion_hooks import MerchantDeletion
 from tests.blueprints.test_stall_fee import otp
 from tests.blueprints.test_stall_fee_outcomes import withdrawable
 from tests.factories.applications import LIST
@@ -136,7 +136,7 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
             else:
                 claimed.wait(10)
                 with transaction() as session:
-                    erasure.erase_of_merchant(session, Leaving(account_id, retired=True))
+                    erasure.erase_of_merchant(session, MerchantDeletion(account_id, retired=True))
 
     at_once(2, act)
     return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))

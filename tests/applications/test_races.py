@@ -195,7 +195,7 @@ def test_a_link_opens_one_account_because_it_is_claimed_under_a_condition(
 ) -> None:
     """All eight have read a living link before anybody writes, and each would open an account of its own."""
     token = ready(client, organiser(client))
-    start, numbers, opening_one = Barrier(8), iter(range(8)), opening.opened_account
+    start, numbers, opening_one = Barrier(8), iter(range(8)), opening.create_account
 
     def somebody_new(session: Any, owner: Any) -> Any:
         start.wait(timeout=20)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.accounts import passwords
-from app.accounts.queries import by_email
+from app.accounts.queries import find_account_by_email
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, account, customer, mails_to, sign_in, signed_in
 from tests.factories.applications import EMAIL, LIST, activation, applied, body, decided, link, ready
@@ -178,13 +178,13 @@ def test_both_spend_one_hash_on_the_password(
         customer(email=EMAIL)
     token = ready(client, organiser(client))
     spent: list[str] = []
-    do = passwords._hashing.do
+    do = passwords._hash_executor.do
 
     def counted(call: Any, *given: str) -> Any:
         spent.append(call.__name__)
         return do(call, *given)
 
-    monkeypatch.setattr(passwords._hashing, "do", counted)
+    monkeypatch.setattr(passwords._hash_executor, "do", counted)
     data(client.post(f"{PATH}/{token}", activation(password=PASSWORD, confirmPassword=PASSWORD)))
     assert len(spent) == 1
 
@@ -205,7 +205,7 @@ def test_an_application_of_a_merchant_belongs_to_his_account_whatever_address_it
     decided(owner, made, documentsRequired=[])
     token = link("activate", "office@example.com")
     done = data(client.post(f"{PATH}/{token}", activation(password=PASSWORD)))
-    assert done["user"]["id"] == who.id and by_email("office@example.com") is None
+    assert done["user"]["id"] == who.id and find_account_by_email("office@example.com") is None
 
 
 def test_the_organiser_reads_the_message_and_cannot_be_fooled_by_it(client: Client) -> None:
@@ -224,7 +224,7 @@ def test_a_link_that_has_had_its_time_opens_nothing(client: Client) -> None:
         session.execute(text("UPDATE application_link SET expires_at = now()"))
     for answer in (client.get(f"{PATH}/{token}"), client.post(f"{PATH}/{token}", activation())):
         assert refusal(answer) == (410, "LINK_EXPIRED")
-    assert by_email(EMAIL) is None
+    assert find_account_by_email(EMAIL) is None
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.accounts import codes
+from app.accounts import one_time_codes
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, customer, mails_to, newest_code, sign_in, signed_in
 from tests.http import Client, data, refusal
@@ -115,7 +115,7 @@ def test_of_many_guesses_at_once_five_are_counted(client: Client) -> None:
 
 @pytest.mark.control
 def test_without_the_guard_more_guesses_would_be_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "TRIES", 1000)
+    monkeypatch.setattr(one_time_codes, "MAX_ATTEMPTS", 1000)
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     code = newest_code(ADDRESS)

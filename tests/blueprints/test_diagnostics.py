@@ -129,7 +129,7 @@ def sent(client: Client, size: int, address: str = "192.0.2.7", count: int = 1) 
 
 
 def test_a_network_may_send_five_mebibytes_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "BYTES_A_DAY", replace(actions.BYTES_A_DAY, count=100_000))
+    monkeypatch.setattr(actions, "BYTES_PER_DAY", replace(actions.BYTES_PER_DAY, count=100_000))
     for _ in range(2):
         assert sent(client, 10_000, count=4).status_code == 200
     refused = sent(client, 10_000, count=4)
@@ -144,7 +144,7 @@ def test_a_network_may_send_five_mebibytes_a_day(client: Client, monkeypatch: py
 
 def test_bytes_count_as_they_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """A control character is one byte of a body and six in the table."""
-    monkeypatch.setattr(actions, "BYTES_A_DAY", replace(actions.BYTES_A_DAY, count=3000))
+    monkeypatch.setattr(actions, "BYTES_PER_DAY", replace(actions.BYTES_PER_DAY, count=3000))
     event = {f"part{number}": "\x01" * 300 for number in range(2)}
     assert refusal(client.post(PATH, {"events": [event]})) == (429, "DIAGNOSTICS_LIMIT")
 
@@ -157,14 +157,14 @@ def test_counting_on_beyond_the_limit_never_fails(client: Client) -> None:
 
 
 def test_the_table_keeps_the_newest_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "MOST_EVENTS", 10)
+    monkeypatch.setattr(actions, "MAX_EVENTS", 10)
     for number in range(25):
         report(client, {"message": f"{number}"})
     assert [row["message"] for row in kept()] == [f"{number}" for number in range(15, 25)]
 
 
 def test_the_table_stays_small_under_many_networks(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "MOST_EVENTS", 50)
+    monkeypatch.setattr(actions, "MAX_EVENTS", 50)
 
     def flood(number: int) -> set[int]:
         mine = Client(app.test_client())

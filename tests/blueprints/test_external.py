@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.accounts import sessions
-from app.accounts.actions import external, identities
+from app.accounts.actions import external_login
 from app.accounts.models import Account, ExternalIdentity
 from app.config import Settings
 from app.core.db import db
@@ -159,8 +159,8 @@ def test_without_the_lock_both_would_be_unlinked(client: Client, monkeypatch: py
 
     unlocked = ReadOrWriteSession.get_one
     monkeypatch.setattr(ReadOrWriteSession, "get_one", lambda *them, with_for_update=None: unlocked(*them))
-    monkeypatch.setattr(identities, "_has_identity", look_unlocked)
-    monkeypatch.setattr(identities.sessions, "end_all", lambda *_, **__: None)
+    monkeypatch.setattr(external_login, "_has_identity", look_unlocked)
+    monkeypatch.setattr(external_login.sessions, "end_all_sessions", lambda *_, **__: None)
     assert unlinked_at_once(client) == [200, 200]
 
 
@@ -178,15 +178,15 @@ def test_who_is_signed_out_meanwhile_links_nothing(
 ) -> None:
     """A reset ends the session of a stranger, whose request to link waits for the provider's keys."""
     owner = customer()
-    check = external.verified
+    check = external_login.verify_identity_token
 
     def reset_meanwhile(*given: Any, **more: Any) -> Any:
         identity = check(*given, **more)
         with transaction() as session:
-            sessions.end_all(session, owner.id, "password_reset")
+            sessions.end_all_sessions(session, owner.id, "password_reset")
         return identity
 
-    monkeypatch.setattr(external, "verified", reset_meanwhile)
+    monkeypatch.setattr(external_login, "verify_identity_token", reset_meanwhile)
     answer = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
     assert refusal(answer) == (401, "INVALID_CREDENTIALS")
     assert db.session.query(ExternalIdentity).count() == 0
@@ -196,7 +196,7 @@ def sign_in_during_an_unlinking(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
     """The answers to a sign-in that has looked the identity up when it is unlinked, and to the unlinking."""
-    caller, begin, looked_up = signed_in(client, customer(email=ADDRESS)), sessions.begin, Event()
+    caller, begin, looked_up = signed_in(client, customer(email=ADDRESS)), sessions.create_session, Event()
     data(by_google(caller, google.token(sub="g-1", email=ADDRESS)))
     token = google.token(sub="g-1", email="other@example.com")
 
@@ -211,7 +211,7 @@ def sign_in_during_an_unlinking(
         assert looked_up.wait(10)
         return caller.delete("/api/auth/identities/google")
 
-    monkeypatch.setattr(sessions, "begin", begin_slowly)
+    monkeypatch.setattr(sessions, "create_session", begin_slowly)
     signing_in, unlinking = at_once(2, act)
     return signing_in.status_code, unlinking.status_code
 
@@ -226,7 +226,7 @@ def test_a_sign_in_that_an_unlinking_overtakes_begins_no_session(
 def test_without_a_second_look_it_would(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(external, "_check_linked", lambda *about: None)
+    monkeypatch.setattr(external_login, "_check_still_linked", lambda *about: None)
     assert sign_in_during_an_unlinking(client, google, monkeypatch) == (200, 200)
 
 

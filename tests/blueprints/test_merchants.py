@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from app.merchants import money
+from app.merchants import deletion_hooks
 from app.merchants.errors import BalanceNotZero
 from app.merchants.models import Merchant, MerchantProfile
 from tests.counting import statements
@@ -193,7 +193,7 @@ def test_open_money_keeps_a_merchant_from_going(client: Client, monkeypatch: pyt
     def owes(session: object, account_id: str) -> None:
         raise BalanceNotZero(balanceMinor=1)
 
-    monkeypatch.setattr(money, "_checks", [owes])
+    monkeypatch.setattr(deletion_hooks, "_deletion_checks", [owes])
     me = merchant(client)
     refused = me.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"})
     assert refusal(refused) == (409, "BALANCE_NOT_ZERO")

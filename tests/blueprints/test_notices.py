@@ -33,8 +33,8 @@ def test_an_unverified_address_is_not_told_of_a_deletion(client: Client) -> None
 
 
 def test_a_verified_address_gets_so_many_of_one_kind_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = jobs.NOTICES_A_DAY
-    monkeypatch.setattr(jobs, "NOTICES_A_DAY", Rule(rule.name, 2, rule.window))
+    rule = jobs.NOTICES_PER_DAY
+    monkeypatch.setattr(jobs, "NOTICES_PER_DAY", Rule(rule.name, 2, rule.window))
     who = account("merchant")
     merchant = signed_in(client, who)
     for _ in range(4):

@@ -104,5 +104,7 @@ def test_sixty_four_at_once_make_three_events(app: Flask, owner: Client) -> None
 
 @pytest.mark.control
 def test_without_the_condition_sixty_four_make_more(app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quotas, "COUNT", text(quotas.COUNT.text.replace("<= :limit", "<= :limit OR true")))
+    monkeypatch.setattr(
+        quotas, "COUNT_USE_SQL", text(quotas.COUNT_USE_SQL.text.replace("<= :limit", "<= :limit OR true"))
+    )
     assert race(app, owner)[201] > 3

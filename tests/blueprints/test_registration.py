@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from app.accounts.queries import by_email
+from app.accounts.queries import find_account_by_email
 from tests.blueprints.test_codes import later
 from tests.factories.accounts import PASSWORD, account, customer, mails_to, newest_code, sign_in, signed_in
 from tests.http import Client, data, problems, refusal
@@ -171,4 +171,4 @@ def test_production_refuses_common_passwords_and_reserved_domains(app: Flask, cl
         assert problems(client.post("/api/auth/register/customer", body_of("customer", "f@shop.test")))
     finally:
         app.extensions["settings"] = development
-    assert by_email("f@gmail.com") is None
+    assert find_account_by_email("f@gmail.com") is None

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
-from app.accounts.sessions import begin
+from app.accounts.sessions import create_session
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in, signed_in
@@ -215,5 +215,5 @@ def test_an_old_password_that_was_just_proved_does_not_outlive_its_change(client
     with transaction() as session:
         session.execute(text("UPDATE account SET password_version = password_version + 1"))
     with pytest.raises(InvalidCredentials), transaction() as session:
-        begin(session, owner)
+        create_session(session, owner)
     assert db.session.query(AccountSession).count() == 0

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.merchants.erasure import Leaving
+from app.merchants.deletion_hooks import MerchantDeletion
 from app.subscriptions import actions
-from app.subscriptions.jobs import erase_ways
-from app.subscriptions.links import Subject
+from app.subscriptions.jobs import erase_channels
+from app.subscriptions.unsubscribe_links import UnsubscribeTarget
 from tests.counting import counted
 from tests.factories.accounts import account, customer, signed_in
 from tests.factories.subscriptions import DEVICES, PREFERENCES, device, devices, ended
@@ -55,7 +55,7 @@ def test_wishes_are_of_one_account(frieda: Client, client: Client) -> None:
 def test_who_may_not_write_is_listed_and_may_again(frieda: Client, lights: str) -> None:
     other = account("organiser", name="Gobabis Fair").id
     for organiser in (lights, other):
-        actions.unsubscribe(Subject(EMAIL, organiser))
+        actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))
     found = wishes(frieda)["unsubscribedFrom"]
     assert [(item["organiserId"], item["name"]) for item in found] == [
         (other, "Gobabis Fair"),
@@ -67,7 +67,7 @@ def test_who_may_not_write_is_listed_and_may_again(frieda: Client, lights: str) 
 
 
 def test_nobody_may_write_until_somebody_may_again(frieda: Client, lights: str) -> None:
-    actions.unsubscribe(Subject(EMAIL, lights))
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, lights))
     for _ in range(2):
         assert data(frieda.patch(PREFERENCES, {"unsubscribedFromAll": True}))["unsubscribedFromAll"] is True
     assert sorted(ended(), key=str) == sorted([(EMAIL, lights), (EMAIL, None)], key=str)
@@ -96,7 +96,7 @@ def test_back_and_forth_is_not_as_if_nothing_had_been(frieda: Client) -> None:
 
 def test_a_link_in_a_mail_changes_what_was_read(frieda: Client, lights: str) -> None:
     tag = frieda.get(PREFERENCES).headers["ETag"]
-    actions.unsubscribe(Subject(EMAIL, lights))
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, lights))
     assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": tag})) == (412, "STALE_VERSION")
     assert frieda.get(PREFERENCES, headers={"If-None-Match": tag}).status_code == 200
 
@@ -186,13 +186,13 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
     merchant = signed_in(client, who)
     device(merchant, "token-1")
     data(merchant.patch(PREFERENCES, {"sms": False}))
-    actions.unsubscribe(Subject(who.email, lights))
+    actions.unsubscribe(UnsubscribeTarget(who.email, lights))
     with transaction() as session:
-        erase_ways(session, Leaving(who.id))
+        erase_channels(session, MerchantDeletion(who.id))
     assert len(devices()) == 1, "whoever keeps another role keeps his devices"
     with transaction() as session:
         session.execute(text("UPDATE account SET roles = '{}' WHERE id = :id"), {"id": who.id})
-        erase_ways(session, Leaving(who.id))
+        erase_channels(session, MerchantDeletion(who.id))
     assert devices() == [] and ended() == [(who.email, lights)]
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM channel_preference")).scalar() == 0

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from flask import Flask
 
-from app.accounts import keys
+from app.accounts import signing_keys
 from tests.counting import statements
 from tests.factories.accounts import customer, sign_in, signed_in
 from tests.http import Client, data, refusal
@@ -25,7 +25,12 @@ def claims_of(token: str) -> dict[str, Any]:
 
 
 def signed(claims: dict[str, Any], *, key: Any = None, algorithm: str = "RS256", **headers: Any) -> str:
-    return jwt.encode(claims, key or keys.current().private, algorithm, {"kid": keys.current().kid, **headers})
+    return jwt.encode(
+        claims,
+        key or signing_keys.get_current_key().private_key,
+        algorithm,
+        {"kid": signing_keys.get_current_key().kid, **headers},
+    )
 
 
 def unsigned(token: str) -> str:
@@ -35,13 +40,15 @@ def unsigned(token: str) -> str:
 
 def confused(token: str) -> str:
     """HS256 with the public key as its secret."""
-    public = keys.current().public.public_bytes(
+    public = signing_keys.get_current_key().public_key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     import hashlib
     import hmac
 
-    head = base64.urlsafe_b64encode(json.dumps({"alg": "HS256", "typ": "JWT", "kid": keys.current().kid}).encode())
+    head = base64.urlsafe_b64encode(
+        json.dumps({"alg": "HS256", "typ": "JWT", "kid": signing_keys.get_current_key().kid}).encode()
+    )
     body = f"{head.rstrip(b'=').decode()}.{token.split('.')[1]}"
     mac = base64.urlsafe_b64encode(hmac.new(public, body.encode(), hashlib.sha256).digest()).rstrip(b"=").decode()
     return f"{body}.{mac}"
@@ -52,7 +59,7 @@ FORGERIES = {
     "HS256 with the public key": confused,
     "another key": lambda token: signed(claims_of(token), key=STRANGER),
     "unknown kid": lambda token: signed(claims_of(token), kid="0" * 24),
-    "no kid": lambda token: jwt.encode(claims_of(token), keys.current().private, "RS256"),
+    "no kid": lambda token: jwt.encode(claims_of(token), signing_keys.get_current_key().private_key, "RS256"),
     "PS256": lambda token: signed(claims_of(token), algorithm="PS256"),
     "changed claims": lambda token: ".".join(
         [token.split(".")[0], unsigned(signed({"sub": "x"})).split(".")[1], token.split(".")[2]]
@@ -121,19 +128,19 @@ def test_rotated_keys_sign_new_tokens_and_old_ones_go_on(app: Flask, client: Cli
 
 def test_keys_that_are_made_up_cost_a_few_questions(app: Flask, client: Client) -> None:
     token = sign_in(client, customer().email)["accessToken"]
-    keys._ring().looked_at.clear()
+    signing_keys._get_key_ring().reload_times.clear()
     with statements() as asked:
-        for number in range(3 * keys.LOOKS):
+        for number in range(3 * signing_keys.MAX_RELOADS):
             forged = signed(claims_of(token), kid=f"{number:024x}")
             assert client.as_(forged).get("/api/auth/me").status_code == 401
-    assert 1 <= sum("signing_key" in item for item in asked) <= keys.LOOKS
+    assert 1 <= sum("signing_key" in item for item in asked) <= signing_keys.MAX_RELOADS
 
 
 def test_the_stored_key_is_of_no_use_without_the_secret(app: Flask) -> None:
     from app.accounts.models import SigningKey
     from app.core.db import db
 
-    keys.current()
+    signing_keys.get_current_key()
     pem = db.session.query(SigningKey).first().private_pem.encode()
     with pytest.raises((TypeError, ValueError)):
         serialization.load_pem_private_key(pem, None)

@@ -10,8 +10,8 @@ from flask import Flask
 from PIL import Image
 from playwright.sync_api import Browser
 
-from app.subscriptions.letters import campaign_letter
-from app.subscriptions.links import unsubscribe_links
+from app.subscriptions.emails import render_campaign_email
+from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 from tests.console.browser import SCHEMES, SMALL_TARGETS, TARGET
 from tests.subscriptions.test_letters import BODY, HOSTILE, ORGANISER, SENDER, TO
 
@@ -45,9 +45,9 @@ def poster() -> str:
     ],
 )
 def test_how_it_looks(app: Flask, chromium: Browser, name: str, given: dict[str, Any]) -> None:
-    links = unsubscribe_links(TO, ORGANISER)
+    links = build_unsubscribe_links(TO, ORGANISER)
     told = {"title": "The gates open an hour earlier", **given}
-    html = campaign_letter(to=TO, key=name, sender=SENDER, unsubscribe=links, **told).html
+    html = render_campaign_email(to=TO, key=name, sender=SENDER, unsubscribe=links, **told).html
     html = html.replace('src="PICTURE"', f'src="{poster()}"')
     PICTURES.mkdir(parents=True, exist_ok=True)
     page = chromium.new_page()

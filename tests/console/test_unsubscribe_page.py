@@ -8,7 +8,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 
 from app.core.ids import new_id
-from app.subscriptions.links import ONE_CLICK
+from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY
 from tests.console.browser import seen
 from tests.console.pages import Visitor
 from tests.counting import counted
@@ -18,8 +18,8 @@ from tests.races import at_once
 
 EMAIL = "frieda@guest.example"
 SERIES = "unsubscribe"
-FORM = {"data": ONE_CLICK, "content_type": "application/x-www-form-urlencoded"}
-HALVES = ONE_CLICK.partition("=")
+FORM = {"data": ONE_CLICK_BODY, "content_type": "application/x-www-form-urlencoded"}
+HALVES = ONE_CLICK_BODY.partition("=")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_form_of_somebody_else_ends_nothing(lights: str, visitor: Visitor) -> 
     [
         FORM,
         {"data": {HALVES[0]: HALVES[2]}, "content_type": "multipart/form-data"},
-        {**FORM, "data": f"{ONE_CLICK}&extra=1"},
+        {**FORM, "data": f"{ONE_CLICK_BODY}&extra=1"},
     ],
     ids=["form", "multipart", "more"],
 )
@@ -121,7 +121,7 @@ def test_any_other_post_from_elsewhere_ends_nothing(lights: str, visitor: Visito
 
 
 def test_a_post_has_an_end(lights: str, visitor: Visitor) -> None:
-    huge = io.BytesIO(ONE_CLICK.encode() + b"&x=" + b"y" * 200_000)
+    huge = io.BytesIO(ONE_CLICK_BODY.encode() + b"&x=" + b"y" * 200_000)
     answer = visitor.flask.post(page_of(EMAIL, lights), data=huge, content_type=FORM["content_type"])
     assert answer.status_code == 413 and ended() == []
 

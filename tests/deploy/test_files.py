@@ -10,8 +10,8 @@ from PIL import Image
 from app import MAX_BODY
 from app.blueprints.console.documents import UPLOADS as DOCUMENTS_OF_PEOPLE
 from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
-from app.blueprints.media.routes import HEADERS
-from app.media.actions import MAX_UPLOAD as PICTURES
+from app.blueprints.media.routes import PICTURE_HEADERS
+from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
 from tests.deploy.test_answers import told
 from tests.deploy.upstreams import Mirrors
@@ -78,7 +78,7 @@ def test_a_picture_comes_from_the_disk_with_the_headers_of_the_program(site: Pro
     path = uploaded(site, client)
     answer = site.ask(path)
     assert (answer.status, answer.headers["content-type"]) == (200, "image/png")
-    assert {name: answer.headers[name.lower()] for name in HEADERS} == HEADERS
+    assert {name: answer.headers[name.lower()] for name in PICTURE_HEADERS} == PICTURE_HEADERS
     assert answer.headers["x-request-id"] == site.written[-1]["request_id"] and site.written[-1]["upstream"] == ""
     again = site.ask(path, If_None_Match=answer.headers["etag"])
     assert (again.status, again.body) == (304, b"")

@@ -5,8 +5,8 @@ from itertools import count
 from typing import Any
 
 from app.accounts.models import Account
-from app.accounts.passwords import hashed
-from app.accounts.sessions import begin
+from app.accounts.passwords import hash_password
+from app.accounts.sessions import create_session
 from app.clients import mailbox
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
@@ -22,7 +22,7 @@ _hash: list[str] = []
 def account(role: str = "customer", *, email: str | None = None, verified: bool = True, **details: Any) -> Account:
     """An account that is there already, with PASSWORD."""
     if not _hash:
-        _hash.append(hashed(PASSWORD))
+        _hash.append(hash_password(PASSWORD))
     details = {"name": "Frieda Amupolo", "roles": [role], "password_hash": _hash[0], **details}
     if role == "admin":
         details.setdefault("admin_tier", "super_admin")
@@ -48,7 +48,7 @@ def signed_in(client: Client, who: Account) -> Client:
     """A client with the token of a new session. No password is asked for: to verify one costs more than most tests."""
     with client.flask.application.app_context():
         with transaction() as session:
-            begun = begin(session, who)
+            begun = create_session(session, who)
         token: str = token_data(begun)["access_token"]
     RUN.add(token)
     return client.as_(token)

@@ -16,9 +16,9 @@ from app.clients.payrail import ChargeState, Outcome, Transfer, TransferOutcome,
 from app.core.db import db
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.ledger.settling.booking import Settled, settle
-from app.ledger.settling.reading import Credit
-from app.ledger.verifying import verified
+from app.ledger.integrity_check import list_differences
+from app.ledger.settlement.importer import SettlementResult, import_settlement
+from app.ledger.settlement.parser import Credit
 from tests.factories.accounts import signed_in
 from tests.factories.merchants import changed, merchant_account
 from tests.http import Client, data
@@ -34,10 +34,10 @@ BANK = {
 _references = count(1)
 
 
-def settled(who: Account, amount: int, **more: Any) -> Settled:
+def settled(who: Account, amount: int, **more: Any) -> SettlementResult:
     """Earnings of a merchant."""
     fields = {"occurred_at": None, "description": None, "reference": f"S{next(_references)}", **more}
-    return settle([Credit(2, merchant=who.id, amount_minor=amount, **fields)])
+    return import_settlement([Credit(2, merchant=who.id, amount_minor=amount, **fields)])
 
 
 def earner(client: Client, amount: int = 0, *, msisdn: str = WALLET, **details: Any) -> tuple[Client, Account]:
@@ -121,7 +121,7 @@ def later(span: timedelta = timedelta(days=1)) -> None:
 
 def lawful() -> None:
     """M1 to M7: everything that follows from the entries and from payouts."""
-    found = list(verified())
+    found = list(list_differences())
     assert found == [], found
     db.session.remove()
 

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.core.db import db
-from app.subscriptions.links import unsubscribe_links
+from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 from tests.http import Client, data
 
 PREFERENCES, DEVICES = "/api/notifications/preferences", "/api/notifications/devices"
@@ -24,7 +24,7 @@ def devices() -> list[tuple[str, str]]:
 
 def page_of(address: str, organiser_id: str | None) -> str:
     """The path of the page on which this address says no."""
-    return "/unsubscribe/" + unsubscribe_links(address, organiser_id).url.rpartition("/")[2]
+    return "/unsubscribe/" + build_unsubscribe_links(address, organiser_id).url.rpartition("/")[2]
 
 
 def ended() -> list[tuple[str, str | None]]:

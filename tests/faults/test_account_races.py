@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.accounts import addresses, registration
+from app.accounts import account_creation, queries
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, customer
 from tests.http import Client
@@ -41,8 +41,8 @@ def test_sixty_four_registrations_of_one_address_make_one_account(client: Client
 
 @pytest.mark.control
 def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registration, "insert_account", _insert_after_looking)
-    monkeypatch.setattr(addresses, "lock_address", lambda *_: None)
+    monkeypatch.setattr(account_creation, "insert_account", _insert_after_looking)
+    monkeypatch.setattr(queries, "lock_address", lambda *_: None)
     with without("uq_account_email"):
         at_once(3, lambda number: register(client, "frieda@example.com", number))
         assert accounts() > 1
@@ -51,14 +51,14 @@ def test_without_the_unique_address_there_would_be_several(client: Client, monke
 _LOOKED = Barrier(3)
 
 
-def _insert_after_looking(session: object, applicant: registration.Applicant, **_: object) -> object:
+def _insert_after_looking(session: object, applicant: account_creation.Applicant, **_: object) -> object:
     """What everybody writes first: look, and insert if nothing was found."""
     found = session.scalar(text("SELECT id FROM account WHERE email = :e"), {"e": applicant.email})  # type: ignore
     if found:
         return None
     with suppress(BrokenBarrierError):
         _LOOKED.wait(5)
-    made = registration.Account(email=applicant.email, **registration._details(applicant))
+    made = account_creation.Account(email=applicant.email, **account_creation._build_account_values(applicant))
     session.add(made)  # type: ignore[attr-defined]
     return made
 

@@ -64,7 +64,7 @@ def _tokens(people: int) -> Iterator[dict[str, str]]:
     for _ in range(people):
         who = account("admin")
         with transaction() as session:
-            begun = sessions.begin(session, who)
+            begun = sessions.create_session(session, who)
         address = f"203.0.113.{next(_addresses)}"
         yield {"Authorization": f"Bearer {token_data(begun)['access_token']}", "X-Forwarded-For": address}
 

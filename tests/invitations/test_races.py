@@ -125,7 +125,7 @@ def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.Monkey
         start.wait(timeout=20)
         return row[0], row[0].status, dict(row._mapping)
 
-    monkeypatch.setattr(answer, "claimed", lambda session, account_id: Merchant(status="active"))
+    monkeypatch.setattr(answer, "lock_merchant", lambda session, account_id: Merchant(status="active"))
     monkeypatch.setattr(answer, "_locked", unlocked)
     words = ("accepted", "declined")
     answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)

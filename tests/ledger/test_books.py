@@ -12,10 +12,10 @@ from sqlalchemy.exc import DBAPIError
 from app.core.db import db
 from app.core.transaction import transaction
 from app.ledger.errors import InsufficientFunds
-from app.ledger.models import BALANCE, CLEARING, HELD, HOLD, PAYOUT, PLATFORM, SETTLEMENT
-from app.ledger.posting import Balances, post
-from app.ledger.queries import period
-from app.ledger.verifying import verified
+from app.ledger.integrity_check import list_differences
+from app.ledger.models import HOLD, MERCHANT_BALANCE, MERCHANT_HELD, PAYOUT, PLATFORM, RAIL_CLEARING, SETTLEMENT
+from app.ledger.queries import load_ledger_period
+from app.ledger.transactions import Balances, post_transaction
 from tests.counting import statements
 from tests.factories.merchants import merchant_account
 from tests.factories.payouts import scalar, settled, write
@@ -32,7 +32,7 @@ def owner(app: Flask) -> str:
 
 def posted(kind: str, reference: str, owner: str, legs: dict[str, int]) -> Balances:
     with transaction() as session:
-        return post(session, kind, reference, owner, legs)
+        return post_transaction(session, kind, reference, owner, legs)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -50,20 +50,24 @@ def test_a_transaction_that_does_not_sum_to_zero_does_not_commit(owner: str) -> 
             " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction"
         )
     with pytest.raises(ValueError, match="zero"):
-        posted(HOLD, "x", owner, {BALANCE: -5, HELD: 4})
-    assert list(verified()) == []
+        posted(HOLD, "x", owner, {MERCHANT_BALANCE: -5, MERCHANT_HELD: 4})
+    assert list(list_differences()) == []
 
 
 def test_one_statement_moves_money(owner: str) -> None:
     with statements() as seen:
-        assert posted(HOLD, "h1", owner, {BALANCE: -400, HELD: 400}) == Balances(600, 400)
+        assert posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400}) == Balances(600, 400)
     assert len([item for item in seen if "ledger" in item]) == 1
-    assert posted(PAYOUT, "h1", owner, {HELD: -400, CLEARING: 400}) == Balances(600, 0)
-    assert list(verified()) == []
+    assert posted(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400}) == Balances(600, 0)
+    assert list(list_differences()) == []
 
 
 def test_what_is_not_there_is_not_spent(owner: str) -> None:
-    for legs in ({BALANCE: -1001, HELD: 1001}, {HELD: -1, BALANCE: 1}, {HELD: -1, CLEARING: 1}):
+    for legs in (
+        {MERCHANT_BALANCE: -1001, MERCHANT_HELD: 1001},
+        {MERCHANT_HELD: -1, MERCHANT_BALANCE: 1},
+        {MERCHANT_HELD: -1, RAIL_CLEARING: 1},
+    ):
         with pytest.raises(InsufficientFunds) as error:
             posted(HOLD, "h1", owner, legs)
         assert error.value.data == {"availableMinor": 1000}
@@ -71,9 +75,9 @@ def test_what_is_not_there_is_not_spent(owner: str) -> None:
 
 
 def test_a_reference_is_booked_once_in_each_kind(owner: str) -> None:
-    posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
+    posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
     with pytest.raises(psycopg.IntegrityError):
-        posted(HOLD, "h1", owner, {BALANCE: -1, HELD: 1})
+        posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
     assert scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
 
 
@@ -106,15 +110,15 @@ def test_verify_names_what_differs(app: Flask, owner: str, sql: str, law: str) -
 
 
 def test_a_period_adds_up_from_its_opening(app: Flask, owner: str) -> None:
-    posted(HOLD, "h1", owner, {BALANCE: -400, HELD: 400})
+    posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400})
     middle = datetime.now(UTC)
-    posted(PAYOUT, "h1", owner, {HELD: -400, CLEARING: 400})
-    posted(SETTLEMENT, "more", owner, {PLATFORM: -50, BALANCE: 50})
-    late = period(owner, middle, middle + timedelta(days=1))
+    posted(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400})
+    posted(SETTLEMENT, "more", owner, {PLATFORM: -50, MERCHANT_BALANCE: 50})
+    late = load_ledger_period(owner, middle, middle + timedelta(days=1))
     assert late.opening == Balances(600, 400) and late.closing == Balances(650, 0)
     moved: list[tuple[str, Any]] = [
         (movement.kind, (movement.amount_minor, movement.balance_minor)) for movement in late.movements
     ]
     assert moved == [(PAYOUT, (-400, 600)), (SETTLEMENT, (50, 650))]
-    early = period(owner, middle - timedelta(days=1), middle)
+    early = load_ledger_period(owner, middle - timedelta(days=1), middle)
     assert early.opening == Balances(0, 0) and early.closing == Balances(600, 400)

@@ -8,8 +8,8 @@ from click.testing import Result
 from flask import Flask
 
 from app.accounts.models import Account
-from app.ledger.settling.booking import settle
-from app.ledger.settling.reading import Credit
+from app.ledger.settlement.importer import import_settlement
+from app.ledger.settlement.parser import Credit
 from tests.factories.accounts import customer
 from tests.factories.merchants import merchant_account
 from tests.factories.payouts import lawful, scalar
@@ -104,7 +104,7 @@ def test_the_same_file_sixteen_times_at_once_is_booked_once(app: Flask, who: Acc
 
     def go(_: int) -> int:
         with app.app_context():
-            return settle(credits).booked
+            return import_settlement(credits).booked_count
 
     assert sorted(at_once(16, go)) == [0] * 15 + [50]
     assert balance(who) == 500
@@ -114,5 +114,5 @@ def test_the_same_file_sixteen_times_at_once_is_booked_once(app: Flask, who: Acc
 def test_many_rows_of_many_merchants_keep_their_running_balances(app: Flask) -> None:
     owners = [merchant_account().id for _ in range(5)]
     credits = [Credit(n + 2, f"R{n}", owners[n % 5], n + 1, None, None) for n in range(12_000)]
-    assert settle(credits).amount_minor == sum(range(1, 12_001))
+    assert import_settlement(credits).amount_minor == sum(range(1, 12_001))
     lawful()

@@ -13,9 +13,9 @@ from app.core.outbox import enqueue
 from app.core.outbox.pace import pace
 from app.core.outbox.reaping import reap
 from app.core.transaction import transaction
-from app.merchants import claiming, money
+from app.merchants import deletion_hooks, row_locks
 from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
-from app.subscriptions import claiming as claiming_devices
+from app.subscriptions import actions as claiming_devices
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
 from tests.factories.events import event, organiser
@@ -160,7 +160,7 @@ def during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, change: s
         locked.set()
         go_on.wait(0.4)
 
-    monkeypatch.setattr(money, "_checks", [wait])
+    monkeypatch.setattr(deletion_hooks, "_deletion_checks", [wait])
 
     def act(number: int) -> int:
         if number == 0:
@@ -195,7 +195,7 @@ def writes_during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, wh
         locked.set()
         go_on.wait(0.4)
 
-    monkeypatch.setattr(money, "_checks", [wait])
+    monkeypatch.setattr(deletion_hooks, "_deletion_checks", [wait])
     asks = {
         "crew": lambda: me.put(path, {"crew": [{"name": "Late"}]}),
         "device": lambda: me.post("/api/notifications/devices", {"token": "late", "platform": "ios"}),
@@ -235,7 +235,7 @@ def test_what_is_written_during_a_deletion_is_not_left_behind(
 def test_without_the_lock_of_the_account_a_device_is_left_behind(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claiming_devices, "CLAIM", text("SELECT CAST(:id AS text)"))
+    monkeypatch.setattr(claiming_devices, "LOCK_ACCOUNT_SQL", text("SELECT CAST(:id AS text)"))
     assert writes_during_a_deletion(client, monkeypatch, "device") == (200, 201)
     assert scalar(LATE) == 1
 
@@ -247,7 +247,7 @@ def test_without_the_guard_a_change_during_a_deletion_is_an_error(
     def unknown(error: IntegrityError) -> bool:
         return False
 
-    monkeypatch.setattr(claiming, "_profile_is_gone", unknown)
+    monkeypatch.setattr(row_locks, "_is_profile_deleted", unknown)
     app.testing = False
     try:
         assert during_a_deletion(client, monkeypatch, "pause", row=True) == (200, 500)

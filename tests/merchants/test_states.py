@@ -5,7 +5,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
-from app.merchants import vault
+from app.merchants import payout_encryption
 from app.merchants.states import ACTIVE, DELETED, PAUSED, STATUSES, STEPS, check_step
 from tests.factories.accounts import PASSWORD, mails_to, signed_in
 from tests.factories.merchants import merchant_account
@@ -58,7 +58,7 @@ def test_changes_at_once_are_all_kept(client: Client) -> None:
 
 
 def test_sealed_details_open_for_their_account_alone(app: Flask) -> None:
-    sealed = vault.sealed("a" * 24, {"msisdn": "+264811234567"})
-    assert vault.opened("a" * 24, sealed) == {"msisdn": "+264811234567"}
-    assert sealed != vault.sealed("a" * 24, {"msisdn": "+264811234567"})
-    assert vault.opened("b" * 24, sealed) == {}
+    sealed = payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_encryption.decrypt_payout_details("a" * 24, sealed) == {"msisdn": "+264811234567"}
+    assert sealed != payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_encryption.decrypt_payout_details("b" * 24, sealed) == {}

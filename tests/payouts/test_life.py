@@ -178,7 +178,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1))
     def pause(self, who: int) -> None:
-        merchants.pause(caller=self.callers[who])
+        merchants.pause_merchant(caller=self.callers[who])
         self.paused[who] = True
 
     @rule(who=st.integers(0, 1))

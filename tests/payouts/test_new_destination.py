@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.accounts.models import Account
-from app.accounts.passwords import hashed
+from app.accounts.passwords import hash_password
 from app.clients.payrail import TransferOutcome
 from app.payouts import actions, destinations
 from tests.factories.accounts import PASSWORD, sign_in
@@ -71,7 +71,7 @@ def test_the_password_confirms(client: Client, place: str) -> None:
 def test_a_password_with_letters_beyond_ascii_comes_in_the_header_as_utf_8(client: Client) -> None:
     me, who = earlier(client)
     password = "grüße aus Lüderitz"
-    write("UPDATE account SET password_hash = :it WHERE id = :id", it=hashed(password), id=who.id)
+    write("UPDATE account SET password_hash = :it WHERE id = :id", it=hash_password(password), id=who.id)
     header = password.encode().decode("latin-1")
     assert me.post(PATH, wish(), headers={"X-Confirm-Password": header}).status_code == 201
 

@@ -15,7 +15,7 @@ from app.core import replays
 from app.core.db import db
 from app.core.jobs import Postpone, Run
 from app.core.spreadsheet import Rejected
-from app.ledger import posting
+from app.ledger import transactions
 from app.payouts import transfers
 from app.payouts.jobs import process_payout
 from tests.factories.accounts import PASSWORD
@@ -67,7 +67,7 @@ def test_of_sixty_four_requests_against_money_for_ten_ten_are_taken(client: Clie
 
 @pytest.mark.control
 def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posting, "_POST", posting.POST.format(enough="true"))
+    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
     with without(*CHECKS):
         found, _ = spend_at_once(client)
         assert found["SUCCESS"] > 10
@@ -75,7 +75,7 @@ def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: 
 
 
 def test_the_database_alone_refuses_to_spend_more(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posting, "_POST", posting.POST.format(enough="true"))
+    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
     app.testing = False
     client = Client(app.test_client())
     try:
@@ -196,7 +196,7 @@ def test_a_merchant_who_goes_and_a_settlement_that_comes_leave_no_money_behind(a
                 return me.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"})
             with app.app_context():
                 try:
-                    return settled(who, 300).booked
+                    return settled(who, 300).booked_count
                 except Rejected:
                     return 0
 
@@ -211,7 +211,7 @@ def test_settlements_requests_and_ends_at_once_keep_every_law(app: Flask, client
     def act(number: int) -> Any:
         with app.app_context():
             if number % 4 == 0:
-                return settled(who, 300).booked
+                return settled(who, 300).booked_count
             if number % 4 == 1:
                 return me.post(PATH, wish(700)).status_code
             from_app = app.extensions["payrail"]

@@ -16,7 +16,7 @@ from app.clients import mailbox, storage
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import files as unnamed
+from app.retention import orphaned_files as unnamed
 from tests.applications.test_replaced_files import files
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY
@@ -110,7 +110,7 @@ def test_files_of_others_are_left_alone(app: Flask) -> None:
         path.write_bytes(b"theirs")
         path.chmod(0o644)
         older(path)
-    assert not {"backup/db.dump", "note"} & {unnamed_file.name for unnamed_file in unnamed.unnamed_files()}
+    assert not {"backup/db.dump", "note"} & {unnamed_file.name for unnamed_file in unnamed.list_orphaned_files()}
     sweep()
     assert (others.read_bytes(), mode(others), (folder / "note").exists()) == (b"theirs", 0o644, True)
     shutil.rmtree(others.parent)
@@ -123,7 +123,7 @@ def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch
         storage.put("private/applications/x/lost", b"canary", content_type="application/pdf")
         storage.put("media/a.png", b"canary", content_type="image/png")
         storage.put("backup/db.dump", b"theirs", content_type="application/octet-stream")
-        assert [unnamed_file.name for unnamed_file in unnamed.unnamed_files()] == ["private/applications/x/lost"]
+        assert [unnamed_file.name for unnamed_file in unnamed.list_orphaned_files()] == ["private/applications/x/lost"]
         sweep()
         assert storage.get("private/applications/x/lost") is None and storage.get("media/a.png") == b"canary"
         assert storage.get("backup/db.dump") == b"theirs"
@@ -131,7 +131,7 @@ def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch
 
 def test_an_upload_under_way_is_left_alone(app: Flask) -> None:
     storage.put("private/applications/x/new", b"canary", content_type="application/pdf")
-    assert list(unnamed.unnamed_files()) == []
+    assert list(unnamed.list_orphaned_files()) == []
     (listed,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
     assert (datetime.now(UTC) - listed.modified_at).total_seconds() < 60 and listed.size == 6
     storage.delete("private/applications/x/new")

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import guests
+from app.retention import guest_data
 from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import deliver
 from tests.factories.allocations import Block, another, claim
@@ -83,7 +83,7 @@ def test_guests_are_erased_and_figures_stay(app: Flask, client: Client) -> None:
     assert not [table for table in TABLES if CANARY in kept(table).lower()]
     assert figures(crowd) == before and kept("allocation_slot_event") == audit
     assert_books_agree()
-    assert all(target.count(400) == 0 for target in guests.TARGETS)
+    assert all(target.count_rows(400) == 0 for target in guest_data.ERASURE_TARGETS)
 
 
 def test_erasing_again_changes_nothing(app: Flask, client: Client) -> None:
@@ -113,15 +113,15 @@ def test_zero_keeps_guests(app: Flask, client: Client, monkeypatch: pytest.Monke
 def test_a_run_that_dies_is_continued(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = festival(client)
     passed(crowd.event["id"], 401)
-    whole, calls = guests.Target.erase_batch, iter(range(99))
+    whole, calls = guest_data.ErasureTarget.erase_batch, iter(range(99))
 
-    def dies(self: guests.Target, *arguments: Any) -> int:
+    def dies(self: guest_data.ErasureTarget, *arguments: Any, **options: Any) -> int:
         if next(calls) == 3:
             raise RuntimeError("killed")
-        return whole(self, *arguments)
+        return whole(self, *arguments, **options)
 
-    monkeypatch.setattr(guests.Target, "erase_batch", dies)
-    monkeypatch.setattr(guests, "BATCH", 1)
+    monkeypatch.setattr(guest_data.ErasureTarget, "erase_batch", dies)
+    monkeypatch.setattr(guest_data, "BATCH_SIZE", 1)
     erase()
     assert any(CANARY in kept(table).lower() for table in TABLES)
     with db.engine.begin() as connection:

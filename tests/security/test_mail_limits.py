@@ -36,8 +36,8 @@ def count(statement: str) -> int:
 
 def limited(monkeypatch: pytest.MonkeyPatch, *, sender: int = 5000, recipient: int = 20) -> None:
     """Other figures for the two rules, so that a test need not send thousands."""
-    monkeypatch.setattr(outgoing_mail, "PER_SENDER", Rule("mails-sender", sender, outgoing_mail.DAY))
-    monkeypatch.setattr(outgoing_mail, "PER_RECIPIENT", Rule("mails-recipient", recipient, outgoing_mail.DAY))
+    monkeypatch.setattr(outgoing_mail, "MAILS_PER_SENDER", Rule("mails-sender", sender, outgoing_mail.ONE_DAY))
+    monkeypatch.setattr(outgoing_mail, "MAILS_PER_RECIPIENT", Rule("mails-recipient", recipient, outgoing_mail.ONE_DAY))
 
 
 def invite(owner: Client, made: dict[str, Any], **body: Any) -> Any:
@@ -224,7 +224,7 @@ def test_names_that_may_hold_a_domain_are_no_links_in_a_mail(client: Client) -> 
 
 
 def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.DAY))
+    monkeypatch.setattr(keeping, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
     owner = organiser(client)
     path = f"/api/events/{event(owner)['id']}/notifications"
     body = {

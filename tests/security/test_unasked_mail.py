@@ -25,7 +25,9 @@ class Lease:
 
 @pytest.fixture(autouse=True)
 def _three_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outgoing_mail, "UNASKED_PER_RECIPIENT", Rule("mails-unasked", 3, outgoing_mail.DAY))
+    monkeypatch.setattr(
+        outgoing_mail, "UNREQUESTED_MAILS_PER_RECIPIENT", Rule("mails-unasked", 3, outgoing_mail.ONE_DAY)
+    )
 
 
 def send(sender: str, number: int, *, attempt: int = 1) -> None:
@@ -33,7 +35,7 @@ def send(sender: str, number: int, *, attempt: int = 1) -> None:
     message = Message(
         to=GUEST, subject="Your ticket", text="The code", html="<p>The code</p>", message_id=f"<{key}@test>"
     )
-    outgoing_mail.send_for(sender, message, run=Run(number, key, attempt, Lease()), counted=False)
+    outgoing_mail.send_for_account(sender, message, run=Run(number, key, attempt, Lease()), already_counted=False)
 
 
 def test_one_address_gets_so_many_a_day_from_one_sender() -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from app.subscriptions import actions, audience
-from app.subscriptions.links import Subject
+from app.subscriptions import actions, suppression
+from app.subscriptions.unsubscribe_links import UnsubscribeTarget
 from tests.factories.accounts import account, customer
 
 EMAIL = "frieda@guest.example"
@@ -21,17 +21,17 @@ def holds(condition: str, **values: Any) -> bool:
 
 def test_who_said_no_to_one_or_to_all(app: Flask) -> None:
     one, other = account("organiser").id, account("organiser").id
-    condition = audience.unsubscribed("CAST(:address AS text)", "CAST(:organiser AS text)")
+    condition = suppression.is_unsubscribed_sql("CAST(:address AS text)", "CAST(:organiser AS text)")
 
     def said_no(organiser: str, address: str = EMAIL) -> bool:
         return holds(condition, address=address, organiser=organiser)
 
     assert not said_no(one)
-    actions.unsubscribe(Subject(EMAIL, one))
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, one))
     assert said_no(one) and not said_no(other) and not said_no(one, "other@guest.example")
-    actions.unsubscribe(Subject(EMAIL, one), everything=True)
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, one), from_all=True)
     assert said_no(other)
-    actions.resubscribe(Subject(EMAIL, other))
+    actions.resubscribe(UnsubscribeTarget(EMAIL, other))
     assert said_no(one) and not said_no(other)
 
 
@@ -45,7 +45,7 @@ def test_who_switched_a_channel_off(app: Flask) -> None:
             ),
             {"id": who.id},
         )
-    condition = audience.unwanted_at("CAST(:address AS text)", "CAST(:channel AS text)")
+    condition = suppression.has_disabled_channel_sql("CAST(:address AS text)", "CAST(:channel AS text)")
     told = [holds(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
     assert told == [False, True, False] and not holds(condition, address="other@guest.example", channel="sms")
 
@@ -60,17 +60,17 @@ def test_which_addresses_refused_and_who_has_devices(app: Flask) -> None:
             text("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :id, 't', 'ios')"),
             {"id": who.id},
         )
-    condition = audience.suppressed("CAST(:channel AS text)", "CAST(:address AS text)")
+    condition = suppression.is_suppressed_sql("CAST(:channel AS text)", "CAST(:address AS text)")
     assert holds(condition, channel="email", address=EMAIL) and not holds(condition, channel="sms", address=EMAIL)
-    assert holds(audience.has_device("CAST(:id AS text)"), id=who.id)
-    assert not holds(audience.has_device("CAST(:id AS text)"), id=None)
+    assert holds(suppression.has_device_sql("CAST(:id AS text)"), id=who.id)
+    assert not holds(suppression.has_device_sql("CAST(:id AS text)"), id=None)
 
 
 @pytest.mark.parametrize(
     "condition",
     [
-        audience.unsubscribed("person.address", ":organiser"),
-        audience.suppressed("'email'", "person.address"),
+        suppression.is_unsubscribed_sql("person.address", ":organiser"),
+        suppression.is_suppressed_sql("'email'", "person.address"),
     ],
 )
 def test_a_whole_audience_is_answered_by_hashing(app: Flask, condition: str) -> None:

@@ -12,14 +12,14 @@ from flask import Flask
 from app.clients import smtp
 from app.clients.mail import send
 from app.clients.message import Message
-from app.subscriptions.letters import Sender, campaign_letter
-from app.subscriptions.links import unsubscribe_links
+from app.subscriptions.emails import CampaignSender, render_campaign_email
+from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 from tests.smtp_sink import Sink, running
 
 ORGANISER = "6565a1f0c3d2e1b0a9f8e7d6"
 TO = "ndapewa@kitchen.example"
 BODY = "The gates open at 16:00.\nBring a jacket.\n\n\n  The first band plays at 18:00."
-SENDER = Sender(name="Windhoek Lights", reply_to="office@lights.example", event="Night market at the dam")
+SENDER = CampaignSender(name="Windhoek Lights", reply_to="office@lights.example", event="Night market at the dam")
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def sink(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
 
 
 def written(**fields: Any) -> Message:
-    links = unsubscribe_links(TO, ORGANISER)
+    links = build_unsubscribe_links(TO, ORGANISER)
     given = {
         "to": TO,
         "key": "campaign:1",
@@ -51,7 +51,7 @@ def written(**fields: Any) -> Message:
         "body": BODY,
         **fields,
     }
-    return campaign_letter(**given)
+    return render_campaign_email(**given)
 
 
 class Tags(HTMLParser):
@@ -67,7 +67,7 @@ class Tags(HTMLParser):
 
 def test_it_says_all_twice_and_the_text_stands_alone() -> None:
     mail = written(href="https://events.example/r/1.0.abc", leads_to="https://lights.example/x?y=1")
-    link = unsubscribe_links(TO, ORGANISER).url
+    link = build_unsubscribe_links(TO, ORGANISER).url
     assert mail.subject == "Doors open earlier"
     for words in ("The gates open at 16:00.", "Bring a jacket.", "The first band plays at 18:00.", "lights.example"):
         assert words in mail.text and words in mail.html
@@ -101,7 +101,7 @@ def test_the_same_key_is_the_same_message() -> None:
 def test_it_arrives_with_the_headers_that_stop_it(sink: Sink) -> None:
     send(written(), fence=lambda: None)
     (got,) = sink.received
-    link = unsubscribe_links(TO, ORGANISER).url
+    link = build_unsubscribe_links(TO, ORGANISER).url
     assert got.message["List-Unsubscribe"] == f"<{link}>"
     assert got.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert got.message["From"] == "Windhoek Lights via Event Commerce <no-reply@events.example>"

@@ -9,9 +9,14 @@ from werkzeug.datastructures import Headers
 
 from app.core.ids import new_id
 from app.core.sealing import opened, sealed
-from app.subscriptions import clicks
-from app.subscriptions.clicks import Click, by_a_person, click_url
-from app.subscriptions.links import Subject, subject_of, token_of, unsubscribe_links
+from app.subscriptions import click_tracking
+from app.subscriptions.click_tracking import TrackedLink, build_click_url, is_human_click
+from app.subscriptions.unsubscribe_links import (
+    UnsubscribeTarget,
+    build_unsubscribe_links,
+    decode_unsubscribe_token,
+    encode_unsubscribe_token,
+)
 
 ADDRESS = "ndapewa@kitchen.example"
 PHONE = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36"
@@ -26,13 +31,13 @@ def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("address", [ADDRESS, "a@b.na", "ünïcode@straße.example", "x" * 242 + "@abc.example"])
 @pytest.mark.parametrize("organiser", [None, "6565a1f0c3d2e1b0a9f8e7d6", "000000000000000000000001"])
 def test_a_link_names_person_and_organiser_again(address: str, organiser: str | None) -> None:
-    token = token_of(Subject(address, organiser))
-    assert subject_of(token) == Subject(address, organiser)
-    assert token == token_of(Subject(address, organiser)), "the same link each time"
+    token = encode_unsubscribe_token(UnsubscribeTarget(address, organiser))
+    assert decode_unsubscribe_token(token) == UnsubscribeTarget(address, organiser)
+    assert token == encode_unsubscribe_token(UnsubscribeTarget(address, organiser)), "the same link each time"
 
 
 def test_a_link_shows_nobody_whose_it_is() -> None:
-    token = token_of(Subject(ADDRESS, new_id()))
+    token = encode_unsubscribe_token(UnsubscribeTarget(ADDRESS, new_id()))
     raw = urlsafe_b64decode(token + "=" * (-len(token) % 4))
     for part in (ADDRESS, "ndapewa", "kitchen"):
         assert part.encode() not in raw and part not in token
@@ -40,7 +45,7 @@ def test_a_link_shows_nobody_whose_it_is() -> None:
 
 
 def test_mail_programs_are_told_the_same_link() -> None:
-    links = unsubscribe_links(ADDRESS, new_id())
+    links = build_unsubscribe_links(ADDRESS, new_id())
     assert links.url.startswith("https://events.example/unsubscribe/")
     assert links.headers == {
         "List-Unsubscribe": f"<{links.url}>",
@@ -49,10 +54,10 @@ def test_mail_programs_are_told_the_same_link() -> None:
 
 
 def test_a_link_that_was_touched_is_none_of_ours() -> None:
-    token = token_of(Subject(ADDRESS, new_id()))
+    token = encode_unsubscribe_token(UnsubscribeTarget(ADDRESS, new_id()))
     changed = [token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :] for at in range(len(token))]
     for wrong in [*changed, "", "a", token + "A", token[:-1], token + "=", token + "\n", "é" * 40, " " + token]:
-        assert subject_of(wrong) is None, wrong
+        assert decode_unsubscribe_token(wrong) is None, wrong
 
 
 def test_what_is_sealed_for_one_purpose_opens_for_no_other() -> None:
@@ -61,40 +66,47 @@ def test_what_is_sealed_for_one_purpose_opens_for_no_other() -> None:
 
 
 def test_a_new_secret_ends_all_links(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, link = token_of(Subject(ADDRESS, None)), clicks.sign(Click("7", 0))
+    token, link = (
+        encode_unsubscribe_token(UnsubscribeTarget(ADDRESS, None)),
+        click_tracking.encode_click_token(TrackedLink("7", 0)),
+    )
     monkeypatch.setitem(app.config, "SECRET_KEY", "another-key-of-more-than-32-characters")
-    assert subject_of(token) is None and clicks.read(link) is None
+    assert decode_unsubscribe_token(token) is None and click_tracking.decode_click_token(link) is None
 
 
 @pytest.mark.parametrize("recipient", ["6565a1f0c3d2e1b0a9f8e7d6", 1, 9_223_372_036_854_775_807])
 @pytest.mark.parametrize("number", [0, 1, 99])
 def test_a_counted_link_names_its_recipient_and_never_where_it_leads(recipient: str | int, number: int) -> None:
-    url = click_url(recipient, number)
+    url = build_click_url(recipient, number)
     base, _, token = url.rpartition("/")
     assert base == "https://events.example/r" and len(token) <= 44
-    assert clicks.read(token) == Click(str(recipient), number)
+    assert click_tracking.decode_click_token(token) == TrackedLink(str(recipient), number)
 
 
 @pytest.mark.parametrize("recipient", ["", "A", "1.2", "x" * 33, "../etc", "ä", "1\n"])
 def test_only_plain_ids_can_be_named(recipient: str) -> None:
     with pytest.raises(ValueError, match="no token"):
-        click_url(recipient)
+        build_click_url(recipient)
 
 
 def test_a_number_has_an_end() -> None:
     for number in (-1, 100):
         with pytest.raises(ValueError, match="no token"):
-            click_url(1, number)
+            build_click_url(1, number)
 
 
 def test_nobody_can_make_or_change_a_counted_link() -> None:
-    token = clicks.sign(Click("12345", 1))
+    token = click_tracking.encode_click_token(TrackedLink("12345", 1))
     changed = [token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :] for at in range(len(token))]
     moved = [token.replace("12345.1", other) for other in ("12346.1", "12345.2", "12345.01", "012345.1", "1234.51")]
     for wrong in [*changed, *moved, "", ".", "..", token + "A", token + "\n", "12345.1.", "１2345.1." + "A" * 16]:
-        assert clicks.read(wrong) is None, wrong
+        assert click_tracking.decode_click_token(wrong) is None, wrong
     mark = token.rpartition(".")[2]
-    assert clicks.read(f"12345.1.{clicks.derived_text('unsubscribe', '12345', 1)[:16]}") is None and mark
+    assert (
+        click_tracking.decode_click_token(f"12345.1.{click_tracking.derived_text('unsubscribe', '12345', 1)[:16]}")
+        is None
+        and mark
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,4 +133,4 @@ def test_nobody_can_make_or_change_a_counted_link() -> None:
     ],
 )
 def test_programs_that_look_where_a_link_leads_do_not_count(method: str, headers: dict[str, str], counts: bool) -> None:
-    assert by_a_person(method, Headers(headers)) is counts
+    assert is_human_click(method, Headers(headers)) is counts

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import text
 
-from app.accounts import keys
+from app.accounts import signing_keys
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, customer, sign_in
 from tests.factories.events import organiser, published
@@ -97,7 +97,7 @@ def test_a_token_that_one_has_rotated_ends_at_the_other(client: Client, two: Pai
 def test_a_key_that_signs_from_now_on_is_known_at_both(client: Client, two: Pair) -> None:
     who = customer().email
     before = two.nodes[0].ask("POST", "/api/auth/login", {"email": who, "password": PASSWORD}).json["data"]
-    keys.rotate()
+    signing_keys.rotate_signing_key()
     after = sign_in(client, who)
     for node in two.nodes:
         for token in (before["accessToken"], after["accessToken"]):

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.accounts.quotas import PLACES, count_unverified
+from app.accounts.quotas import SLOTS_QUOTA, count_unverified_use
 from app.allocations import queries, slot_changes
 from app.allocations.actions.claim_codes import check_free_slots
 from app.allocations.actions.releases import after_block_reduced
@@ -63,7 +63,7 @@ def create_block(
     """
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
-        count_unverified(session, caller, PLACES, quantity)
+        count_unverified_use(session, caller, SLOTS_QUOTA, quantity)
         quote = build_quote(
             event,
             ticket_type_id=ticket_type_id,

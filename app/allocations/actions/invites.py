@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.accounts.outgoing_mail import count_mails, sender_of
+from app.accounts.outgoing_mail import build_sender, count_mails
 from app.allocations import link_tokens, slot_changes, states
 from app.allocations.actions.claim_codes import check_free_slots
 from app.allocations.models import AllocationSlot
@@ -69,7 +69,7 @@ def invite_recipients(
             if dry_run or not accepted
             else _invite_slots(session, block_id, accepted, slot_changes.build_organiser_actor(caller))
         )
-        count_mails(session, sender_of(block), [recipient["email"] for recipient in invited])
+        count_mails(session, build_sender(block), [recipient["email"] for recipient in invited])
     return {
         "invited": invited if not dry_run else [_serialize_recipient(recipient) for recipient in accepted],
         "duplicates": duplicates,
@@ -152,7 +152,7 @@ def remind_recipients(
             **slot_changes.actor_params(slot_changes.build_organiser_actor(caller), "remind"),
         }
         rows = session.execute(REMIND_SLOTS, params).all()
-        count_mails(session, sender_of(block), [row.email for row in rows])
+        count_mails(session, build_sender(block), [row.email for row in rows])
         enqueue_many(
             "allocations.remind",
             [(None, {"slot_id": row.id, "generation": row.generation}) for row in rows],

@@ -8,7 +8,7 @@ from sqlalchemy import func, update
 from app.accounts import sessions
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
-from app.accounts.sessions import SignedIn
+from app.accounts.sessions import LoginResult
 from app.applications import links
 from app.applications.activation import NOT_HIS, account_of, news_of, opened_with_account, owner_of
 from app.applications.errors import LinkExpired, NothingDue
@@ -27,7 +27,7 @@ from app.invitations.participation import joining
 class Activated:
     """A signed-in merchant, where he wants to go, and for which event he applied."""
 
-    signed_in: SignedIn
+    signed_in: LoginResult
     path: str
     event: str | None
 
@@ -51,7 +51,7 @@ def activate(*, token: str, name: str, password: str, message: str, path: str, e
         if application.organiser_id is not None:
             works.append(errand("applications.mail_organiser", application_id=application.id))
         enqueue_all(works)
-        return Activated(sessions.begin(session, account), path, found.around.event)
+        return Activated(sessions.create_session(session, account), path, found.around.event)
 
 
 def claimed(session: ReadOrWriteSession, found: Opened, account: Account, message: str) -> bool:

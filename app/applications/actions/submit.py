@@ -16,8 +16,8 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.times import payment_time
 from app.invitations.actions.links import use_link
-from app.merchants.claiming import hold_merchant
 from app.merchants.models import MerchantProfile
+from app.merchants.row_locks import lock_against_deletion
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -41,7 +41,7 @@ def submit(
     about = {**given, **_contact(merchant, given)} if merchant else given
     with transaction() as session:
         if merchant is not None:
-            hold_merchant(session, merchant.id)
+            lock_against_deletion(session, merchant.id)
         if terms is not None:
             use_link(session, terms.link_id)
         made = Application(reference=_reference(), event_id=event_id, invite_slug=invite_slug, **about)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.accounts import actions, errors, queries
-from app.accounts.sessions import SignedIn
+from app.accounts.sessions import LoginResult
 from app.blueprints.accounts import schemas
 from app.core.errors import NotFound, Throttled
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
@@ -15,7 +15,7 @@ from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
-LINKING = PUBLIC_OR_SIGNED_IN.with_verified_address()
+IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_address()
 IDENTITY_ERRORS = [
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
@@ -38,7 +38,7 @@ def login(**body: Any) -> Any:
     A device that has signed in before is not held up by the failures of others on its network: a browser is known by
     its cookie, an app by the last `refreshToken` that it had, even an expired one.
     """
-    return _begun(actions.log_in(network=client_network(), device_marks=device_marks(), **body))
+    return _build_login_response(actions.log_in(network=client_network(), device_marks=device_marks(), **body))
 
 
 @blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
@@ -62,13 +62,13 @@ def refresh(**body: Any) -> Any:
 
     The token sent before is answered with the same successor for ten seconds; anything older ends the session.
     """
-    return token_data(actions.refresh(**body))
+    return token_data(actions.refresh_session(**body))
 
 
 @blp.get("/me", access=SIGNED_IN, returns=schemas.Me, versioned=True)
 def me() -> Any:
     """Read the signed-in account."""
-    return queries.profile(current_caller())
+    return queries.load_account_profile(current_caller())
 
 
 @blp.get("/identities", access=SIGNED_IN, returns=schemas.IdentitiesData)
@@ -88,7 +88,7 @@ def unlink_identity(provider: str) -> Any:
 
 @blp.post(
     "/apple",
-    access=LINKING,
+    access=IDENTITY_ACCESS,
     body=schemas.AppleBody,
     returns=schemas.SignedInData,
     limit=TRYING_CODES,
@@ -99,12 +99,14 @@ def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
-    return _begun(actions.sign_in_externally("apple", caller=optional_caller(), token=identity_token, **body))
+    return _build_login_response(
+        actions.sign_in_with_provider("apple", caller=optional_caller(), token=identity_token, **body)
+    )
 
 
 @blp.post(
     "/google",
-    access=LINKING,
+    access=IDENTITY_ACCESS,
     body=schemas.GoogleBody,
     returns=schemas.SignedInData,
     limit=TRYING_CODES,
@@ -115,7 +117,9 @@ def google(id_token: str, **body: Any) -> Any:
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
-    return _begun(actions.sign_in_externally("google", caller=optional_caller(), token=id_token, **body))
+    return _build_login_response(
+        actions.sign_in_with_provider("google", caller=optional_caller(), token=id_token, **body)
+    )
 
 
 @blp.post(
@@ -227,7 +231,7 @@ def complete_reset(**body: Any) -> Any:
     return actions.complete_reset(**body)
 
 
-def _begun(signed_in: SignedIn) -> dict[str, Any]:
+def _build_login_response(login_result: LoginResult) -> dict[str, Any]:
     """What a new session answers; a browser keeps the mark of a known device."""
-    remember_device(signed_in)
-    return token_data(signed_in)
+    remember_device(login_result)
+    return token_data(login_result)

@@ -8,13 +8,13 @@ from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Se
 from app.web.names import Name
 from app.web.schema import Schema
 
-CODE = {"example": "123456", "description": "six digits, from the mail"}
-PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
+CODE_METADATA = {"example": "123456", "description": "six digits, from the mail"}
+PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 
 
 class LoginBody(Schema):
     email = Email(required=True)
-    password = Secret(required=True, metadata=PASSWORD)
+    password = Secret(required=True, metadata=PASSWORD_METADATA)
     refresh_token = Secret(max=512, metadata={"rare": True, "description": "an earlier one: makes the device known"})
 
 
@@ -39,23 +39,23 @@ class EmailBody(Schema):
 
 
 class CodeBody(EmailBody):
-    code = SixDigits(required=True, metadata=CODE)
+    code = SixDigits(required=True, metadata=CODE_METADATA)
 
 
 class CompleteResetBody(EmailBody):
     reset_token = Secret(required=True, min=32, max=256, metadata={"example": "u3H…43 characters of the token…kQ4"})
-    password = NewPassword(required=True, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD_METADATA)
 
 
 class CustomerBody(EmailBody):
-    password = NewPassword(required=True, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD_METADATA)
     first_name = Name(required=True, min=1, max=80, metadata={"example": "Frieda"})
     last_name = Name(required=True, min=1, max=80, metadata={"example": "Amupolo"})
     phone = Phone(min=4, max=32)
 
 
 class NamedBody(EmailBody):
-    password = NewPassword(required=True, metadata=PASSWORD)
+    password = NewPassword(required=True, metadata=PASSWORD_METADATA)
     name = Name(required=True, min=2, max=120, metadata={"example": "Frieda Amupolo"})
 
 

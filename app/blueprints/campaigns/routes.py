@@ -6,7 +6,7 @@ from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import answers, schemas
 from app.campaigns import actions, counting, errors, keeping, people, queries
 from app.core.errors import Throttled
-from app.media.actions import MAX_UPLOAD
+from app.media.actions import MAX_UPLOAD_BYTES
 from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
 from app.web.auth import current_caller
@@ -154,7 +154,7 @@ def list_templates(id: str) -> Any:
     files=PictureFile,
     returns=Picture,
     status=201,
-    max_bytes=MAX_UPLOAD,
+    max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
 def upload_image(id: str, file: Any) -> Any:

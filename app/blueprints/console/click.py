@@ -4,7 +4,7 @@ from flask import Response, redirect, request
 
 from app.blueprints.console.page import Pages
 from app.campaigns import actions
-from app.subscriptions.clicks import by_a_person
+from app.subscriptions.click_tracking import is_human_click
 from app.web.limits import missing_counts
 
 blueprint = Pages("click", __name__)
@@ -14,7 +14,7 @@ blueprint = Pages("click", __name__)
 @missing_counts
 def follow(token: str) -> Response:
     """Leads on; machines that only look where a link leads are led on as well, and not counted."""
-    response = redirect(actions.click(token, counts=by_a_person(request.method, dict(request.headers))), 302)
+    response = redirect(actions.click(token, counts=is_human_click(request.method, dict(request.headers))), 302)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     return Response(response=response.get_data(), status=302, headers=response.headers)

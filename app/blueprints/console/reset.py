@@ -129,7 +129,7 @@ def choose() -> ResponseReturnValue:
 def link(token: str) -> Response:
     """Asks for the new password; opening the link uses nothing up."""
     try:
-        email = queries.email_of_reset_link(token)
+        email = queries.get_reset_link_email(token)
     except ResetTokenInvalid:
         return _dead_link()
     return form_page(LINK_PAGE, PASSWORD_ONLY.blank(), token=token, address=email)
@@ -140,7 +140,7 @@ def choose_by_link(token: str) -> ResponseReturnValue:
     """Sets the password, once. No count of wrong codes stands in the way."""
     form = PASSWORD_ONLY.typed()
     try:
-        email = queries.email_of_reset_link(token)
+        email = queries.get_reset_link_email(token)
         actions.complete_reset(email=email, reset_token=token, **form.checked())
     except ResetTokenInvalid:
         return _dead_link()

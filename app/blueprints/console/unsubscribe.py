@@ -14,7 +14,7 @@ from app.blueprints.console.page import Pages, page
 from app.core.addresses import masked
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
-from app.subscriptions.links import ONE_CLICK, Subject, subject_of
+from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
 from app.web.limits import Limit, count_miss, spend
 
 READING, ROUTE = Limit(120), "/unsubscribe/<token>"
@@ -23,7 +23,7 @@ View = Callable[..., ResponseReturnValue]
 
 def one_click() -> bool:
     """Whether a mail program asks: it has neither our page nor a cookie, and the token alone says who asks for what."""
-    name, _, value = ONE_CLICK.partition("=")
+    name, _, value = ONE_CLICK_BODY.partition("=")
     return request.method == "POST" and request.form.get(name) == value
 
 
@@ -36,7 +36,7 @@ def about_somebody(view: View) -> View:
     @wraps(view)
     def shown(token: str) -> ResponseReturnValue:
         try:
-            subject = subject_of(token)
+            subject = decode_unsubscribe_token(token)
             if subject is None:
                 raise NotFound()
             return view(token=token, subject=subject)
@@ -49,7 +49,7 @@ def about_somebody(view: View) -> View:
 
 @blueprint.get("/<token>")
 @about_somebody
-def start(token: str, subject: Subject) -> ResponseReturnValue:
+def start(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
     """What the link would end, and how it stands. Raises NotFound."""
     spend(READING, ROUTE)
     return page("console/unsubscribe.html", token=token, **_shown(subject))
@@ -57,7 +57,7 @@ def start(token: str, subject: Subject) -> ResponseReturnValue:
 
 @blueprint.post("/<token>")
 @about_somebody
-def choose(token: str, subject: Subject) -> ResponseReturnValue:
+def choose(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
     """Ends messages, or lets them begin again; a mail program is answered in one line, and given no cookie."""
     _do(subject, "this" if one_click() else request.form.get("choice", ""))
     if one_click():
@@ -65,15 +65,15 @@ def choose(token: str, subject: Subject) -> ResponseReturnValue:
     return redirect(url_for("unsubscribe.start", token=token), 303)
 
 
-def _do(subject: Subject, choice: str) -> None:
+def _do(subject: UnsubscribeTarget, choice: str) -> None:
     if choice in ("this", "everything"):
-        actions.unsubscribe(subject, everything=choice == "everything")
+        actions.unsubscribe(subject, from_all=choice == "everything")
     elif choice == "again":
         actions.resubscribe(subject)
 
 
-def _shown(subject: Subject) -> dict[str, Any]:
-    found = queries.standing(subject)
+def _shown(subject: UnsubscribeTarget) -> dict[str, Any]:
+    found = queries.find_unsubscribe_status(subject)
     if found is None:
         raise NotFound()
     return {**found, "address": masked(subject.address)}

@@ -26,4 +26,4 @@ def record_logs(**body: Any) -> Any:
     Secrets are masked and control characters escaped; reports are kept for thirty days,
     the newest 50,000 of them. A network may send 5 MiB within a day.
     """
-    return actions.record(network=client_network(), **body)
+    return actions.record_events(network=client_network(), **body)

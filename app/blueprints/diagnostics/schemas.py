@@ -5,7 +5,7 @@ from marshmallow import fields
 from app.web.fields import Coded, Items, Text
 from app.web.schema import Schema
 
-EXAMPLE = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "screen": "map"}
+EXAMPLE_EVENT = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "screen": "map"}
 
 
 class Report(Coded, fields.Dict):
@@ -15,7 +15,7 @@ class Report(Coded, fields.Dict):
 class LogsBody(Schema):
     client = Text(max=40, metadata={"example": "gate-app 2.4.1"})
     events = Items(
-        Report(keys=fields.String(), metadata={"example": EXAMPLE}),
+        Report(keys=fields.String(), metadata={"example": EXAMPLE_EVENT}),
         required=True,
         min=1,
         max=100,

@@ -5,7 +5,7 @@ from typing import Any
 from app.accounts.errors import EmailNotVerified
 from app.blueprints.events import answers, asked, schemas
 from app.events import actions, errors, queries, stats
-from app.media.actions import MAX_UPLOAD, store_picture
+from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC_OR_SIGNED_IN
 from app.web.auth import current_caller, optional_caller
@@ -61,7 +61,7 @@ def list_events(mine: bool, **filters: Any) -> Any:
     files=PictureFile,
     returns=Picture,
     status=201,
-    max_bytes=MAX_UPLOAD,
+    max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
 def upload_cover(file: Any) -> Any:

@@ -9,7 +9,7 @@ from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("media", __name__, url_prefix="/media", description="Uploaded pictures")
-HEADERS = {
+PICTURE_HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -23,12 +23,14 @@ def picture(name: str) -> Any:
 
     Its name follows from what is in it, so it may be kept for ever.
     """
-    kind = queries.kind_of(name)
-    known = request.if_none_match.contains(name)
-    return _served(Response(status=304) if known else Response(queries.picture(name), content_type=kind), name)
+    content_type = queries.get_content_type(name)
+    is_cached = request.if_none_match.contains(name)
+    return _add_headers(
+        Response(status=304) if is_cached else Response(queries.get_picture(name), content_type=content_type), name
+    )
 
 
-def _served(response: Response, name: str) -> Response:
+def _add_headers(response: Response, name: str) -> Response:
     response.set_etag(name)
-    response.headers.update(HEADERS)
+    response.headers.update(PICTURE_HEADERS)
     return response

@@ -21,7 +21,7 @@ def read_merchant() -> Any:
 
     Account and mobile numbers are masked.
     """
-    return queries.me(current_caller())
+    return queries.load_merchant_account(current_caller())
 
 
 @blp.patch(
@@ -38,8 +38,8 @@ def change_merchant(**body: Any) -> Any:
     Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
     New `payoutDetails` need a verified address.
     """
-    changed = actions.change_profile(caller=current_caller(), **body)
-    return changed, {"ETag": f'"{changed["version"]}"'}
+    merchant = actions.update_profile(caller=current_caller(), **body)
+    return merchant, {"ETag": f'"{merchant["version"]}"'}
 
 
 @blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
@@ -54,7 +54,7 @@ def pause_merchant() -> Any:
 
     It needs nothing but the token, and what is earned still accrues.
     """
-    return actions.pause(caller=current_caller())
+    return actions.pause_merchant(caller=current_caller())
 
 
 @blp.post(
@@ -66,7 +66,7 @@ def pause_merchant() -> Any:
 )
 def resume_merchant(current_password: str, **body: Any) -> Any:
     """End the pause; stalls stay closed until they are opened."""
-    return actions.resume(caller=current_caller(), current_password=current_password)
+    return actions.resume_merchant(caller=current_caller(), current_password=current_password)
 
 
 @blp.post(

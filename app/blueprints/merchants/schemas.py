@@ -13,9 +13,9 @@ from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, T
 from app.web.names import Name
 from app.web.schema import Schema
 
-PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
-_NUMBER = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
-_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
+PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
+_NUMBER_PATTERN = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
+_LANGUAGE_PATTERN = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
 
 
 class Digits(Text):
@@ -25,7 +25,7 @@ class Digits(Text):
         text = super()._deserialize(value, attr, data, **kwargs)
         if is_masked(text):
             return text
-        if not _NUMBER.fullmatch(text):
+        if not _NUMBER_PATTERN.fullmatch(text):
             raise problem("invalid_number", "Must be digits, with blanks or hyphens between them if you like.")
         return re.sub("[ -]", "", text)
 
@@ -42,7 +42,7 @@ class Language(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
-        if not _LANGUAGE.fullmatch(text):
+        if not _LANGUAGE_PATTERN.fullmatch(text):
             raise problem("unknown_value", "Must be a language tag, like en or af-NA.")
         return text
 
@@ -61,16 +61,16 @@ class Confirmation(fields.Field[Any]):
     """The word that says one means it, in any case, or true."""
 
     def __init__(self, word: str) -> None:
-        shown = {"example": word, "description": f"`{word}` in any case, or `true`"}
-        super().__init__(required=True, metadata=shown, error_messages={"required": "This field is required."})
+        metadata = {"example": word, "description": f"`{word}` in any case, or `true`"}
+        super().__init__(required=True, metadata=metadata, error_messages={"required": "This field is required."})
         self.word = word
 
     def make_error(self, key: str, **kwargs: Any) -> Any:
         return problem("required", "This field is required.")
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
-        meant = value is True or (isinstance(value, str) and value.strip().upper() == self.word)
-        if not meant:
+        is_confirmed = value is True or (isinstance(value, str) and value.strip().upper() == self.word)
+        if not is_confirmed:
             raise problem("not_confirmed", f"Must be {self.word}, or true.")
         return True
 
@@ -113,17 +113,17 @@ class MerchantChanges(Schema):
 
 
 class ChangePasswordBody(Schema):
-    current_password = Secret(required=True, max=128, metadata=PASSWORD)
-    new_password = NewPassword(required=True, metadata=PASSWORD)
+    current_password = Secret(required=True, max=128, metadata=PASSWORD_METADATA)
+    new_password = NewPassword(required=True, metadata=PASSWORD_METADATA)
 
 
 class ResumeBody(Schema):
-    current_password = Secret(required=True, metadata=PASSWORD)
+    current_password = Secret(required=True, metadata=PASSWORD_METADATA)
     confirmation = Confirmation("RESUME")
 
 
 class DeleteBody(Schema):
-    current_password = Secret(required=True, metadata=PASSWORD)
+    current_password = Secret(required=True, metadata=PASSWORD_METADATA)
     confirmation = Confirmation("DELETE")
 
 

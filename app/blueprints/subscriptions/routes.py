@@ -12,26 +12,30 @@ from app.web.auth import current_caller
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("subscriptions", __name__, url_prefix="/api/notifications", description="How one is written to")
-OWNER = SIGNED_IN.with_verified_address()
+OWNER_ACCESS = SIGNED_IN.with_verified_address()
 
 
-@blp.get("/preferences", access=OWNER, returns=schemas.PreferencesData, versioned=True)
+@blp.get("/preferences", access=OWNER_ACCESS, returns=schemas.PreferencesData, versioned=True)
 def read_preferences() -> Any:
     """Read on which channels organisers may write, and which of them may not."""
-    return queries.preferences(current_caller())
+    return queries.load_preferences(current_caller())
 
 
-@blp.patch("/preferences", access=OWNER, body=schemas.PreferencesBody, returns=schemas.PreferencesData, versioned=True)
+@blp.patch(
+    "/preferences", access=OWNER_ACCESS, body=schemas.PreferencesBody, returns=schemas.PreferencesData, versioned=True
+)
 def change_preferences(**body: Any) -> Any:
     """Switch channels on and off, and let organisers write again.
 
     What is not named stays. Tickets, receipts and messages about the account itself come in any case.
     """
-    changed = actions.change_preferences(caller=current_caller(), **body)
-    return changed, {"ETag": f'"{changed["version"]}"'}
+    preferences = actions.update_preferences(caller=current_caller(), **body)
+    return preferences, {"ETag": f'"{preferences["version"]}"'}
 
 
-@blp.post("/devices", access=OWNER, body=schemas.DeviceBody, returns=schemas.DeviceData, status=201, idempotent=True)
+@blp.post(
+    "/devices", access=OWNER_ACCESS, body=schemas.DeviceBody, returns=schemas.DeviceData, status=201, idempotent=True
+)
 def register_device(**body: Any) -> Any:
     """Register a device for push messages.
 
@@ -41,7 +45,7 @@ def register_device(**body: Any) -> Any:
     return actions.register_device(caller=current_caller(), **body)
 
 
-@blp.delete("/devices", access=OWNER, body=schemas.DeviceGoneBody, returns=schemas.RemovedData)
+@blp.delete("/devices", access=OWNER_ACCESS, body=schemas.DeviceGoneBody, returns=schemas.RemovedData)
 def remove_device(**body: Any) -> Any:
     """Remove a device, as when somebody signs out on it. A second time it is 200 as well."""
     return actions.remove_device(caller=current_caller(), **body)

@@ -8,16 +8,16 @@ from app.subscriptions.channels import PLATFORMS
 from app.web.fields import Choice, Flag, Id, Items, Moment, Object, Secret, Whole, problem
 from app.web.schema import Schema
 
-LONGEST_TOKEN, MOST = 1024, 200
-TOKEN = {"example": "fcm:dGhpcyBpcyBubyB0b2tlbg", "description": "as the push service gave it to the app"}
-FROM_ALL = {"description": "true: no organiser may write, on any channel"}
+MAX_TOKEN_LENGTH, MAX_RESUBSCRIBES = 1024, 200
+TOKEN_METADATA = {"example": "fcm:dGhpcyBpcyBubyB0b2tlbg", "description": "as the push service gave it to the app"}
+FROM_ALL_METADATA = {"description": "true: no organiser may write, on any channel"}
 
 
 class DeviceToken(Secret):
     """A token of a push service: printable ASCII."""
 
     def __init__(self) -> None:
-        super().__init__(max=LONGEST_TOKEN, required=True, metadata=TOKEN)
+        super().__init__(max=MAX_TOKEN_LENGTH, required=True, metadata=TOKEN_METADATA)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -30,7 +30,7 @@ class Preferences(Schema):
     email = Flag(required=True)
     sms = Flag(required=True)
     push = Flag(required=True)
-    unsubscribed_from_all = Flag(required=True, metadata=FROM_ALL)
+    unsubscribed_from_all = Flag(required=True, metadata=FROM_ALL_METADATA)
 
 
 class Ended(Schema):
@@ -48,8 +48,8 @@ class PreferencesBody(Schema):
     email = Flag()
     sms = Flag()
     push = Flag()
-    unsubscribed_from_all = Flag(metadata=FROM_ALL)
-    resubscribe = Items(Id(), max=MOST, metadata={"description": "ids of organisers who may write again"})
+    unsubscribed_from_all = Flag(metadata=FROM_ALL_METADATA)
+    resubscribe = Items(Id(), max=MAX_RESUBSCRIBES, metadata={"description": "ids of organisers who may write again"})
 
 
 class DeviceBody(Schema):

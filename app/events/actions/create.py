@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.accounts.caller import Caller
-from app.accounts.quotas import EVENTS, count_unverified
+from app.accounts.quotas import EVENTS_QUOTA, count_unverified_use
 from app.core.transaction import transaction
 from app.events import places, writing
 from app.events.models import Event
@@ -20,6 +20,6 @@ def create_event(*, caller: Caller, said: dict[str, str], **fields: Any) -> Even
     for name in writing.LISTS:
         setattr(event, name, [])
     with transaction() as session:
-        count_unverified(session, caller, EVENTS)
+        count_unverified_use(session, caller, EVENTS_QUOTA)
         writing.put(session, event, caller, fields, said)
     return event

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from app.accounts.caller import Caller
-from app.accounts.quotas import IMPORTS, count_unverified
+from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
 from app.core.errors import ValidationFailed
 from app.core.jobs import Run
 from app.core.outbox import enqueue
@@ -36,7 +36,7 @@ def import_stock(
     event = queries.get_writable_event(caller, event_id)
     if not caller.email_verified:
         with transaction() as session:
-            count_unverified(session, caller, IMPORTS)
+            count_unverified_use(session, caller, IMPORTS_QUOTA)
     options = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
     if len(data) > MAX_SYNC_BYTES or rows > MAX_SYNC_ROWS:
         return _enqueue_import(caller, event.id, data, options)

@@ -16,8 +16,8 @@ from app.invitations.models import EventInvite
 from app.invitations.participation import take_part
 from app.invitations.queries import OF_EVENT
 from app.invitations.states import ACCEPTED, EXPIRED, STEPS, WITHDRAWN
-from app.merchants.claiming import claimed
 from app.merchants.errors import MerchantPaused
+from app.merchants.row_locks import lock_merchant
 from app.merchants.states import PAUSED
 
 
@@ -30,7 +30,7 @@ def answer_invite(
     StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
     """
     with transaction() as session:
-        merchant = claimed(session, caller.id)
+        merchant = lock_merchant(session, caller.id)
         invite, now, about = _locked(session, caller, invite_id)
         if expected_version not in (None, invite.version):
             raise StaleVersion()

@@ -7,7 +7,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
-from app.accounts.outgoing_mail import count_mails, sender_of
+from app.accounts.outgoing_mail import build_sender, count_mails
 from app.core.ids import new_id
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
@@ -74,7 +74,7 @@ def invite_from_directory(
         event = inviting_event(session, caller, event_id)
         given = {**terms(event, sent), "event_id": event_id, "invited_by": caller.id}
         made, known, addresses = _invited(session, wanted, given)
-        count_mails(session, sender_of(event), addresses)
+        count_mails(session, build_sender(event), addresses)
         rows = [(f"event-invite-{item['id']}", {"invite_id": item["id"]}) for item in made]
         enqueue_many("invitations.mail_invite", rows)
     unavailable = sorted(set(wanted) - {item["merchant_id"] for item in (*made, *known)})

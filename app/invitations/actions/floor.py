@@ -10,8 +10,8 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.conditions import current
 from app.invitations.models import Participation
-from app.merchants.claiming import claimed
 from app.merchants.errors import MerchantPaused
+from app.merchants.row_locks import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
 
 
@@ -21,7 +21,7 @@ def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None
     Raises NotFound for an event one has no part in, MerchantPaused (a paused merchant's stalls are closed).
     """
     with transaction() as session:
-        merchant = claimed(session, caller.id)
+        merchant = lock_merchant(session, caller.id)
         if merchant.status == PAUSED and status != CLOSED:
             raise MerchantPaused()
         wanted = [Participation.merchant_id == caller.id]

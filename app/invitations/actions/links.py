@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
-from app.accounts.outgoing_mail import count_mails, sender_of
+from app.accounts.outgoing_mail import build_sender, count_mails
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -55,7 +55,7 @@ def make_link(
             _make_room(session, event_id, email)
         link, is_new = _insert(session, values)
         if email and is_new:
-            count_mails(session, sender_of(event), [email])
+            count_mails(session, build_sender(event), [email])
             enqueue("invitations.mail_link", key=f"invite-link-{link.id}", link_id=link.id)
         mailed = email is not None and is_new
         return {**_shown(link), "state": OPEN, "mailed": mailed, "already_invited": not is_new}

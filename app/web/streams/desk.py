@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from flask import Flask
 
-from app.accounts.queries import callers_of_sessions
+from app.accounts.queries import load_callers
 from app.core.engines import direct_url
 from app.web.streams.ear import Ear
 from app.web.streams.places import Places
@@ -51,7 +51,7 @@ class Desk:
 
         def found() -> Any:
             self.places.renew()
-            return callers_of_sessions(sessions)
+            return load_callers(sessions)
 
         self._have(self.news, found, then)
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from app.ledger.verifying import checks
+from app.ledger.integrity_check import list_checks
 from app.payouts import integrity_checks as laws_of_payouts
 from app.payouts.states import STEPS
 from tests.faults.suite.asking import FAIL, OK
@@ -22,8 +22,8 @@ TOUCHED = (
 @law("M1 M2 M3 M6 M7 books")
 def books(found: Evidence) -> Iterator[str]:
     """What `flask ledger verify` says: sums, balances, holds, how each payout is booked, its history, its age."""
-    for check in checks():
-        yield from (f"{check.law}: {row[0]}" for row in found.rows(check.differences))
+    for check in list_checks():
+        yield from (f"{check.rule}: {row[0]}" for row in found.rows(check.differences_sql))
 
 
 @law("M1 insert-only")

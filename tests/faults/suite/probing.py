@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.accounts import codes
+from app.accounts import one_time_codes
 from app.core.db import db
 from app.inventory.actions.imports import MAX_SYNC_ROWS
 from tests.factories.accounts import PASSWORD
@@ -49,7 +49,7 @@ def burned(caller: Caller) -> None:
     with db.engine.connect() as connection:
         nonces = connection.execute(text(NONCES), {"emails": emails}).all()
     for email, nonce in nonces:
-        code = codes.code_of(codes.VERIFY, email, nonce)
+        code = one_time_codes.compute_code(one_time_codes.VERIFY_EMAIL, email, nonce)
         caller.post("burned", "/api/auth/verify-email", {"email": email, "code": code}, email=email)
 
 

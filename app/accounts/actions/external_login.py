@@ -1,0 +1,145 @@
+"""Signing in, or linking, by an Apple or Google account.
+
+Unlink a provider from an account.
+"""
+
+from sqlalchemy import delete, exists, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import sessions
+from app.accounts.account_creation import build_default_name, replace_unverified_account
+from app.accounts.caller import Caller
+from app.accounts.errors import (
+    EmailNotVerifiedByProvider,
+    IdentityLinkedElsewhere,
+    IdentityRejected,
+    InvalidCredentials,
+    LastSignInMethod,
+)
+from app.accounts.external_identities import verify_identity_token
+from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
+from app.accounts.notices import enqueue_notice
+from app.accounts.queries import lock_account_by_email
+from app.accounts.sessions import LoginResult
+from app.clients.identity import Identity
+from app.core.errors import NotFound, ValidationFailed
+from app.core.ids import new_id
+from app.core.transaction import assert_no_transaction, transaction
+
+CUSTOMER_ROLE = "customer"
+
+
+def sign_in_with_provider(
+    provider: str, *, caller: Caller | None, token: str, nonce: str | None = None, full_name: str | None = None
+) -> LoginResult:
+    """A session of the account this identity signs in to: the one it is linked to, the caller's (whose address is
+    verified), the one with its verified address, or a new one. An unverified account with the address is retired.
+
+    Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider, ProviderNotConfigured,
+    ProviderUnavailable, ValidationFailed.
+    """
+    assert_no_transaction()
+    identity = verify_identity_token(provider, token, nonce=nonce)
+    with transaction() as session:
+        _mark_token_used(session, identity)
+        account = _find_linked_account(session, identity)
+        if caller is not None and account is not None and account.id != caller.id:
+            raise IdentityLinkedElsewhere()
+        account = account or _link_identity(
+            session, identity, _find_or_create_account(session, identity, caller, full_name)
+        )
+        login_result = sessions.create_session(session, account)
+        # The account is locked now: unlinking waits, and ends this session too, or is over, and is seen.
+        _check_still_linked(session, identity, account)
+        return login_result
+
+
+def _mark_token_used(session: OrmSession, identity: Identity) -> None:
+    statement = insert(SpentIdentityToken).values(token_hash=identity.token_hash, expires_at=identity.expires_at)
+    if session.scalar(statement.on_conflict_do_nothing().returning(SpentIdentityToken.token_hash)) is None:
+        raise IdentityRejected(reason="used")
+
+
+def _find_linked_account(session: OrmSession, identity: Identity) -> Account | None:
+    return session.scalar(
+        select(Account)
+        .join(ExternalIdentity, ExternalIdentity.account_id == Account.id)
+        .where(ExternalIdentity.provider == identity.provider, ExternalIdentity.subject == identity.subject)
+    )
+
+
+def _check_still_linked(session: OrmSession, identity: Identity, account: Account) -> None:
+    """Raises InvalidCredentials when the identity was unlinked since it was looked up."""
+    key = (identity.provider, identity.subject)
+    linked_identity = session.get(ExternalIdentity, key, populate_existing=True)
+    if linked_identity is None or linked_identity.account_id != account.id:
+        raise InvalidCredentials()
+
+
+def _find_or_create_account(
+    session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None
+) -> Account:
+    if caller is not None:
+        return _lock_own_account(session, caller)
+    if identity.email is None:
+        raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
+    if not identity.email_verified:
+        raise EmailNotVerifiedByProvider()
+    existing_account = lock_account_by_email(session, identity.email)
+    if existing_account is not None and existing_account.email_verified_at is not None:
+        return existing_account
+    name = (full_name or identity.name or build_default_name(identity.email))[:120]
+    if existing_account is not None:
+        roles = existing_account.roles if existing_account.admin_tier else [CUSTOMER_ROLE]
+        return replace_unverified_account(session, existing_account, name=name, roles=roles)
+    account = Account(id=new_id(), email=identity.email, name=name, roles=[CUSTOMER_ROLE], email_verified_at=func.now())
+    session.add(account)
+    session.flush()
+    return account
+
+
+def _lock_own_account(session: OrmSession, caller: Caller) -> Account:
+    """The caller's account, locked. Raises InvalidCredentials when a reset or the like has ended the session meanwhile:
+    who is signed out by it must not leave an identity behind."""
+    account = session.get_one(Account, caller.id, with_for_update=True)
+    if not sessions.is_session_active(session, caller.session_id):
+        raise InvalidCredentials()
+    return account
+
+
+def _link_identity(session: OrmSession, identity: Identity, account: Account) -> Account:
+    statement = insert(ExternalIdentity).values(
+        provider=identity.provider, subject=identity.subject, account_id=account.id
+    )
+    inserted_account_id = session.scalar(statement.on_conflict_do_nothing().returning(ExternalIdentity.account_id))
+    if inserted_account_id is None:
+        linked_account = _find_linked_account(session, identity)
+        if linked_account is None or linked_account.id != account.id:
+            raise IdentityLinkedElsewhere()
+    enqueue_notice("identity_linked", account.id, provider=identity.provider.title())
+    return account
+
+
+def unlink_identity(*, caller: Caller, provider: str) -> None:
+    """Removes every identity of the provider from the caller's account and ends all other sessions.
+
+    Raises NotFound, and LastSignInMethod when neither a password nor another identity would be left.
+    """
+    with transaction() as session:
+        account = session.get_one(Account, caller.id, with_for_update=True)
+        unlinked_subjects = session.scalars(
+            delete(ExternalIdentity)
+            .where(ExternalIdentity.account_id == account.id, ExternalIdentity.provider == provider)
+            .returning(ExternalIdentity.subject)
+        ).all()
+        if not unlinked_subjects:
+            raise NotFound()
+        if account.password_hash is None and not _has_identity(session, account):
+            raise LastSignInMethod()
+        sessions.end_all_sessions(session, account.id, "identity_unlinked", except_session_id=caller.session_id)
+        enqueue_notice("identity_unlinked", account.id, provider=provider.title())
+
+
+def _has_identity(session: OrmSession, account: Account) -> bool:
+    return bool(session.scalar(select(exists().where(ExternalIdentity.account_id == account.id))))

@@ -1,0 +1,130 @@
+"""Signing in with a password.
+
+Signing out.
+
+Exchanging a refresh token for its successor.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, func, select, text, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import authentication, passwords, sessions
+from app.accounts.authentication import is_known_device
+from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
+from app.accounts.models import Account, AccountSession
+from app.accounts.notices import enqueue_notice
+from app.accounts.queries import find_account_by_email
+from app.accounts.sessions import IDLE_LIFETIME, LoginResult
+from app.core import throttle
+from app.core.db import release
+from app.core.transaction import transaction
+
+
+def log_in(
+    *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
+) -> LoginResult:
+    """A new session. A known device is not held up by the failures of others on its network.
+
+    Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled.
+    """
+    account = find_account_by_email(email)
+    is_known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)
+    counted_network = None if is_known else network
+    has_failures = authentication.check_login_limits(email, counted_network)
+    release()
+    if not passwords.verify_password(account.password_hash if account else None, password) or account is None:
+        authentication.count_login_failure(email, counted_network, account.id if account else None)
+        raise InvalidCredentials()
+    new_hash = passwords.hash_password(password) if passwords.needs_rehash(account.password_hash or "") else None
+    with transaction() as session:
+        if has_failures:
+            throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
+        if new_hash:
+            session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
+        return sessions.create_session(session, account)
+
+
+def log_out(*, refresh_token: str) -> None:
+    """Ends the token's session at once, its access tokens included. Tokens that never counted are no error."""
+    parsed_token = sessions.parse_refresh_token(refresh_token)
+    if parsed_token is None:
+        return
+    with transaction() as session:
+        session.execute(
+            update(AccountSession)
+            .where(AccountSession.id == parsed_token[0], AccountSession.ended_at.is_(None))
+            .values(ended_at=func.now(), end_reason="logged_out")
+        )
+
+
+REUSE_GRACE_PERIOD = timedelta(seconds=10)
+ADVANCE_COUNTER_SQL = text(f"""
+    UPDATE account_session s
+       SET counter = s.counter + 1, rotated_at = now(),
+           idle_until = least(now() + interval '{IDLE_LIFETIME.days} days', s.ends_at)
+      FROM account a
+     WHERE s.id = :session AND s.counter = :presented AND s.ended_at IS NULL AND s.idle_until > now()
+       AND s.ends_at > now() AND a.id = s.account_id
+    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
+""")
+
+
+def refresh_session(*, refresh_token: str) -> LoginResult:
+    """The successor of a token. The predecessor within ten seconds gets the same successor (two tabs, a lost
+    answer); anything older ends the session and tells its owner. Raises RefreshInvalid, RefreshReused."""
+    parsed_token = sessions.parse_refresh_token(refresh_token)
+    if parsed_token is None:
+        raise RefreshInvalid()
+    session_id, counter = parsed_token
+    with transaction() as session:
+        owner: Row[Any] | Account | None = session.execute(
+            ADVANCE_COUNTER_SQL, {"session": session_id, "presented": counter}
+        ).first()
+        if owner is None and _is_repeated_refresh(session, session_id, counter):
+            owner = _get_owner(session, session_id)
+        if owner is not None:
+            return sessions.build_login_result(owner, session_id, counter + 1)
+        was_ended = _end_if_active(session, session_id)
+    raise RefreshReused() if was_ended else RefreshInvalid()
+
+
+def _is_repeated_refresh(session: OrmSession, session_id: str, counter: int) -> bool:
+    query = select(AccountSession.id).where(
+        *_active_session_conditions(session_id),
+        AccountSession.counter == counter + 1,
+        AccountSession.rotated_at >= func.now() - REUSE_GRACE_PERIOD,
+    )
+    return session.scalar(query) is not None
+
+
+def _end_if_active(session: OrmSession, session_id: str) -> bool:
+    account_id = session.scalar(
+        update(AccountSession)
+        .where(*_active_session_conditions(session_id))
+        .values(ended_at=func.now(), end_reason="refresh_reused")
+        .returning(AccountSession.account_id)
+    )
+    if account_id is not None:
+        enqueue_notice("sessions_ended", account_id)
+    return account_id is not None
+
+
+def _get_owner(session: OrmSession, session_id: str) -> Account:
+    return session.scalars(
+        select(Account)
+        .join(AccountSession, AccountSession.account_id == Account.id)
+        .where(AccountSession.id == session_id)
+    ).one()
+
+
+def _active_session_conditions(session_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        AccountSession.id == session_id,
+        AccountSession.ended_at.is_(None),
+        AccountSession.idle_until > func.now(),
+        AccountSession.ends_at > func.now(),
+    )

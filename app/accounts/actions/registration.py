@@ -1,0 +1,170 @@
+"""Registration of customers, merchants and organisers.
+
+Making admins: the first by the bootstrap secret, the others by admins.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import passwords
+from app.accounts.account_creation import (
+    Applicant,
+    add_role,
+    create_or_replace_account,
+    is_replaceable,
+    lock_own_account,
+)
+from app.accounts.authentication import verify_own_password
+from app.accounts.caller import Caller
+from app.accounts.errors import BootstrapRefused, CurrentPasswordWrong, TierTooHigh
+from app.accounts.models import TIERS, Account
+from app.accounts.queries import lock_account_by_email
+from app.core import throttle
+from app.core.errors import Throttled
+from app.core.throttle import Rule
+from app.core.tokens import same
+from app.core.transaction import transaction
+
+
+def register_customer(
+    *,
+    caller: Caller | None,
+    email: str,
+    password: str,
+    first_name: str,
+    last_name: str,
+    phone: str | None = None,
+) -> None:
+    """Opens a customer's account, or adds the role to the caller's own."""
+    _register("customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone)
+
+
+def register_merchant(
+    *,
+    caller: Caller | None,
+    email: str,
+    password: str,
+    name: str,
+    business_name: str,
+    stall_name: str | None = None,
+    phone: str | None = None,
+) -> None:
+    """Opens a merchant's account, or adds the role to the caller's own."""
+    profile = {"business_name": business_name, "stall_name": stall_name}
+    _register("merchant", caller, email, password, name=name, phone=phone, profile=profile)
+
+
+def register_organiser(
+    *, caller: Caller | None, email: str, password: str, name: str, org_name: str, phone: str | None = None
+) -> None:
+    """Opens an organiser's account, or adds the role to the caller's own."""
+    _register("organiser", caller, email, password, name=name, phone=phone, profile={"org_name": org_name})
+
+
+def _register(role: str, caller: Caller | None, email: str, password: str, *, name: str, **details: Any) -> None:
+    production = current_app.extensions["settings"].production
+    passwords.reject_common_password(password, email, name, production=production)
+    applicant = Applicant(role=role, email=email, name=name, password_hash=passwords.hash_password(password), **details)
+    if caller is not None and caller.email == email:
+        _add_own_role(caller, applicant, password)
+        return
+    with transaction() as session:
+        create_or_replace_account(session, applicant)
+
+
+def _add_own_role(caller: Caller, applicant: Applicant, password: str) -> None:
+    """Adds the role to the caller's account. Raises CurrentPasswordWrong, Throttled."""
+    if not verify_own_password(caller, password):
+        raise CurrentPasswordWrong()
+    with transaction() as session:
+        add_role(session, lock_own_account(session, caller), applicant)
+
+
+WRONG_SECRET_LIMIT = Rule("bootstrap", 5, timedelta(hours=1))
+LOWEST_CREATOR_TIER = "admin"
+
+
+def register_admin(
+    *,
+    caller: Caller | None,
+    network: str,
+    email: str,
+    password: str,
+    name: str,
+    title: str | None = None,
+    bootstrap_secret: str | None = None,
+    assigned_tier: str | None = None,
+) -> None:
+    """Opens an admin's account. With the bootstrap secret and no admin yet: a super_admin, once, whoever races.
+    Otherwise an admin's token is needed, and the tier is at most his. Raises BootstrapRefused, TierTooHigh."""
+    production = current_app.extensions["settings"].production
+    passwords.reject_common_password(password, email, name, production=production)
+    has_bootstrap_secret = bootstrap_secret is not None and _is_bootstrap_secret(bootstrap_secret, network)
+    tier = "super_admin" if has_bootstrap_secret and not _is_admin(caller) else _get_granted_tier(caller, assigned_tier)
+    applicant = Applicant(
+        role="admin", email=email, name=name, tier=tier, title=title, password_hash=passwords.hash_password(password)
+    )
+    is_own_address = caller is not None and caller.email == email
+    if caller is not None and is_own_address and not verify_own_password(caller, password):
+        raise CurrentPasswordWrong()
+    with transaction() as session:
+        if has_bootstrap_secret and not _is_admin(caller):
+            _lock_first_admin(session)
+        if caller is not None and is_own_address:
+            add_role(session, lock_own_account(session, caller), applicant)
+        else:
+            create_or_replace_account(session, applicant)
+
+
+def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
+    """The id of an admin's account, made from the command line. An account whose owner has verified the address gets
+    the role; one that nobody has verified is retired, since anybody may have registered it."""
+    applicant = Applicant(
+        role="admin", email=email, name=name, tier=tier, password_hash=passwords.hash_password(password)
+    )
+    with transaction() as session:
+        account = lock_account_by_email(session, email)
+        if account is not None and not is_replaceable(account):
+            add_role(session, account, applicant)
+            return account.id
+        account = create_or_replace_account(session, applicant)
+        assert account is not None
+        return account.id
+
+
+def _lock_first_admin(session: OrmSession) -> None:
+    session.execute(text("SELECT pg_advisory_xact_lock(hashtext('first-admin'))"))
+    if session.scalar(select(Account.id).where(Account.admin_tier.is_not(None)).limit(1)):
+        raise BootstrapRefused()
+
+
+def _is_admin(caller: Caller | None) -> bool:
+    return caller is not None and caller.tier is not None
+
+
+def _get_granted_tier(caller: Caller | None, tier: str | None) -> str:
+    if caller is None or caller.tier is None or TIERS.index(caller.tier) < TIERS.index(LOWEST_CREATOR_TIER):
+        raise BootstrapRefused()
+    if tier is not None and TIERS.index(tier) > TIERS.index(caller.tier):
+        raise TierTooHigh()
+    return tier or TIERS[0]
+
+
+def _is_bootstrap_secret(submitted_secret: str, network: str) -> bool:
+    secret = current_app.extensions["settings"].BOOTSTRAP_SECRET
+    exhausted_limits = [
+        limit_status
+        for limit_status in throttle.standing(*throttle.by_network(WRONG_SECRET_LIMIT, network))
+        if limit_status.spent
+    ]
+    if exhausted_limits:
+        raise Throttled(retry_after=exhausted_limits[0].seconds)
+    if secret and same(submitted_secret, secret):
+        return True
+    with transaction() as session:
+        throttle.hit_all(session, *throttle.by_network(WRONG_SECRET_LIMIT, network))
+    return False

@@ -1,0 +1,194 @@
+"""One-time codes: six digits, ten minutes, five tries, one use.
+
+A code is a keyed hash of its row's nonce: nothing that is stored reveals it, and a mail that is sent again
+says the same code. Rows belong to addresses, known or not, so that asking takes the same path for both. All of it
+happens under the lock of the address.
+
+The link in a reset mail: a reset token of 256 bits that no counter blocks.
+
+It is derived from the nonce of the mail's code, so a mail that is sent again carries the same link. Only its hash is
+stored.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.models import Account, OneTimeCode, ResetToken
+from app.accounts.queries import lock_address
+from app.core import throttle
+from app.core.errors import Throttled
+from app.core.outbox import enqueue, errand
+from app.core.outbox.writing import Work
+from app.core.throttle import Rule
+from app.core.tokens import derive, derived_text, fingerprint, same
+from app.core.transaction import transaction
+
+VERIFY_EMAIL, RESET_PASSWORD = "verify_email", "reset_password"
+CODE_LIFETIME = timedelta(minutes=10)
+RESEND_INTERVAL = timedelta(seconds=60)
+MAX_ATTEMPTS = 5
+CODES_PER_DAY = Rule("codes-a-day", 10, timedelta(days=1))
+WRONG_CODES_PER_DAY = Rule("wrong-codes-a-day", 20, timedelta(days=1))
+
+
+def issue_code(session: OrmSession, purpose: str, email: str) -> None:
+    """Makes a code and has it mailed. Raises Throttled within the gap or beyond ten a day; earlier codes die."""
+    lock_address(session, email)
+    daily_limit = throttle.hit(session, CODES_PER_DAY, email)
+    if daily_limit.exceeded:
+        raise Throttled("Too many codes were sent to this address today.", retry_after=daily_limit.seconds)
+    nonce = _renew_code(session, purpose, email)
+    if nonce is None:
+        raise Throttled(
+            "A code was sent a moment ago; wait before asking again.",
+            retry_after=_count_seconds_to_resend(session, purpose, email),
+        )
+    _enqueue_mail(purpose, email, nonce)
+
+
+def issue_code_when_allowed(session: OrmSession, purpose: str, email: str, *, registration: bool = False) -> None:
+    """The same without refusing: the earlier code dies at once, the new one is mailed when the gap is over.
+
+    `registration`: somebody has just registered with this address, so a verified owner is told that there is an
+    account. That mail counts like a code. The caller has locked the address.
+    """
+    nonce = _renew_code(session, purpose, email)
+    if nonce is not None:
+        if not throttle.hit(session, CODES_PER_DAY, email).exceeded:
+            _enqueue_mail(purpose, email, nonce, registration=registration)
+        return
+    void_code(session, purpose, email)
+    delay = timedelta(seconds=_count_seconds_to_resend(session, purpose, email))
+    enqueue("accounts.renew_code", delay=delay, purpose=purpose, email=email, **_registration_flag(registration))
+
+
+def build_renewal_job(purpose: str, email: str) -> Work:
+    """The job that makes and mails a code, for `enqueue_all`."""
+    return errand("accounts.renew_code", purpose=purpose, email=email)
+
+
+def renew_voided_code(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:
+    """Makes and mails the code that waited for the gap, unless a later request has made one that still counts."""
+    lock_address(session, email)
+    if session.scalar(select(OneTimeCode.used).where(*_code_conditions(purpose, email))) is not False:
+        issue_code_when_allowed(session, purpose, email, registration=registration)
+
+
+def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> bool:
+    """Whether `code` is the address's living code; it is used up then.
+
+    A try at a living code is counted before it is compared: five a code, and twenty a day over all codes of a purpose.
+    Without a living code nothing is counted, so nobody can use up the tries of an owner who has not asked for a code.
+    """
+    lock_address(session, email)
+    nonce = session.scalar(
+        update(OneTimeCode)
+        .where(
+            *_code_conditions(purpose, email),
+            ~OneTimeCode.used,
+            OneTimeCode.tries < MAX_ATTEMPTS,
+            OneTimeCode.expires_at > func.now(),
+        )
+        .values(tries=OneTimeCode.tries + 1)
+        .returning(OneTimeCode.nonce)
+        .execution_options(synchronize_session=False)
+    )
+    if nonce is None:
+        return False
+    daily_limit = throttle.hit(session, WRONG_CODES_PER_DAY, f"{purpose}:{email}")
+    if daily_limit.exceeded:
+        return False
+    if not same(code, compute_code(purpose, email, nonce)):
+        if daily_limit.spent:
+            enqueue(
+                "accounts.mail_codes_blocked",
+                purpose=purpose,
+                email=email,
+                tries=daily_limit.hits,
+                seconds=daily_limit.seconds,
+            )
+        return False
+    void_code(session, purpose, email)
+    throttle.clear(session, WRONG_CODES_PER_DAY, f"{purpose}:{email}")
+    return True
+
+
+def void_code(session: OrmSession, purpose: str, email: str) -> None:
+    """Ends the address's living code: what it was for has happened."""
+    session.execute(update(OneTimeCode).where(*_code_conditions(purpose, email)).values(used=True))
+
+
+def compute_code(purpose: str, email: str, nonce: str) -> str:
+    """The six digits that follow from a row."""
+    number = int.from_bytes(derive("one-time-code", purpose, email, nonce)[:8], "big")
+    return f"{number % 1_000_000:06d}"
+
+
+def _renew_code(session: OrmSession, purpose: str, email: str) -> str | None:
+    new_values = {
+        "nonce": secrets.token_hex(16),
+        "sent_at": func.now(),
+        "expires_at": func.now() + CODE_LIFETIME,
+        "tries": 0,
+        "used": False,
+    }
+    statement = (
+        insert(OneTimeCode)
+        .values(purpose=purpose, email=email, **new_values)
+        .on_conflict_do_update(
+            index_elements=["purpose", "email"],
+            set_=new_values,
+            where=OneTimeCode.sent_at <= func.now() - RESEND_INTERVAL,
+        )
+    )
+    return session.scalar(statement.returning(OneTimeCode.nonce))
+
+
+def _count_seconds_to_resend(session: OrmSession, purpose: str, email: str) -> int:
+    sent_at: datetime
+    sent_at, now = session.execute(
+        select(OneTimeCode.sent_at, func.now()).where(*_code_conditions(purpose, email))
+    ).one()
+    return max(1, int((sent_at + RESEND_INTERVAL - now).total_seconds()) + 1)
+
+
+def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = False) -> None:
+    enqueue(
+        "accounts.mail_code",
+        key=f"code-{nonce}",
+        purpose=purpose,
+        email=email,
+        nonce=nonce,
+        **_registration_flag(registration),
+    )
+
+
+def _registration_flag(registration: bool) -> dict[str, Any]:
+    """Only where it is set: workers of the release before do not know it."""
+    return {"registration": True} if registration else {}
+
+
+def _code_conditions(purpose: str, email: str) -> tuple[ColumnElement[bool], ...]:
+    return OneTimeCode.purpose == purpose, OneTimeCode.email == email
+
+
+RESET_LINK_LIFETIME = timedelta(minutes=10)
+
+
+def create_reset_link_token(account: Account, nonce: str) -> str:
+    """The token for the mail of the code with this nonce; it sets a new password once, within ten minutes."""
+    token = derived_text("reset-link", account.email, nonce)
+    with transaction() as session:
+        statement = insert(ResetToken).values(
+            token_hash=fingerprint(token),
+            account_id=account.id,
+            password_version=account.password_version,
+            expires_at=func.now() + RESET_LINK_LIFETIME,
+        )
+        session.execute(statement.on_conflict_do_nothing())
+    return token

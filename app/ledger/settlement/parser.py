@@ -1,0 +1,117 @@
+"""From a file to credits: every row checked, every problem with its row and column."""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from app.core import cells
+from app.core.cells import BadCell
+from app.core.dates import HOME
+from app.core.db import database_now
+from app.core.ids import is_id
+from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
+
+COLUMNS = ("reference", "merchant", "amountMinor", "occurredAt", "description")
+REQUIRED_COLUMNS = ("reference", "merchant", "amountMinor")
+
+
+class Credit(NamedTuple):
+    """A row of the file: what a merchant earned, known by its reference for ever."""
+
+    row: int
+    reference: str
+    merchant: str
+    amount_minor: int
+    occurred_at: datetime | None
+    description: str | None
+
+
+class ParsedSettlement(NamedTuple):
+    """What a file says, and what is wrong with it."""
+
+    credits: list[Credit]
+    errors: list[RowError]
+
+
+def parse_settlement(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedSettlement:
+    """The credits of a table; `rows` may be the sheet's own with a progress bar around. Raises NotASheet."""
+    column_names = _match_columns(sheet.header)
+    settlement = ParsedSettlement([], [])
+    first_rows: dict[str, int] = {}
+    now = database_now()
+    for row in sheet.rows if rows is None else rows:
+        credit = _RowParser(column_names, row, settlement.errors, now).parse_credit()
+        if credit is None:
+            continue
+        if duplicate_error := repeated(first_rows, credit.reference, row.number):
+            settlement.errors.append(duplicate_error)
+        settlement.credits.append(credit)
+    return settlement
+
+
+def _match_columns(header: list[str]) -> dict[str, str]:
+    """Our columns, by the names the file has for them: case, blanks and punctuation do not count."""
+    normalized_names = {re.sub(r"[^a-z]", "", name.casefold()): name for name in header}
+    column_names = {
+        column: normalized_names[column.lower()] for column in COLUMNS if column.lower() in normalized_names
+    }
+    missing = [column for column in REQUIRED_COLUMNS if column not in column_names]
+    if missing:
+        raise NotASheet(f"The file has no column {', '.join(missing)}; a settlement has {', '.join(COLUMNS)}.")
+    return column_names
+
+
+class _RowParser:
+    """One row while it is read; problems go to the list it was given."""
+
+    def __init__(self, column_names: dict[str, str], row: Row, errors: list[RowError], now: datetime) -> None:
+        self.column_names, self.row, self.errors, self.now = column_names, row, errors, now
+
+    def parse_credit(self) -> Credit | None:
+        error_count = len(self.errors)
+        if self.row.surplus:
+            self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
+        credit = Credit(
+            self.row.number,
+            self._parse_cell("reference", lambda cell: cells.text(cell, longest=120)),
+            self._parse_cell("merchant", _parse_merchant),
+            self._parse_cell("amountMinor", _parse_amount),
+            self._parse_cell("occurredAt", lambda cell: _parse_moment(cell, self.now)),
+            self._parse_cell("description", lambda cell: cells.text(cell, longest=200)),
+        )
+        return credit if len(self.errors) == error_count else None
+
+    def _parse_cell(self, column: str, parse_value: Callable[[str], Any]) -> Any:
+        cell = self.row.cells[self.column_names[column]] if column in self.column_names else ""
+        try:
+            if not cell and column in REQUIRED_COLUMNS:
+                raise BadCell("required", "Must not be empty.")
+            return parse_value(cell) if cell else None
+        except BadCell as error:
+            self._add_error(column, error.code, str(error), cell)
+            return None
+
+    def _add_error(self, column: str, code: str, message: str, value: str) -> None:
+        self.errors.append(RowError(self.row.number, column, code, message, value[:100]))
+
+
+def _parse_merchant(cell: str) -> str:
+    return cell.lower() if is_id(cell.lower()) else cells.email(cell)
+
+
+def _parse_amount(cell: str) -> int:
+    amount = cells.whole_cents(cell)
+    if amount == 0:
+        raise BadCell("too_small", "Must be at least 1.")
+    return amount
+
+
+def _parse_moment(cell: str, now: datetime) -> datetime:
+    """A naive time is in Windhoek; nothing is earned in the future."""
+    moment = cells.moment(cell)
+    aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(HOME))
+    if aware_moment > now:
+        raise BadCell("too_large", "Must not be in the future.")
+    return aware_moment.astimezone(UTC)

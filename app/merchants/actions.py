@@ -1,0 +1,251 @@
+"""What merchants do with their own account: one verb, one transaction.
+
+Changing one's profile, where money goes, and settings.
+
+A new password, by whoever knows the present one.
+
+The panic switch: pausing needs nothing, resuming the password.
+
+Deleting oneself as a merchant: the person goes, the books stay.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import case, delete, exists, func, null, select, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts import passwords, sessions
+from app.accounts.authentication import find_own_password_version, verify_own_password
+from app.accounts.caller import Caller
+from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
+from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
+from app.accounts.notices import enqueue_notice
+from app.core.errors import StaleVersion
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.merchants import payout_details as payout_details_module
+from app.merchants import payout_encryption, queries
+from app.merchants import settings as settings_module
+from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
+from app.merchants.models import Merchant, MerchantProfile
+from app.merchants.row_locks import lock_merchant, lock_merchant_with_profile
+from app.merchants.states import ACTIVE, CLOSED, DELETED, PAUSED, check_step
+
+ACCOUNT_FIELDS = ("name", "phone")
+
+
+def update_profile(
+    *,
+    caller: Caller,
+    expected_version: int | None,
+    payout_details: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    **new_values: Any,
+) -> dict[str, Any]:
+    """The profile with these changes; what is not named stays, within the two objects as well.
+
+    New payout details need a verified address, and are told to it by mail. Raises StaleVersion, ValidationFailed,
+    EmailNotVerified.
+    """
+    with transaction() as session:
+        merchant, account, profile = lock_merchant_with_profile(session, caller.id)
+        if expected_version not in (None, queries.compute_version(account.version, merchant)):
+            raise StaleVersion()
+        details_changed = _update_payout_details(merchant, payout_details)
+        if any([_update_fields(account, profile, new_values), details_changed, _update_settings(merchant, settings)]):
+            merchant.version += 1
+        if details_changed:
+            if not caller.email_verified:
+                raise EmailNotVerified()
+            enqueue_notice("payout_details_changed", caller.id)
+        session.flush()
+    updated_caller = replace(caller, name=account.name, phone=account.phone, version=account.version)
+    return queries.serialize_merchant(updated_caller, profile, merchant)
+
+
+def _update_fields(account: Account, profile: MerchantProfile, new_values: Mapping[str, Any]) -> bool:
+    """Sets the names that differ; whether any did."""
+    changed = False
+    for name, value in new_values.items():
+        row = account if name in ACCOUNT_FIELDS else profile
+        if getattr(row, name) != value:
+            setattr(row, name, value)
+            changed = True
+    return changed
+
+
+def _update_payout_details(merchant: Merchant, changes: Mapping[str, Any]) -> bool:
+    """Joins changes into the sealed details; whether anything is different now."""
+    saved_details = payout_encryption.decrypt_payout_details(merchant.account_id, merchant.payout_details)
+    new_details = payout_details_module.merge_payout_details(saved_details, changes, path="payoutDetails")
+    if new_details == saved_details:
+        return False
+    merchant.payout_details = (
+        payout_encryption.encrypt_payout_details(merchant.account_id, new_details) if new_details else None
+    )
+    return True
+
+
+def _update_settings(merchant: Merchant, changes: Mapping[str, Any]) -> bool:
+    new_settings = settings_module.merge_settings(merchant.settings, changes)
+    if new_settings == merchant.settings:
+        return False
+    merchant.settings = new_settings
+    return True
+
+
+def change_password(*, caller: Caller, current_password: str, new_password: str) -> None:
+    """Sets the password, ends every other session, and tells the owner.
+
+    Raises CurrentPasswordWrong (it counts like a failed sign-in), Throttled, ValidationFailed. Of two at once that
+    both know the present password one wins; for the other it is wrong by then.
+    """
+    production = current_app.extensions["settings"].production
+    passwords.reject_common_password(new_password, caller.email, caller.name, production=production, path="newPassword")
+    password_version = find_own_password_version(caller, current_password)
+    if password_version is None:
+        raise CurrentPasswordWrong()
+    new_hash = passwords.hash_password(new_password)
+    with transaction() as session:
+        result = session.execute(
+            update(Account)
+            .where(Account.id == caller.id, Account.password_version == password_version)
+            .values(
+                password_hash=new_hash,
+                password_version=Account.password_version + 1,
+                version=Account.version + 1,
+                updated_at=func.now(),
+            )
+            .returning(Account.id)
+            .execution_options(synchronize_session=False)
+        )
+        if result.first() is None:
+            raise CurrentPasswordWrong()
+        sessions.end_all_sessions(session, caller.id, "password_changed", except_session_id=caller.session_id)
+        enqueue_notice("password_changed", caller.id)
+
+
+def pause_merchant(*, caller: Caller) -> dict[str, Any]:
+    """Hides the merchant, closes his stalls and holds what is going out. Doing it again changes nothing."""
+    with transaction() as session:
+        merchant = lock_merchant(session, caller.id)
+        if merchant.status != PAUSED:
+            now: datetime = session.execute(select(func.now())).scalar_one()
+            _change_status(merchant, PAUSED)
+            merchant.floor_status, merchant.paused_at = CLOSED, now
+            enqueue_notice("merchant_paused", caller.id)
+        session.flush()
+    return serialize_status(merchant)
+
+
+def resume_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
+    """Opens the merchant again; his stalls stay closed until he opens them.
+
+    Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
+    """
+    if not verify_own_password(caller, current_password):
+        raise CurrentPasswordWrong()
+    with transaction() as session:
+        merchant = lock_merchant(session, caller.id)
+        if merchant.status == PAUSED:
+            _change_status(merchant, ACTIVE)
+        session.flush()
+    return serialize_status(merchant)
+
+
+def _change_status(merchant: Merchant, new_status: str) -> None:
+    check_step(merchant.status, new_status)
+    merchant.status = new_status
+    merchant.version += 1
+
+
+def serialize_status(merchant: Merchant) -> dict[str, Any]:
+    """What both answer: the status, and since when it is paused."""
+    return {"status": merchant.status, "paused_at": merchant.paused_at if merchant.status == PAUSED else None}
+
+
+MERCHANT_ROLE = "merchant"
+DELETED_MERCHANT_NAME = "Deleted merchant"
+
+
+def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
+    """Erases the merchant, and the person as well unless the account holds another role. Every session ends.
+
+    The answer says until when the last payout may come back. Raises CurrentPasswordWrong, Throttled, BalanceNotZero,
+    PayoutInProgress, MerchantDeleted.
+    """
+    password_version = find_own_password_version(caller, current_password)
+    if password_version is None:
+        raise CurrentPasswordWrong()
+    with transaction() as session:
+        # The account too, so that a settlement which names it comes before or finds no merchant.
+        merchant, account, _ = lock_merchant_with_profile(session, caller.id)
+        if account.password_version != password_version:
+            # Somebody, perhaps the owner by a reset, has set another since it was looked at.
+            raise CurrentPasswordWrong()
+        returns_until = check_open_money(session, caller.id)
+        check_step(merchant.status, DELETED)
+        _erase_account(session, caller)
+        run_deletion_hooks(session, MerchantDeletion(caller.id, caller.email if caller.email_verified else None))
+        if caller.email_verified:
+            enqueue(
+                "merchants.mail_farewell",
+                account_id=caller.id,
+                email=caller.email,
+                name=caller.name,
+                returns_until=returns_until.isoformat() if returns_until else None,
+            )
+    return {"status": DELETED, "money_may_return_until": returns_until}
+
+
+def _erase_account(session: OrmSession, caller: Caller) -> None:
+    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all."""
+    only_role = Account.roles.contained_by([MERCHANT_ROLE])
+    erased_values: dict[str, Any] = {
+        "email": f"{caller.id}@deleted.invalid",
+        "email_verified_at": null(),
+        "password_hash": null(),
+        "password_version": Account.password_version + 1,
+        "name": DELETED_MERCHANT_NAME,
+        "phone": null(),
+    }
+    statement = (
+        update(Account)
+        .where(Account.id == caller.id)
+        .values(
+            roles=func.array_remove(Account.roles, MERCHANT_ROLE),
+            version=Account.version + 1,
+            **{name: case((only_role, value), else_=getattr(Account, name)) for name, value in erased_values.items()},
+        )
+    )
+    has_no_other_role = exists().where(Account.id == caller.id, only_role).correlate(None)
+    for number, erasure in enumerate(
+        [
+            *_build_merchant_erasures(caller),
+            *(personal_erasure.where(has_no_other_role) for personal_erasure in _build_personal_erasures(caller)),
+        ]
+    ):
+        statement = statement.add_cte(erasure.cte(f"part{number}"))
+    session.execute(statement.execution_options(synchronize_session=False))
+
+
+def _build_merchant_erasures(caller: Caller) -> list[Any]:
+    is_active_session = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
+    return [
+        update(Merchant)
+        .where(Merchant.account_id == caller.id)
+        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
+        delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
+        update(AccountSession).where(*is_active_session).values(ended_at=func.now(), end_reason="merchant_deleted"),
+    ]
+
+
+def _build_personal_erasures(caller: Caller) -> list[Any]:
+    return [
+        delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
+        delete(OneTimeCode).where(OneTimeCode.email == caller.email),
+    ]
