@@ -70,4 +70,4 @@ def post_worker_init(worker: Any) -> None:
     """Lets open streams end when the worker is asked to stop, not when it has gone."""
     streams = sys.modules.get("app.web.streams")
     if streams is not None:
-        cast("Any", streams).end_when(lambda: not worker.alive)
+        cast("Any", streams).set_stop_condition(lambda: not worker.alive)

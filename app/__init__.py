@@ -41,7 +41,7 @@ def _web(app: Flask, settings: Settings) -> None:
     from app import blueprints, web
 
     web.init_app(app, settings)
-    blueprints.register(app, settings)
+    blueprints.register_blueprints(app, settings)
     if settings.PROXY_HOPS:
         hops = settings.PROXY_HOPS
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]

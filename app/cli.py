@@ -14,8 +14,8 @@ from app.inventory import commands as inventory
 from app.ledger import commands as ledger
 from app.payouts import commands as payouts
 from app.retention import commands as retention
-from app.web import catalogue
-from app.web.overview import commands as overview
+from app.web import docs_generator
+from app.web.operations_page import links as overview
 
 
 def register(app: Flask) -> None:
@@ -24,15 +24,15 @@ def register(app: Flask) -> None:
     app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)
-    doctor.register(app)
+    doctor.register_commands(app)
     events.register(app)
     inventory.register(app)
     ledger.register(app)
-    overview.register(app)
+    overview.register_commands(app)
     payouts.register(app)
     applications.register(app)
     payrail.register(app)
     retention.register(app)
-    catalogue.register(app)
+    docs_generator.register_commands(app)
     for command in app.cli.commands.values():
         explain_database_errors(command)

@@ -8,7 +8,7 @@ from app.accounts import sessions
 from app.accounts.models import Account
 from app.accounts.passwords import hash_password
 from app.core.transaction import transaction
-from app.web.auth import token_data
+from app.web.auth import serialize_sign_in
 from benchmarks.comparing import kept_during, share_of_hashing
 from benchmarks.registry import Load, benchmark
 from benchmarks.stage import Stage
@@ -36,7 +36,7 @@ def tokens(who: Account) -> dict[str, str]:
     """Access and refresh token of a new session."""
     with transaction() as session:
         begun = sessions.create_session(session, who)
-    found: dict[str, str] = token_data(begun)
+    found: dict[str, str] = serialize_sign_in(begun)
     return found
 
 

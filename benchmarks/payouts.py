@@ -14,7 +14,7 @@ from app.core.transaction import transaction
 from app.ledger.settlement.importer import import_settlement
 from app.ledger.settlement.parser import Credit
 from app.payouts.destinations import hash_wallet
-from app.web.auth import token_data
+from app.web.auth import serialize_sign_in
 from benchmarks.events import cost_against, share_remembered
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.pgbench import simple_update
@@ -89,7 +89,7 @@ def tokens(count: int) -> tuple[tuple[str, ...], str]:
         session.execute(text(KNOWN), {"ids": ids, "marks": marks})
     with transaction() as session:
         begun = [sessions.create_session(session, session.get_one(Account, id)) for id in ids]
-    return tuple(token_data(item)["access_token"] for item in begun), ids[0]
+    return tuple(serialize_sign_in(item)["access_token"] for item in begun), ids[0]
 
 
 def grown(entries: int) -> Callable[[Stage], None]:

@@ -18,7 +18,7 @@ from app.accounts import sessions
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
-from app.web.auth import token_data
+from app.web.auth import serialize_sign_in
 from benchmarks.comparing import READERS
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
@@ -73,7 +73,7 @@ def _token(number: int) -> str:
         session.flush()
         admin.email_verified_at = admin.created_at
         begun = sessions.create_session(session, admin)
-    return str(token_data(begun)["access_token"])
+    return str(serialize_sign_in(begun)["access_token"])
 
 
 def _stream(stage: Stage, token: str, address: str) -> socket.socket:
@@ -162,7 +162,7 @@ def stream_idle(stage: Stage) -> Load:
 def _writer() -> str:
     with transaction() as session:
         begun = sessions.create_session(session, session.get_one(Account, _owner()))
-    return str(token_data(begun)["access_token"])
+    return str(serialize_sign_in(begun)["access_token"])
 
 
 def _owner() -> str:

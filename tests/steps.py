@@ -7,8 +7,8 @@ of races, which take guards of the program away, then fail on purpose, for they 
 from psycopg.sql import SQL, Identifier, Literal
 from sqlalchemy import Connection
 
-from app.web.machine import Machine
-from app.web.machines import MACHINES
+from app.web.state_machine import StateMachine
+from app.web.state_machine_docs import STATE_MACHINES
 
 REFUSE = """
     CREATE OR REPLACE FUNCTION no_such_step() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -28,14 +28,14 @@ def unguarded(connection: Connection) -> None:
     connection.exec_driver_sql("DROP FUNCTION IF EXISTS no_such_step() CASCADE")
 
 
-def guard(connection: Connection, *machines: Machine) -> None:
+def guard(connection: Connection, *machines: StateMachine) -> None:
     """Puts the guard on the tables of these machines, or of all."""
     connection.exec_driver_sql(REFUSE)
-    for machine in machines or MACHINES:
+    for machine in machines or STATE_MACHINES:
         if machine.column is None:
             continue
         table, column = machine.column
-        steps = [f"{one} {other}" for one, other in sorted(machine.written)]
+        steps = [f"{one} {other}" for one, other in sorted(machine.stored_transitions)]
         statement = SQL(TRIGGER).format(
             table=Identifier(table), column=Identifier(column), name=Literal(column), steps=Literal(steps)
         )

@@ -28,9 +28,9 @@ from app.config import Settings
 from app.web import openapi
 
 
-def register(app: Flask, settings: Settings) -> None:
+def register_blueprints(app: Flask, settings: Settings) -> None:
     """Serves every blueprint, and the document that describes them."""
-    api = openapi.create(app)
+    api = openapi.create_api(app)
     for blueprint in (
         accounts,
         activation,

@@ -2,7 +2,7 @@
 
 A topic ("events") is eight bytes in a small shared file: when it changed last. Whoever changes something writes them
 after his commit; whoever keeps answers compares. Reading costs less than a microsecond, and no server is asked.
-Processes on other machines do not see it: for them a kept answer lives for its second or two (see app/web/kept.py).
+Processes on other machines do not see it: for them a kept answer lives for its second or two (see app/web/response_cache.py).
 """
 
 import mmap

@@ -1,4 +1,7 @@
-"""`flask doctor`."""
+"""`flask doctor`.
+
+All findings, in the order in which things depend on each other.
+"""
 
 import json
 import sys
@@ -10,14 +13,15 @@ import click
 from flask import Flask, current_app
 from flask.cli import with_appcontext
 
-from app.doctor.asking import findings
-from app.doctor.findings import FAIL, OK, STATES, WARN, Finding
+from app.config import Settings
+from app.doctor import database_checks, external_checks, host_checks, pooler_checks, settings_checks, worker_checks
+from app.doctor.results import FAIL, OK, STATES, WARN, Finding, Findings, fail, format_error
 
 COLOURS = {OK: "green", WARN: "yellow", FAIL: "red"}
-WIDTH = 9
+SUBJECT_WIDTH = 9
 
 
-def register(app: Flask) -> None:
+def register_commands(app: Flask) -> None:
     app.cli.add_command(doctor)
 
 
@@ -26,27 +30,48 @@ def register(app: Flask) -> None:
 @with_appcontext
 def doctor(as_json: bool) -> None:
     """Check this installation and say what to do. The exit code is 1 when anything has failed."""
-    sys.exit(told(findings(current_app.extensions["settings"]), as_json=as_json))
+    sys.exit(print_findings(run_all_checks(current_app.extensions["settings"]), as_json=as_json))
 
 
-def told(found: Iterable[Finding], *, as_json: bool) -> int:
+def print_findings(findings: Iterable[Finding], *, as_json: bool) -> int:
     """Says them as they come; the exit code."""
-    seen = []
-    for item in found:
-        seen.append(item)
+    printed_findings = []
+    for finding in findings:
+        printed_findings.append(finding)
         if not as_json:
-            _say(item)
-    counts = Counter(item.state for item in seen)
+            _print_finding(finding)
+    counts = Counter(finding.state for finding in printed_findings)
     if as_json:
-        click.echo(json.dumps({"ok": not counts[FAIL], "findings": [asdict(item) for item in seen]}, indent=2))
+        click.echo(
+            json.dumps(
+                {"ok": not counts[FAIL], "findings": [asdict(finding) for finding in printed_findings]}, indent=2
+            )
+        )
     else:
         click.echo(f"\n{', '.join(f'{counts[state]} {state}' for state in STATES)}")
     return 1 if counts[FAIL] else 0
 
 
-def _say(finding: Finding) -> None:
+def _print_finding(finding: Finding) -> None:
     click.echo(
-        f"{click.style(f'{finding.state:<5}', fg=COLOURS[finding.state])} {finding.about:<{WIDTH}} {finding.says}"
+        f"{click.style(f'{finding.state:<5}', fg=COLOURS[finding.state])} {finding.about:<{SUBJECT_WIDTH}} {finding.says}"
     )
     if finding.do:
-        click.echo(f"{'':<6}{'':<{WIDTH}} → {finding.do}")
+        click.echo(f"{'':<6}{'':<{SUBJECT_WIDTH}} → {finding.do}")
+
+
+CHECK_MODULES = (settings_checks, host_checks, database_checks, pooler_checks, worker_checks, external_checks)
+
+
+def run_all_checks(app_settings: Settings) -> Findings:
+    """Call it in the context of the application. A check that breaks is a finding too, and the others go on."""
+    for module in CHECK_MODULES:
+        try:
+            yield from module.run_checks(app_settings)
+        except Exception as error:
+            yield build_broken_check_finding(module.__name__.rpartition(".")[2], error)
+
+
+def build_broken_check_finding(about: str, error: Exception) -> Finding:
+    sentence = f"The check itself broke: {type(error).__name__}: {format_error(error)}."
+    return fail(about, sentence, "Report it with this line.")

@@ -6,12 +6,11 @@ from flask import Flask
 from flask_cors import CORS
 
 from app.core.telemetry import spans
-from app.web import auth, errors, limits
-from app.web.cookies import SessionOfPages
-from app.web.edge import Edge
+from app.web import auth, error_handlers, rate_limits
+from app.web.cookies import LazySession
 from app.web.envelope import OrjsonProvider
-from app.web.measuring import Measured
-from app.web.tracing import Traced
+from app.web.middleware import RequestMiddleware, TracingMiddleware
+from app.web.request_metrics import RequestMetrics
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 def init_app(app: Flask, settings: "Settings") -> None:
     """Puts the web layer around an application."""
     app.json = OrjsonProvider(app)
-    app.session_interface = SessionOfPages()
+    app.session_interface = LazySession()
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     auth.init_app(app)
-    errors.init_app(app)
-    limits.init_app(app)
+    error_handlers.init_app(app)
+    rate_limits.init_app(app)
     if settings.CORS_ORIGINS:
         CORS(
             app,
@@ -36,6 +35,6 @@ def init_app(app: Flask, settings: "Settings") -> None:
             expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
         )
     if spans.EXTENSION in app.extensions:
-        app.wsgi_app = Traced(app.wsgi_app, app.extensions[spans.EXTENSION])  # type: ignore[method-assign]
+        app.wsgi_app = TracingMiddleware(app.wsgi_app, app.extensions[spans.EXTENSION])  # type: ignore[method-assign]
     https = settings.PUBLIC_BASE_URL.startswith("https")
-    app.wsgi_app = Edge(app.wsgi_app, Measured(app), https=https)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app, RequestMetrics(app), https=https)  # type: ignore[method-assign]

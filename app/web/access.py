@@ -15,7 +15,7 @@ class Access:
     optional: bool = False
     roles: frozenset[str] = frozenset()
     tier: str | None = None
-    verified: bool = False
+    needs_verified_email: bool = False
 
     def allows(self, roles: frozenset[str], tier: str | None) -> bool:
         """Whether an account with these roles and this admin tier may call."""
@@ -25,9 +25,9 @@ class Access:
             return True
         return self.tier is not None and tier is not None and TIERS.index(tier) >= TIERS.index(self.tier)
 
-    def with_verified_address(self) -> "Access":
+    def with_verified_email(self) -> "Access":
         """The same, for callers whose e-mail address is verified."""
-        return replace(self, verified=True)
+        return replace(self, needs_verified_email=True)
 
 
 PUBLIC = Access("anybody", public=True)
@@ -35,12 +35,12 @@ PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to
 SIGNED_IN = Access("anybody signed in")
 MERCHANT = Access("merchants", roles=frozenset({"merchant"}))
 ORGANISER = Access("organisers, for their own events, and admins", roles=frozenset({"organiser"}), tier="admin")
-ORGANISER_READS = Access(
+ORGANISER_OR_ANALYST = Access(
     "organisers, for their own events, and admins of every tier",
     roles=frozenset({"organiser"}),
     tier="analyst",
 )
-DECIDERS = Access(
+ORGANISER_OR_SUPPORT = Access(
     "organisers, for their own events, and admins from support on",
     roles=frozenset({"organiser"}),
     tier="support",
@@ -51,6 +51,6 @@ APPLICATION_READERS = Access(
     tier="analyst",
 )
 ADMIN = Access("admins", tier="admin")
-ORGANISER_MAILS = ORGANISER.with_verified_address()
-DECIDER_MAILS = DECIDERS.with_verified_address()
-MERCHANT_MAILS = MERCHANT.with_verified_address()
+VERIFIED_ORGANISER = ORGANISER.with_verified_email()
+VERIFIED_ORGANISER_OR_SUPPORT = ORGANISER_OR_SUPPORT.with_verified_email()
+VERIFIED_MERCHANT = MERCHANT.with_verified_email()

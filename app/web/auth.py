@@ -19,16 +19,10 @@ from app.accounts.errors import EmailNotVerified
 from app.accounts.queries import find_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult
 from app.web.access import Access
-from app.web.refusals import (
-    RoleNotAllowed,
-    SessionEnded,
-    TokenExpired,
-    TokenInvalid,
-    TokenMissing,
-)
+from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
 AUDIENCE = "event-commerce"
-MAX_TOKEN = 4096
+MAX_TOKEN_LENGTH = 4096
 
 
 def init_app(app: Flask) -> None:
@@ -43,12 +37,12 @@ def init_app(app: Flask) -> None:
         JWT_ENCODE_AUDIENCE=AUDIENCE,
         JWT_DECODE_AUDIENCE=AUDIENCE,
     )
-    extension = JWTManager(app)
-    extension.encode_key_loader(lambda _: signing_keys.get_current_key().private_key)
-    extension.decode_key_loader(lambda header, _: signing_keys.get_public_key(str(header.get("kid", ""))))
+    jwt_manager = JWTManager(app)
+    jwt_manager.encode_key_loader(lambda _: signing_keys.get_current_key().private_key)
+    jwt_manager.decode_key_loader(lambda header, _: signing_keys.get_public_key(str(header.get("kid", ""))))
 
 
-def token_data(signed_in: LoginResult) -> dict[str, Any]:
+def serialize_sign_in(signed_in: LoginResult) -> dict[str, Any]:
     """What a sign-in answers: both tokens and whose they are."""
     access_token = create_access_token(
         signed_in.user["id"],
@@ -68,13 +62,13 @@ def token_data(signed_in: LoginResult) -> dict[str, Any]:
     }
 
 
-def current_caller() -> Caller:
+def get_current_caller() -> Caller:
     """The account that calls; only routes that are not public may ask."""
     caller: Caller = g.caller
     return caller
 
 
-def optional_caller() -> Caller | None:
+def find_current_caller() -> Caller | None:
     """The caller of a route for anybody, when a token was sent."""
     caller: Caller | None = g.caller
     return caller
@@ -89,31 +83,31 @@ def authorise(access: Access) -> None:
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return
-    g.caller = caller = _authenticated()
+    g.caller = caller = _authenticate()
     if not access.allows(caller.roles, caller.tier):
         raise RoleNotAllowed(f"Only {access.name} may do this; your account holds: {', '.join(sorted(caller.roles))}.")
-    if access.verified and not caller.email_verified:
+    if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
 
 
-def _authenticated() -> Caller:
+def _authenticate() -> Caller:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         raise TokenMissing()
-    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN:
+    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
-    subject, session, expires = _claims(token, signing_keys.get_key_set_version())
-    if expires + 30 < time.time():
+    account_id, session_id, expires_at = _verify_token(token, signing_keys.get_key_set_version())
+    if expires_at + 30 < time.time():
         raise TokenExpired()
-    caller = find_caller(session)
-    if caller is None or caller.id != subject:
+    caller = find_caller(session_id)
+    if caller is None or caller.id != account_id:
         raise SessionEnded()
     return caller
 
 
-def _claims(token: str, generation: int) -> tuple[str, str, float]:
+def _verify_token(token: str, key_set_version: int) -> tuple[str, str, float]:
     try:
-        return _verified(token, generation, id(current_app._get_current_object()))  # type: ignore[attr-defined]
+        return _decode_token(token, key_set_version, id(current_app._get_current_object()))  # type: ignore[attr-defined]
     except jwt.ExpiredSignatureError as error:
         raise TokenExpired() from error
     except (jwt.PyJWTError, JWTExtendedException, signing_keys.UnknownKey, ValueError, KeyError, TypeError) as error:
@@ -121,7 +115,7 @@ def _claims(token: str, generation: int) -> tuple[str, str, float]:
 
 
 @lru_cache(maxsize=4096)
-def _verified(token: str, generation: int, application: int) -> tuple[str, str, float]:
+def _decode_token(token: str, key_set_version: int, app_id: int) -> tuple[str, str, float]:
     claims = decode_token(token)
     if claims["type"] != "access":
         raise ValueError(claims["type"])

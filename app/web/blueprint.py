@@ -18,21 +18,21 @@ from flask import request
 
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
-from app.web import confirmation, idempotency, limits, openapi, paging, parser, versions
-from app.web import kept as keeping
+from app.web import confirmation, etags, idempotency, openapi, paging, rate_limits, request_parser
+from app.web import response_cache as keeping
 from app.web.access import Access
 from app.web.auth import authorise
-from app.web.edge import ROUTE
-from app.web.envelope import enveloped
-from app.web.examples import success_example
-from app.web.kept import Keep
-from app.web.limits import Limit
+from app.web.envelope import build_envelope
+from app.web.middleware import ROUTE_KEY
+from app.web.openapi_examples import build_success_example
 from app.web.operation import Operation
 from app.web.paging import Listing
-from app.web.schema import Schema, snake
+from app.web.rate_limits import Limit
+from app.web.response_cache import CachePolicy
+from app.web.schema import Schema, to_snake_case
 
 View = Callable[..., Any]
-V = TypeVar("V", bound=View)
+ViewType = TypeVar("ViewType", bound=View)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -54,22 +54,22 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         returns: type[Schema] | Listing | None = None,
         status: int = 200,
         idempotent: bool | str = False,
-        versioned: bool = False,
+        etag: bool = False,
         sparse: bool = False,
-        kept: Keep | None = None,
+        cache: CachePolicy | None = None,
         limit: Limit | None = None,
         errors: Sequence[type[AppError]] = (),
         content_type: str | None = None,
         max_bytes: int | None = None,
         uploads: bool = False,
-        later: bool = False,
+        may_return_202: bool = False,
         methods: Sequence[str] = ("GET",),
         **options: Any,
-    ) -> Callable[[V], V]:
+    ) -> Callable[[ViewType], ViewType]:
         """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
-        by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `versioned` answers an
-        ETag on GET and passes `If-Match` on as `expected_version`; a view whose answers are `kept` gives bytes;
-        a view of `uploads` reads a file itself; it and a `later` one may answer 202; `errors` lists what else may."""
+        by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `etag` answers an
+        ETag on GET and passes `If-Match` on as `expected_version`; a view with `cache` returns bytes;
+        a view of `uploads` reads a file itself; it and one with `may_return_202` may answer 202; `errors` lists what else may."""
         (method,) = methods
         operation = Operation(
             rule=rule,
@@ -82,103 +82,113 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             returns=returns,
             status=status,
             idempotent=idempotent,
-            versioned=versioned,
+            etag=etag,
             sparse=sparse,
-            kept=kept,
+            cache=cache,
             limit=limit,
             errors=errors,
             content_type=content_type,
             max_bytes=max_bytes,
             uploads=uploads,
-            later=later,
+            may_return_202=may_return_202,
         )
 
-        def decorate(view: V) -> V:
-            handler = self._handler(view, operation)
+        def decorate(view: ViewType) -> ViewType:
+            handler = self._wrap_view(view, operation)
             self.add_url_rule(rule, options.pop("endpoint", None), handler, methods=list(methods), **options)
             return view
 
         return decorate
 
-    def get(self, rule: str, **options: Any) -> Callable[[V], V]:
+    def get(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("GET",), **options)
 
-    def post(self, rule: str, **options: Any) -> Callable[[V], V]:
+    def post(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("POST",), **options)
 
-    def put(self, rule: str, **options: Any) -> Callable[[V], V]:
+    def put(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("PUT",), **options)
 
-    def patch(self, rule: str, **options: Any) -> Callable[[V], V]:
+    def patch(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("PATCH",), **options)
 
-    def delete(self, rule: str, **options: Any) -> Callable[[V], V]:
+    def delete(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("DELETE",), **options)
 
-    def _handler(self, view: View, operation: Operation) -> View:
+    def _wrap_view(self, view: View, operation: Operation) -> View:
         """The view inside everything that its declaration asks for; the last layer added is the first to answer."""
-        made, shortcut = keeping.kept(view, operation.kept) if operation.kept else (view, None)
-        handler = _path_checked(made, operation.rule)
+        cached_view, with_cache_lookup = (
+            keeping.with_response_cache(view, operation.cache) if operation.cache else (view, None)
+        )
+        handler = _with_path_check(cached_view, operation.rule)
         if operation.listing:
-            handler = paging.paged(handler, operation.listing)
-        if operation.versioned:
-            handler = versions.versioned(handler, operation.method)
+            handler = paging.with_paging(handler, operation.listing)
+        if operation.etag:
+            handler = etags.with_etag(handler, operation.method)
         if operation.sparse:
-            handler = versions.sparse(handler, operation.given)
-        shown = operation.given if operation.content_type is None else openapi.raw_schema(operation.content_type)
-        handler = self.response(operation.status, shown, content_type=operation.content_type)(handler)
-        if operation.uploads or operation.later:
-            handler = self.alt_response(202, schema=operation.given, example=success_example(operation.given))(handler)
-        if operation.confirmed:
-            handler = confirmation.confirmed(handler)
+            handler = etags.with_sparse_fields(handler, operation.response_schema)
+        response_schema = (
+            operation.response_schema
+            if operation.content_type is None
+            else openapi.build_raw_schema(operation.content_type)
+        )
+        handler = self.response(operation.status, response_schema, content_type=operation.content_type)(handler)
+        if operation.uploads or operation.may_return_202:
+            handler = self.alt_response(
+                202, schema=operation.response_schema, example=build_success_example(operation.response_schema)
+            )(handler)
+        if operation.needs_confirmation:
+            handler = confirmation.with_password_confirmation(handler)
         if operation.idempotent:
-            name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
-            unasked = (confirmation.FIELD,) if operation.confirmed else ()
-            handler = idempotency.idempotent(handler, name, forever=forever, unasked=unasked)
-        handler = parser.reading(handler, operation.taken, max_bytes=operation.max_bytes)
-        if shortcut is not None:
-            handler = shortcut(handler)
-        handler = _guarded(handler, operation)
-        openapi.describe(handler, operation)
+            operation_name, forever = f"{operation.method} {operation.route}", operation.idempotent == "forever"
+            ignored_fields = (confirmation.FIELD,) if operation.needs_confirmation else ()
+            handler = idempotency.with_idempotency(
+                handler, operation_name, forever=forever, ignored_fields=ignored_fields
+            )
+        handler = request_parser.with_parsed_request(handler, operation.request_schemas, max_bytes=operation.max_bytes)
+        if with_cache_lookup is not None:
+            handler = with_cache_lookup(handler)
+        handler = _with_access_check(handler, operation)
+        openapi.describe_operation(handler, operation)
         return handler
 
     @staticmethod
     def _prepare_response_content(data: Any) -> Any:
-        return enveloped(data)
+        return build_envelope(data)
 
     @staticmethod
     def _make_doc_response_schema(schema: Any) -> Any:
-        return openapi.envelope_schema(schema)
+        return openapi.build_envelope_schema(schema)
 
 
-def _guarded(view: View, operation: Operation) -> View:
+def _with_access_check(view: View, operation: Operation) -> View:
     route, access, limit = operation.route, operation.access, operation.limit
 
     @wraps(view)
-    def guarded(**arguments: Any) -> Any:
-        request.environ[ROUTE] = route
+    def wrapper(**arguments: Any) -> Any:
+        request.environ[ROUTE_KEY] = route
         authorise(access)
         if limit is not None:
-            limits.spend(limit, route, per_account=not access.public)
+            rate_limits.count_request(limit, route, per_account=not access.public)
         return view(**arguments)
 
-    guarded.operation = operation  # type: ignore[attr-defined]
-    return guarded
+    wrapper.operation = operation  # type: ignore[attr-defined]
+    return wrapper
 
 
-def _path_checked(view: View, rule: str) -> View:
+def _with_path_check(view: View, rule: str) -> View:
     """Path parameters in snake_case; a malformed object id is a thing that does not exist, and so is any name
     with a control character, which PostgreSQL would refuse to look for."""
     if "<" not in rule:
         return view
 
     @wraps(view)
-    def checked(**arguments: Any) -> Any:
+    def wrapper(**arguments: Any) -> Any:
         for name, value in (request.view_args or {}).items():
-            malformed = name.lower().endswith("id") and not is_id(value)
-            if malformed or (isinstance(value, str) and not value.isprintable()):
+            is_malformed_id = name.lower().endswith("id") and not is_id(value)
+            if is_malformed_id or (isinstance(value, str) and not value.isprintable()):
                 raise NotFound()
-            arguments[snake(name)] = arguments.pop(name)
+            arguments[to_snake_case(name)] = arguments.pop(name)
         return view(**arguments)
 
-    return checked
+    return wrapper

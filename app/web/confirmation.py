@@ -14,7 +14,7 @@ from app.web.schema import Schema
 
 View = Callable[..., Any]
 HEADER = "X-Confirm-Password"
-LONGEST = 128
+MAX_PASSWORD_LENGTH = 128
 FIELD = "password"
 
 
@@ -22,7 +22,7 @@ class ConfirmedBody(Schema):
     """The body of an operation that may have to be confirmed; its view is given the `password`, or None."""
 
     password = Secret(
-        max=LONGEST,
+        max=MAX_PASSWORD_LENGTH,
         metadata={
             "rare": True,
             "format": "password",
@@ -31,23 +31,23 @@ class ConfirmedBody(Schema):
     )
 
 
-def confirmed(view: View) -> View:
+def with_password_confirmation(view: View) -> View:
     """The view, given as `password` what the body or the header holds, or None."""
 
     @wraps(view)
-    def with_header(**arguments: Any) -> Any:
+    def wrapper(**arguments: Any) -> Any:
         password = arguments.pop(FIELD, None)
-        return view(**arguments, **{FIELD: password if password is not None else _in_header()})
+        return view(**arguments, **{FIELD: password if password is not None else _parse_header()})
 
-    return with_header
+    return wrapper
 
 
-def _in_header() -> str | None:
+def _parse_header() -> str | None:
     """The header's text: WSGI hands bytes on as Latin-1, clients send UTF-8."""
-    given = request.headers.get(HEADER)
-    if given is None:
+    header = request.headers.get(HEADER)
+    if header is None:
         return None
     try:
-        return given.encode("latin-1").decode()[: LONGEST + 1]
+        return header.encode("latin-1").decode()[: MAX_PASSWORD_LENGTH + 1]
     except UnicodeError:
-        return given[: LONGEST + 1]
+        return header[: MAX_PASSWORD_LENGTH + 1]

@@ -8,15 +8,15 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.http import dump_cookie
 
 from app.accounts.sessions import LoginResult
-from app.web.edge import ADDED
+from app.web.middleware import EXTRA_HEADERS_KEY
 
-DEVICE = "device-"
-DEVICE_PATH = "/api/auth/login"
+DEVICE_COOKIE_PREFIX = "device-"
+DEVICE_COOKIE_PATH = "/api/auth/login"
 DEVICE_SECONDS = 180 * 24 * 3600
-MOST_DEVICES = 20
+MAX_DEVICES = 20
 
 
-class SessionOfPages(SecureCookieSessionInterface):
+class LazySession(SecureCookieSessionInterface):
     """Flask's session, which costs a request without cookies nothing: a fifth of the time of `/health` otherwise."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
@@ -25,22 +25,22 @@ class SessionOfPages(SecureCookieSessionInterface):
         return super().open_session(app, request)
 
 
-def device_marks() -> list[str]:
+def list_device_marks() -> list[str]:
     """The marks of accounts that this browser has signed in to."""
-    marks = [value for name, value in request.cookies.items() if name.startswith(DEVICE)]
-    return [mark for mark in marks if mark.isascii()][:MOST_DEVICES]
+    marks = [value for name, value in request.cookies.items() if name.startswith(DEVICE_COOKIE_PREFIX)]
+    return [mark for mark in marks if mark.isascii()][:MAX_DEVICES]
 
 
-def remember_device(signed_in: LoginResult) -> None:
+def set_device_cookie(signed_in: LoginResult) -> None:
     """Has the browser keep the mark of this account, for its next sign-ins."""
     https = current_app.extensions["settings"].PUBLIC_BASE_URL.startswith("https")
     cookie = dump_cookie(
-        f"{DEVICE}{signed_in.user['id']}",
+        f"{DEVICE_COOKIE_PREFIX}{signed_in.user['id']}",
         signed_in.device_mark or "",
         max_age=DEVICE_SECONDS,
-        path=DEVICE_PATH,
+        path=DEVICE_COOKIE_PATH,
         secure=https,
         httponly=True,
         samesite="Strict",
     )
-    request.environ[ADDED] = [*request.environ.get(ADDED, ()), ("Set-Cookie", cookie)]
+    request.environ[EXTRA_HEADERS_KEY] = [*request.environ.get(EXTRA_HEADERS_KEY, ()), ("Set-Cookie", cookie)]

@@ -11,13 +11,13 @@ from flask.json.provider import JSONProvider
 
 from app.core.clock import rfc3339, utcnow
 from app.core.errors import AppError
-from app.web.schema import camel
+from app.web.schema import to_camel_case
 
-REQUEST_ID = "event_commerce.request_id"
-OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
+REQUEST_ID_KEY = "event_commerce.request_id"
+ORJSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
-def enveloped(data: Any) -> dict[str, Any]:
+def build_envelope(data: Any) -> dict[str, Any]:
     """A success envelope around `data` (`{}` when there is none)."""
     return {
         "status": "success",
@@ -26,27 +26,27 @@ def enveloped(data: Any) -> dict[str, Any]:
         "message": "OK",
         "shortMessage": "SUCCESS",
         "timestamp": rfc3339(utcnow()),
-        "requestId": request_id(),
+        "requestId": get_request_id(),
         "data": {} if data is None else data,
     }
 
 
-def spliced(data: bytes) -> bytes:
+def wrap_json(data: bytes) -> bytes:
     """The same around data that is JSON already: what hot public answers are made of."""
     return (
         b'{"status":"success","success":true,"statusCode":"00000","message":"OK","shortMessage":"SUCCESS",'
-        b'"timestamp":"%s","requestId":"%s","data":%s}' % (rfc3339(utcnow()).encode(), request_id().encode(), data)
+        b'"timestamp":"%s","requestId":"%s","data":%s}' % (rfc3339(utcnow()).encode(), get_request_id().encode(), data)
     )
 
 
-def spliced_response(data: bytes, status: int = 200, **headers: str) -> Response:
+def envelope_response(data: bytes, status: int = 200, **headers: str) -> Response:
     """The answer around data that is JSON already."""
-    response = Response(spliced(data), status, mimetype="application/json")
+    response = Response(wrap_json(data), status, mimetype="application/json")
     response.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
     return response
 
 
-def failed(error: AppError) -> dict[str, Any]:
+def build_error_envelope(error: AppError) -> dict[str, Any]:
     """An error envelope: the code and number of the catalogue, the sentence, and details if any."""
     return {
         "status": "error",
@@ -55,40 +55,40 @@ def failed(error: AppError) -> dict[str, Any]:
         "message": error.text,
         "shortMessage": error.code,
         "timestamp": rfc3339(utcnow()),
-        "requestId": request_id(),
-        "data": {camel(name): value for name, value in error.data.items()},
+        "requestId": get_request_id(),
+        "data": {to_camel_case(name): value for name, value in error.data.items()},
     }
 
 
 def error_response(error: AppError) -> Response:
     """The answer for `error`, with its status and headers."""
-    response = json_response(failed(error), error.status)
+    response = json_response(build_error_envelope(error), error.status)
     response.headers.extend(error.headers)
     return response
 
 
 def json_response(body: Any, status: int = 200) -> Response:
-    return Response(as_json(body), status, mimetype="application/json")
+    return Response(dump_json(body), status, mimetype="application/json")
 
 
-def as_json(value: Any) -> bytes:
+def dump_json(value: Any) -> bytes:
     """JSON of the service: times in UTC with milliseconds, decimals as numbers."""
     try:
-        return orjson.dumps(value, default=_as_wire, option=OPTIONS)
+        return orjson.dumps(value, default=_encode_value, option=ORJSON_OPTIONS)
     except TypeError:
-        return orjson.dumps(_carried(value), default=_as_wire, option=OPTIONS)
+        return orjson.dumps(_replace_large_integers(value), default=_encode_value, option=ORJSON_OPTIONS)
 
 
-def _carried(value: Any) -> Any:
+def _replace_large_integers(value: Any) -> Any:
     """The value with whole numbers beyond 64 bits as doubles: so PostgreSQL gives back a 1e300 in free JSON."""
     if isinstance(value, Mapping):
-        return {name: _carried(inner) for name, inner in value.items()}
+        return {name: _replace_large_integers(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_carried(inner) for inner in value]
+        return [_replace_large_integers(member) for member in value]
     return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
-def _as_wire(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return rfc3339(value)
     if isinstance(value, Decimal):
@@ -98,16 +98,16 @@ def _as_wire(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def request_id() -> str:
+def get_request_id() -> str:
     """This request's id, as the client gave it or as it was made at the edge."""
-    return str(request.environ.get(REQUEST_ID, "")) if has_request_context() else ""
+    return str(request.environ.get(REQUEST_ID_KEY, "")) if has_request_context() else ""
 
 
 class OrjsonProvider(JSONProvider):
     """Flask's JSON through orjson: faster, and strict about what it cannot say."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
-        return as_json(obj).decode()
+        return dump_json(obj).decode()
 
     def loads(self, s: str | bytes, **_: Any) -> Any:
         return orjson.loads(s)

@@ -2,6 +2,8 @@
 
 Every problem is a `Problem`: a sentence with a stable code. JSON fields are strict (`"100"` is no number);
 a `Query` schema reads the same fields from text.
+
+Times whose text has a length of its own.
 """
 
 import re
@@ -21,31 +23,31 @@ from app.core.clock import rfc3339
 from app.core.ids import is_id
 from app.core.texts import CONTROL, tidy
 
-SAFE_INTEGER = 2**53 - 1
-LONGEST = 100_000
-CODES = {"required": "required", "null": "required", "too_large": "too_large", "special": "too_large"}
-_MOMENT = re.compile(
+MAX_SAFE_INTEGER = 2**53 - 1
+MAX_TEXT_LENGTH = 100_000
+CODE_BY_MARSHMALLOW_KEY = {"required": "required", "null": "required", "too_large": "too_large", "special": "too_large"}
+_RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?"
 )
 
 
-class Problem(str):
+class CodedMessage(str):
     """A sentence about one field, with its code."""
 
     code: str
 
-    def __new__(cls, code: str, sentence: str) -> "Problem":
-        problem = super().__new__(cls, sentence)
-        problem.code = code
-        return problem
+    def __new__(cls, code: str, sentence: str) -> "CodedMessage":
+        message = super().__new__(cls, sentence)
+        message.code = code
+        return message
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return self.code, str(self)
 
 
-def problem(code: str, sentence: str) -> ValidationError:
-    return ValidationError([Problem(code, sentence)])
+def field_error(code: str, sentence: str) -> ValidationError:
+    return ValidationError([CodedMessage(code, sentence)])
 
 
 class Length(validate.Length):
@@ -53,9 +55,9 @@ class Length(validate.Length):
         code = "too_long" if self.max is not None and len(value) > self.max else "too_short"
         if self.equal is not None:
             code = "wrong_length"
-        kind = "characters" if isinstance(value, str) else "entries"
-        wanted = f"exactly {self.equal}" if self.equal is not None else _span(self.min, self.max)
-        return Problem(code, f"Must have {wanted} {kind}.")
+        unit = "characters" if isinstance(value, str) else "entries"
+        length = f"exactly {self.equal}" if self.equal is not None else _format_range(self.min, self.max)
+        return CodedMessage(code, f"Must have {length} {unit}.")
 
 
 class Range(validate.Range):
@@ -65,22 +67,22 @@ class Range(validate.Range):
         return value
 
     def _format_error(self, value: Any, message: str) -> str:
-        low = self.min is not None and value < self.min
-        return Problem("too_small" if low else "too_large", f"Must be {_span(self.min, self.max)}.")
+        too_small = self.min is not None and value < self.min
+        return CodedMessage("too_small" if too_small else "too_large", f"Must be {_format_range(self.min, self.max)}.")
 
 
 class OneOf(validate.OneOf):
     def _format_error(self, value: Any) -> str:
-        return Problem("unknown_value", f"Must be one of: {', '.join(map(str, self.choices))}.")
+        return CodedMessage("unknown_value", f"Must be one of: {', '.join(map(str, self.choices))}.")
 
 
-def _span(low: Any, high: Any) -> str:
+def _format_range(low: Any, high: Any) -> str:
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"at least {low}" if low is not None else f"at most {high}"
 
 
-class Coded(fields.Field[Any]):
+class BaseField(fields.Field[Any]):
     """Turns marshmallow's own errors into problems."""
 
     SENTENCES: Mapping[str, str] = {
@@ -90,7 +92,7 @@ class Coded(fields.Field[Any]):
 
     def make_error(self, key: str, **kwargs: Any) -> ValidationError:
         sentence = self.SENTENCES.get(key) or str(self.error_messages[key]).format(**kwargs)
-        return problem(CODES.get(key, "invalid_type"), sentence)
+        return field_error(CODE_BY_MARSHMALLOW_KEY.get(key, "invalid_type"), sentence)
 
     @property
     def from_text(self) -> bool:
@@ -98,7 +100,7 @@ class Coded(fields.Field[Any]):
         return bool(getattr(self.root, "from_text", False))
 
 
-class Text(Coded, fields.String):
+class Text(BaseField, fields.String):
     """Trimmed Unicode in NFC; control characters other than newline and tab are refused."""
 
     def __init__(self, *, min: int | None = None, max: int | None = None, **kwargs: Any) -> None:
@@ -107,10 +109,10 @@ class Text(Coded, fields.String):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
-        if len(text) > LONGEST:
-            raise problem("too_long", "This text is too long.")
+        if len(text) > MAX_TEXT_LENGTH:
+            raise field_error("too_long", "This text is too long.")
         if CONTROL.search(text):
-            raise problem("invalid_characters", "Control characters are not allowed.")
+            raise field_error("invalid_characters", "Control characters are not allowed.")
         return tidy(text)
 
     def _validate(self, value: Any) -> None:
@@ -119,7 +121,7 @@ class Text(Coded, fields.String):
             super()._validate(value)
 
 
-class Secret(Coded, fields.String):
+class Secret(BaseField, fields.String):
     """A password, code or token: taken exactly as sent."""
 
     def __init__(self, *, min: int = 1, max: int = 4096, length: int | None = None, **kwargs: Any) -> None:
@@ -137,7 +139,7 @@ class Id(Secret):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not is_id(text):
-            raise problem("invalid_id", "Must be an id: 24 lower-case hex digits.")
+            raise field_error("invalid_id", "Must be an id: 24 lower-case hex digits.")
         return text
 
 
@@ -153,9 +155,9 @@ class Email(Text):
         try:
             address = mailbox(text)
         except ValueError as error:
-            raise problem("invalid_email", "Must be an e-mail address.") from error
+            raise field_error("invalid_email", "Must be an e-mail address.") from error
         if is_reserved(address) and current_app.extensions["settings"].production:
-            raise problem("invalid_email", "This domain is reserved and receives no mail.")
+            raise field_error("invalid_email", "This domain is reserved and receives no mail.")
         return address
 
 
@@ -172,32 +174,32 @@ class Phone(Text):
         try:
             number = phonenumbers.parse(text, "NA")
         except phonenumbers.NumberParseException as error:
-            raise problem("invalid_phone", "Must be a telephone number, like +264 81 123 4567.") from error
+            raise field_error("invalid_phone", "Must be a telephone number, like +264 81 123 4567.") from error
         if not phonenumbers.is_possible_number(number):
-            raise problem("invalid_phone", "Must be a telephone number, like +264 81 123 4567.")
+            raise field_error("invalid_phone", "Must be a telephone number, like +264 81 123 4567.")
         self.length(text)
         return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-class Whole(Coded, fields.Integer):
+class WholeNumber(BaseField, fields.Integer):
     """A whole number within what JSON can carry exactly."""
 
     def __init__(self, *, min: int | None = None, max: int | None = None, **kwargs: Any) -> None:
         self.low, self.high = min, max
-        bounds = Range(min=-SAFE_INTEGER if min is None else min, max=SAFE_INTEGER if max is None else max)
+        bounds = Range(min=-MAX_SAFE_INTEGER if min is None else min, max=MAX_SAFE_INTEGER if max is None else max)
         super().__init__(validate=[bounds], **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if self.from_text and isinstance(value, str):
             if not re.fullmatch(r"[+-]?[0-9]{1,20}", value.strip()):
-                raise problem("invalid_type", "Must be a whole number.")
+                raise field_error("invalid_type", "Must be a whole number.")
             return int(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-            raise problem("invalid_type", "Must be a whole number.")
+            raise field_error("invalid_type", "Must be a whole number.")
         return int(value)
 
 
-class Number(Coded, fields.Float):
+class Number(BaseField, fields.Float):
     """A finite number."""
 
     def __init__(self, *, min: float | None = None, max: float | None = None, **kwargs: Any) -> None:
@@ -206,14 +208,14 @@ class Number(Coded, fields.Float):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not (isinstance(value, str) if self.from_text else isinstance(value, int | float)):
-            raise problem("invalid_type", "Must be a number.")
+            raise field_error("invalid_type", "Must be a number.")
         return super()._deserialize(value, attr, data, **kwargs)
 
 
-class Flag(Coded, fields.Boolean):
+class Boolean(BaseField, fields.Boolean):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, bool) and not self.from_text:
-            raise problem("invalid_type", "Must be true or false.")
+            raise field_error("invalid_type", "Must be true or false.")
         return super()._deserialize(value, attr, data, **kwargs)
 
 
@@ -224,7 +226,7 @@ class Choice(Text):
         super().__init__(validate=[OneOf(choices)], **kwargs)
 
 
-class Moment(Coded, fields.Field[Any]):
+class TimeField(BaseField, fields.Field[Any]):
     """A time: RFC 3339 with any offset, or a date. A naive one stays naive, for its owner's time zone."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -234,30 +236,30 @@ class Moment(Coded, fields.Field[Any]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
         try:
             text = value.strip() if isinstance(value, str) else ""
-            if not _MOMENT.fullmatch(text):
+            if not _RFC3339.fullmatch(text):
                 raise ValueError(text)
-            moment = datetime.fromisoformat(text.upper())
+            time = datetime.fromisoformat(text.upper())
             # Years at the ends of the calendar overflow when somebody converts them to another zone.
-            if not 1900 <= moment.year < 9999:
+            if not 1900 <= time.year < 9999:
                 raise ValueError(text)
         except ValueError as error:
-            raise problem("invalid_time", "Must be a time like 2026-12-04T18:00:00+02:00, or a date.") from error
-        return moment.astimezone(UTC) if moment.tzinfo else moment
+            raise field_error("invalid_time", "Must be a time like 2026-12-04T18:00:00+02:00, or a date.") from error
+        return time.astimezone(UTC) if time.tzinfo else time
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return None if value is None else rfc3339(value)
 
 
-class EndMoment(Moment):
+class EndTimeField(TimeField):
     """A time at which something ends: a bare date means the last second of that day."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
-        moment = super()._deserialize(value, attr, data, **kwargs)
-        bare = moment.tzinfo is None and len(value.strip()) <= len("2026-12-04")
-        return moment.replace(hour=23, minute=59, second=59) if bare else moment
+        time = super()._deserialize(value, attr, data, **kwargs)
+        is_date = time.tzinfo is None and len(value.strip()) <= len("2026-12-04")
+        return time.replace(hour=23, minute=59, second=59) if is_date else time
 
 
-class Items(Coded, fields.List[Any]):
+class List(BaseField, fields.List[Any]):
     """A list of one kind of thing."""
 
     def __init__(self, inner: Any, *, min: int | None = None, max: int | None = None, **kwargs: Any) -> None:
@@ -272,14 +274,27 @@ class Items(Coded, fields.List[Any]):
         return super()._deserialize(value, attr, data, **kwargs)
 
 
-class Object(Coded, fields.Nested):
+class Nested(BaseField, fields.Nested):
     """A nested schema."""
 
 
-class File(Coded, Upload):  # type: ignore[misc]
+class File(BaseField, Upload):  # type: ignore[misc]
     """A file of a multipart body; text under its name is none."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, FileStorage):
-            raise problem("invalid_type", "Must be a file.")
+            raise field_error("invalid_type", "Must be a file.")
         return value
+
+
+class BoundedTimeField(TimeField):
+    """A time whose text has a length of its own."""
+
+    def __init__(self, *, min: int, max: int, **kwargs: Any) -> None:
+        super().__init__(metadata={"minLength": min, "maxLength": max, **kwargs.pop("metadata", {})}, **kwargs)
+        self.length = Length(min=min, max=max)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        if isinstance(value, str):
+            self.length(value)
+        return super()._deserialize(value, attr, data, **kwargs)

@@ -17,83 +17,88 @@ from app.core import replays
 from app.core.errors import AppError, ValidationFailed
 from app.core.replays import Answer, OtherBody, Place, StillRunning
 from app.core.transaction import held_commit
-from app.web.envelope import spliced_response
-from app.web.refusals import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
+from app.web.envelope import envelope_response
+from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
 
 View = Callable[..., Any]
 HEADER = "Idempotency-Key"
 
 
-def idempotent(view: View, operation: str, *, forever: bool, unasked: Collection[str] = ()) -> View:
+def with_idempotency(view: View, operation: str, *, forever: bool, ignored_fields: Collection[str] = ()) -> View:
     """The view, answering a repeated key with the first answer; members of the body that are `unasked` may differ."""
 
     @wraps(view)
-    def once(**arguments: Any) -> Any:
-        key = g.idempotency_key = _key(arguments.pop("idempotency_key", None))
+    def wrapper(**arguments: Any) -> Any:
+        key = g.idempotency_key = _parse_key(arguments.pop("idempotency_key", None))
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
-        place = Place(caller.id if caller else "anonymous", operation, key, _asked(unasked), forever)
-        return _answered(lambda: view(**arguments), place)
+        scope = Place(caller.id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever)
+        return _run_once(lambda: view(**arguments), scope)
 
-    return once
+    return wrapper
 
 
-def current_key() -> str | None:
+def find_idempotency_key() -> str | None:
     """The key of the running request, for actions that keep it with what they make."""
     key: str | None = g.get("idempotency_key")
     return key
 
 
-def _answered(view: Callable[[], Any], place: Place) -> Any:
-    refused: AppError | None = None
+def _run_once(view: Callable[[], Any], scope: Place) -> Any:
+    app_error: AppError | None = None
     response: Any = None
     with held_commit() as session:
         try:
-            earlier = replays.claim(session, place)
+            stored_response = replays.claim(session, scope)
         except StillRunning as error:
             raise IdempotencyInProgress(retry_after=1) from error
         except OtherBody as error:
             raise IdempotencyKeyReused() from error
-        if earlier is not None:
-            return _replayed(earlier)
+        if stored_response is not None:
+            return _replay_response(stored_response)
         try:
             response = view()
         except AppError as error:
-            refused = error
-        if refused is not None or response.status_code >= 400:
+            app_error = error
+        if app_error is not None or response.status_code >= 400:
             # What the action committed before it refused stays (a wrong code counts); the key is free again.
-            replays.forget(session, place)
+            replays.forget(session, scope)
         else:
-            replays.keep(session, place, Answer(response.status_code, response.content_type, _body(response)))
-    if refused is not None:
-        raise refused
+            replays.keep(session, scope, Answer(response.status_code, response.content_type, _extract_body(response)))
+    if app_error is not None:
+        raise app_error
     return response
 
 
-def _key(in_body: str | None) -> str | None:
-    in_header = request.headers.get(HEADER)
-    if in_header is not None and not (8 <= len(in_header) <= 80 and in_header.isascii() and in_header.isprintable()):
+def _parse_key(body_key: str | None) -> str | None:
+    header_key = request.headers.get(HEADER)
+    if header_key is not None and not (
+        8 <= len(header_key) <= 80 and header_key.isascii() and header_key.isprintable()
+    ):
         raise ValidationFailed.of(HEADER, "wrong_length", "Must have 8 to 80 printable ASCII characters.")
-    if in_body is not None and not in_body.isprintable():
+    if body_key is not None and not body_key.isprintable():
         raise ValidationFailed.of("idempotencyKey", "invalid_characters", "Must be printable.")
-    if in_header is not None and in_body is not None and in_header != in_body:
+    if header_key is not None and body_key is not None and header_key != body_key:
         raise IdempotencyKeysDiffer()
-    return in_header if in_header is not None else in_body
+    return header_key if header_key is not None else body_key
 
 
-def _asked(unasked: Collection[str]) -> bytes:
+def _hash_request(ignored_fields: Collection[str]) -> bytes:
     """What was asked for, in few bytes: the same for the same JSON in other order, and the same files."""
     parts = [request.full_path.encode()]
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
-        parts += [_told(name, file) for name, file in sorted(request.files.items(multi=True), key=lambda it: it[0])]
+        parts += [
+            _describe_file(name, file)
+            for name, file in sorted(request.files.items(multi=True), key=lambda named_file: named_file[0])
+        ]
     else:
-        parts.append(_canonical(request.get_data(cache=True), unasked))
+        parts.append(_normalize_json(request.get_data(cache=True), ignored_fields))
     return sha256(b"\n".join(sha256(part).digest() for part in parts)).digest()
 
 
-def _canonical(raw: bytes, unasked: Collection[str]) -> bytes:
+def _normalize_json(raw: bytes, ignored_fields: Collection[str]) -> bytes:
     if not raw.strip():
         return b"null"
     try:
@@ -101,25 +106,25 @@ def _canonical(raw: bytes, unasked: Collection[str]) -> bytes:
     except ValueError:
         return raw
     if isinstance(body, dict):
-        for name in ("idempotencyKey", *unasked):
+        for name in ("idempotencyKey", *ignored_fields):
             body.pop(name, None)
     return orjson.dumps(body or None, option=orjson.OPT_SORT_KEYS)
 
 
-def _told(name: str, file: FileStorage) -> bytes:
-    content = sha256(file.stream.read()).hexdigest()
+def _describe_file(name: str, file: FileStorage) -> bytes:
+    digest = sha256(file.stream.read()).hexdigest()
     file.stream.seek(0)
-    return f"{name}={file.filename}:{content}".encode()
+    return f"{name}={file.filename}:{digest}".encode()
 
 
-def _body(response: Response) -> bytes:
+def _extract_body(response: Response) -> bytes:
     return orjson.dumps(response.get_json()["data"]) if response.is_json else response.get_data()
 
 
-def _replayed(earlier: Answer) -> Response:
-    if earlier.content_type.startswith("application/json"):
-        response = spliced_response(earlier.body, earlier.status)
+def _replay_response(stored_response: Answer) -> Response:
+    if stored_response.content_type.startswith("application/json"):
+        response = envelope_response(stored_response.body, stored_response.status)
     else:
-        response = Response(earlier.body, earlier.status, content_type=earlier.content_type)
+        response = Response(stored_response.body, stored_response.status, content_type=stored_response.content_type)
     response.headers["Idempotent-Replayed"] = "true"
     return response

@@ -13,15 +13,15 @@ from marshmallow import fields
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong, EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
-from app.web import confirmation, refusals
+from app.web import confirmation, errors
 from app.web.access import Access
-from app.web.envelope import as_json
-from app.web.examples import error_example, example_of, success_example
-from app.web.fields import Object
+from app.web.envelope import dump_json
+from app.web.fields import Nested
+from app.web.openapi_examples import build_error_example, build_example, build_success_example
 from app.web.operation import Operation
-from app.web.schema import Empty, Schema, camel
+from app.web.schema import Empty, Schema, to_camel_case
 
-BEARER: list[dict[str, list[str]]] = [{"bearerAuth": []}]
+BEARER_SECURITY: list[dict[str, list[str]]] = [{"bearerAuth": []}]
 IDEMPOTENCY_HEADER = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -31,7 +31,7 @@ IDEMPOTENCY_HEADER = {
 CONFIRMATION_HEADER = {
     "in": "header",
     "name": confirmation.HEADER,
-    "schema": {"type": "string", "format": "password", "maxLength": confirmation.LONGEST},
+    "schema": {"type": "string", "format": "password", "maxLength": confirmation.MAX_PASSWORD_LENGTH},
     "description": "The caller's password, where the operation asks for it; the same as `password` in the body.",
 }
 IF_MATCH_HEADER = {
@@ -52,7 +52,7 @@ FIELDS_PARAMETER = {
     "schema": {"type": "string"},
     "description": "Comma-separated names: the answer holds `id` and these.",
 }
-UPLOAD = {
+UPLOAD_REQUEST_BODY = {
     "description": "The file in the field `file` of a form, or as the bare body.",
     "required": False,
     "content": {
@@ -66,9 +66,9 @@ UPLOAD = {
         "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
     },
 }
-TOKEN_ERRORS = (refusals.TokenExpired, refusals.TokenInvalid, refusals.SessionEnded)
+TOKEN_ERRORS = (errors.TokenExpired, errors.TokenInvalid, errors.SessionEnded)
 BODY_ERRORS = (kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia)
-KEY_ERRORS = (refusals.IdempotencyInProgress, refusals.IdempotencyKeyReused, refusals.IdempotencyKeysDiffer)
+IDEMPOTENCY_ERRORS = (errors.IdempotencyInProgress, errors.IdempotencyKeyReused, errors.IdempotencyKeysDiffer)
 
 CONFIRMATION_ERRORS = (ConfirmationRequired, CurrentPasswordWrong, kinds.Throttled)
 
@@ -87,14 +87,14 @@ class ErrorEnvelope(Schema):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """The API: errors are ours (see app/web/errors.py), and every status is documented by its route."""
+    """The API: errors are ours (see app/web/error_handlers.py), and every status is documented by its route."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
     ERROR_SCHEMA = ErrorEnvelope
 
     def __init__(self, app: Flask) -> None:
-        self._undescribed: list[flask_smorest.Blueprint] = []
-        self._describing = RLock()
+        self._pending_blueprints: list[flask_smorest.Blueprint] = []
+        self._lock = RLock()
         self._document: bytes | None = None
         super().__init__(app)
 
@@ -102,16 +102,16 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         """Its routes serve from now on; they are described when somebody asks. Most processes are never asked, and
         to describe takes a fifth of their start."""
         self._app.register_blueprint(blueprint)
-        self._undescribed.append(blueprint)
+        self._pending_blueprints.append(blueprint)
 
     @property
     def spec(self) -> APISpec:
         """The document as it grows: everything that is registered stands in it."""
-        with self._describing:
-            while self._undescribed:
-                made = self._undescribed.pop(0)
-                made.register_views_in_doc(self, self._app, self._spec, name=made.name, parameters=None)
-                self._spec.tag({"name": made.name, "description": made.description})
+        with self._lock:
+            while self._pending_blueprints:
+                blueprint = self._pending_blueprints.pop(0)
+                blueprint.register_views_in_doc(self, self._app, self._spec, name=blueprint.name, parameters=None)
+                self._spec.tag({"name": blueprint.name, "description": blueprint.description})
         return self._spec
 
     @spec.setter
@@ -122,17 +122,17 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         """Paging stands in the answer, not in a header."""
 
     def _register_error_handlers(self) -> None:
-        """Nothing to register: one handler for everything stands in app/web/errors.py."""
+        """Nothing to register: one handler for everything stands in app/web/error_handlers.py."""
 
     def _openapi_json(self) -> Response:
         """The document; it changes only with the code, so it is made once."""
-        with self._describing:
+        with self._lock:
             if self._document is None:
-                self._document = as_json(self.spec.to_dict())
+                self._document = dump_json(self.spec.to_dict())
         return Response(self._document, mimetype="application/json")
 
 
-def create(app: Flask) -> Api:
+def create_api(app: Flask) -> Api:
     app.config.update(
         API_TITLE="Event commerce",
         API_VERSION="1",
@@ -153,12 +153,12 @@ def create(app: Flask) -> Api:
     )
     api = Api(app)
     for error in AppError.catalogue.values():
-        api.spec.components.example(error.code, {"value": error_example(error)})
+        api.spec.components.example(error.code, {"value": build_error_example(error)})
     return api
 
 
 @cache
-def _wrapped(schema: type[Schema], many: bool) -> type[Schema]:
+def _build_envelope_class(schema: type[Schema], many: bool) -> type[Schema]:
     members: dict[str, Any] = {
         "status": fields.Constant("success", required=True),
         "success": fields.Constant(True, required=True),
@@ -167,96 +167,96 @@ def _wrapped(schema: type[Schema], many: bool) -> type[Schema]:
         "short_message": fields.Constant("SUCCESS", required=True),
         "timestamp": fields.String(required=True, metadata={"format": "date-time"}),
         "request_id": fields.String(required=True),
-        "data": Object(schema, many=many, required=True),
+        "data": Nested(schema, many=many, required=True),
     }
     return Schema.from_dict(members, name=f"{schema.__name__}Envelope")  # type: ignore[return-value]
 
 
-def envelope_schema(schema: Any) -> Any:
+def build_envelope_schema(schema: Any) -> Any:
     """The envelope's schema around `schema`, one class for each."""
     if isinstance(schema, dict | str):
         return schema
-    kind: Any = Empty if schema is None else type(schema)
-    return _wrapped(kind, bool(schema and schema.many))
+    schema_class: Any = Empty if schema is None else type(schema)
+    return _build_envelope_class(schema_class, bool(schema and schema.many))
 
 
-def raw_schema(content_type: str) -> dict[str, str]:
+def build_raw_schema(content_type: str) -> dict[str, str]:
     """What a document says of an answer that is no envelope; of the events of a stream it says nothing."""
     if content_type == "text/event-stream":
         return {}
     return {"type": "string"} if content_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-def describe(handler: Callable[..., Any], operation: Operation) -> None:
+def describe_operation(handler: Callable[..., Any], operation: Operation) -> None:
     """Attaches to `handler` what flask-smorest puts into the document."""
     doc: dict[str, Any] = {
-        "security": _security(operation.access),
+        "security": _build_security(operation.access),
         "x-access": operation.access.name,
-        "operationId": camel(handler.__name__),
-        "responses": _error_responses([*_usual(operation), *operation.errors]),
+        "operationId": to_camel_case(handler.__name__),
+        "responses": _build_error_responses([*_list_implied_errors(operation), *operation.errors]),
     }
     if operation.content_type is None:
-        shown = success_example(operation.given)
-        doc["responses"][operation.status] = {"content": {"application/json": {"example": shown}}}
+        example = build_success_example(operation.response_schema)
+        doc["responses"][operation.status] = {"content": {"application/json": {"example": example}}}
     if operation.uploads:
-        doc["requestBody"] = UPLOAD
-    if operation.tagged and operation.method == "GET":
+        doc["requestBody"] = UPLOAD_REQUEST_BODY
+    if operation.has_etag and operation.method == "GET":
         doc["responses"][304] = {"description": "Not modified: you have it."}
     info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
-    info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_parameters(operation)]
-    for schema, place in operation.taken:
-        if place == "json":
+    info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_list_parameters(operation)]
+    for schema, location in operation.request_schemas:
+        if location == "json":
             doc["requestBody"] = {
-                "required": _needs_body(schema),
-                "content": {"application/json": {"example": example_of(schema)}},
+                "required": _is_body_required(schema),
+                "content": {"application/json": {"example": build_example(schema)}},
             }
-        elif place == "multipart":
-            doc["requestBody"] = {"required": _needs_body(schema)}
+        elif location == "multipart":
+            doc["requestBody"] = {"required": _is_body_required(schema)}
 
 
-def _needs_body(schema: type[Schema]) -> bool:
+def _is_body_required(schema: type[Schema]) -> bool:
     return any(field.required for field in schema().load_fields.values())
 
 
-def _parameters(operation: Operation) -> list[dict[str, Any]]:
-    version = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
+def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
+    version_header = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
     return [
         *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
-        *([CONFIRMATION_HEADER] if operation.confirmed else []),
-        *([version] if operation.tagged else []),
+        *([CONFIRMATION_HEADER] if operation.needs_confirmation else []),
+        *([version_header] if operation.has_etag else []),
         *([FIELDS_PARAMETER] if operation.sparse else []),
     ]
 
 
-def _security(access: Access) -> list[dict[str, list[str]]]:
+def _build_security(access: Access) -> list[dict[str, list[str]]]:
     if access.public:
-        return [{}, *BEARER] if access.optional else []
-    return BEARER
+        return [{}, *BEARER_SECURITY] if access.optional else []
+    return BEARER_SECURITY
 
 
-def _usual(operation: Operation) -> list[type[AppError]]:
+def _list_implied_errors(operation: Operation) -> list[type[AppError]]:
     """The errors that follow from the declaration itself."""
     access, writes = operation.access, operation.method != "GET"
     return [
-        *(kinds.Busy, kinds.DatabaseAway, kinds.InternalError, refusals.HostNotTrusted),
+        *(kinds.Busy, kinds.DatabaseAway, kinds.InternalError, errors.HostNotTrusted),
         *(TOKEN_ERRORS if access.optional or not access.public else ()),
-        *([refusals.TokenMissing] if not access.public else ()),
-        *([refusals.RoleNotAllowed] if access.roles or access.tier else ()),
-        *([EmailNotVerified] if access.verified else ()),
+        *([errors.TokenMissing] if not access.public else ()),
+        *([errors.RoleNotAllowed] if access.roles or access.tier else ()),
+        *([EmailNotVerified] if access.needs_verified_email else ()),
         *(BODY_ERRORS if operation.body or operation.files or operation.uploads else ()),
-        *([kinds.ValidationFailed] if operation.taken or operation.idempotent or operation.sparse else ()),
+        *([kinds.ValidationFailed] if operation.request_schemas or operation.idempotent or operation.sparse else ()),
         *([kinds.NotFound] if "<" in operation.route else ()),
-        *(KEY_ERRORS if operation.idempotent else ()),
-        *(CONFIRMATION_ERRORS if operation.confirmed else ()),
-        *([kinds.StaleVersion] if operation.versioned and writes else ()),
+        *(IDEMPOTENCY_ERRORS if operation.idempotent else ()),
+        *(CONFIRMATION_ERRORS if operation.needs_confirmation else ()),
+        *([kinds.StaleVersion] if operation.etag and writes else ()),
         *([kinds.Throttled] if operation.limit else ()),
     ]
 
 
-def _error_responses(found: Sequence[type[AppError]]) -> dict[int, Any]:
+def _build_error_responses(error_classes: Sequence[type[AppError]]) -> dict[int, Any]:
     responses: dict[int, Any] = {}
-    for error in sorted(set(found), key=lambda item: item.number):
+    for error in sorted(set(error_classes), key=lambda error_class: error_class.number):
         response = responses.setdefault(
             error.status,
             {
@@ -270,6 +270,6 @@ def _error_responses(found: Sequence[type[AppError]]) -> dict[int, Any]:
             },
         )
         response["description"] += (" " if response["description"] else "") + f"`{error.code}`: {error.message}"
-        shown = {"$ref": f"#/components/examples/{error.code}"}
-        response["content"]["application/json"]["examples"][error.code] = shown
+        example = {"$ref": f"#/components/examples/{error.code}"}
+        response["content"]["application/json"]["examples"][error.code] = example
     return responses

@@ -9,9 +9,9 @@ from app.core.errors import AppError
 from app.web.access import Access
 from app.web.confirmation import ConfirmedBody
 from app.web.fields import Secret
-from app.web.kept import Keep
-from app.web.limits import Limit
-from app.web.paging import Listing, envelope_of, query_of
+from app.web.paging import Listing, build_page_schema, build_query_schema
+from app.web.rate_limits import Limit
+from app.web.response_cache import CachePolicy
 from app.web.schema import Empty, Schema
 
 
@@ -29,15 +29,15 @@ class Operation:
     returns: type[Schema] | Listing | None
     status: int
     idempotent: bool | str
-    versioned: bool
+    etag: bool
     sparse: bool
-    kept: Keep | None
+    cache: CachePolicy | None
     limit: Limit | None
     errors: Sequence[type[AppError]]
     content_type: str | None
     max_bytes: int | None
     uploads: bool
-    later: bool
+    may_return_202: bool
 
     @property
     def route(self) -> str:
@@ -45,12 +45,12 @@ class Operation:
         return self.prefix + self.rule
 
     @property
-    def tagged(self) -> bool:
+    def has_etag(self) -> bool:
         """Whether its answers carry an ETag."""
-        return self.versioned or self.kept is not None
+        return self.etag or self.cache is not None
 
     @property
-    def confirmed(self) -> bool:
+    def needs_confirmation(self) -> bool:
         """Whether the caller may have to confirm it by a password."""
         return self.body is not None and issubclass(self.body, ConfirmedBody)
 
@@ -59,25 +59,25 @@ class Operation:
         return self.returns if isinstance(self.returns, Listing) else None
 
     @property
-    def taken(self) -> list[tuple[type[Schema], str]]:
+    def request_schemas(self) -> list[tuple[type[Schema], str]]:
         """The schemas of what comes in, and where it comes from: the body first."""
-        body = with_key(self.body) if self.body is not None and self.idempotent else self.body
-        query = query_of(self.listing, self.query) if self.listing else self.query
-        places = ((body, "json"), (self.files, "multipart"), (query, "query"))
-        return [(schema, place) for schema, place in places if schema is not None]
+        body = build_schema_with_key(self.body) if self.body is not None and self.idempotent else self.body
+        query = build_query_schema(self.listing, self.query) if self.listing else self.query
+        schemas = ((body, "json"), (self.files, "multipart"), (query, "query"))
+        return [(schema, location) for schema, location in schemas if schema is not None]
 
     @property
-    def given(self) -> type[Schema]:
+    def response_schema(self) -> type[Schema]:
         """The schema of `data` in the answer. Where none is declared nothing goes out, whatever the view returns."""
         if isinstance(self.returns, Listing):
-            return envelope_of(self.returns.name, self.returns.row)
+            return build_page_schema(self.returns.name, self.returns.row)
         if self.returns is None:
             return Empty
-        return chosen_of(self.returns) if self.sparse else self.returns
+        return build_partial_schema(self.returns) if self.sparse else self.returns
 
 
 @cache
-def with_key(body: type[Schema]) -> type[Schema]:
+def build_schema_with_key(body: type[Schema]) -> type[Schema]:
     """The body with `idempotencyKey`, which means what the header means."""
     if "idempotency_key" in body._declared_fields:
         return body
@@ -86,7 +86,7 @@ def with_key(body: type[Schema]) -> type[Schema]:
 
 
 @cache
-def chosen_of(schema: type[Schema]) -> type[Schema]:
+def build_partial_schema(schema: type[Schema]) -> type[Schema]:
     """The schema of an answer cut by `fields=`: only `id` is certain."""
     members: dict[str, Any] = {}
     for name, field in schema().dump_fields.items():

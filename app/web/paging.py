@@ -23,12 +23,12 @@ from sqlalchemy import ColumnElement
 from app.core.errors import ValidationFailed
 from app.core.paging import Order, Page, page_of
 from app.core.tokens import derive
-from app.web.envelope import spliced_response
-from app.web.fields import Choice, Flag, Items, Object, Secret, Whole
-from app.web.schema import Query, Schema, camel
+from app.web.envelope import envelope_response
+from app.web.fields import Boolean, Choice, List, Nested, Secret, WholeNumber
+from app.web.schema import Query, Schema, to_camel_case
 
 View = Callable[..., Any]
-SIGNED, LONGEST = 12, 2000
+SIGNATURE_LENGTH, MAX_CURSOR_LENGTH = 12, 2000
 
 
 @dataclass(frozen=True)
@@ -42,105 +42,114 @@ class Listing:
     name: str
     row: type[Schema]
     sorts: Mapping[str, ColumnElement[Any]]
-    default: str
-    by_hand: bool = False
+    default_sort: str
+    returns_page: bool = False
 
     @property
-    def choices(self) -> list[str]:
+    def sort_choices(self) -> list[str]:
         return [sign + name for name in self.sorts for sign in ("", "-")]
 
 
 class Pagination(Schema):
-    limit = Whole(required=True)
+    limit = WholeNumber(required=True)
     next_cursor = fields.String(required=True, allow_none=True, data_key="nextCursor")
-    total = Whole()
+    total = WholeNumber()
 
 
 @cache
-def envelope_of(listing_name: str, row: type[Schema]) -> type[Schema]:
+def build_page_schema(listing_name: str, row: type[Schema]) -> type[Schema]:
     members: dict[str, Any] = {
-        listing_name: Items(Object(row), required=True),
-        "pagination": Object(Pagination, required=True),
+        listing_name: List(Nested(row), required=True),
+        "pagination": Nested(Pagination, required=True),
     }
     name = row.__name__.removesuffix("Row") + "Page"
     return Schema.from_dict(members, name=name)  # type: ignore[return-value]
 
 
-def query_of(listing: Listing, query: type[Schema] | None) -> type[Schema]:
+def build_query_schema(listing: Listing, query: type[Schema] | None) -> type[Schema]:
     """The listing's own parameters beside the filters of `query`."""
     parameters = {
-        "limit": Whole(min=1, max=100, load_default=20, metadata={"description": "rows on a page"}),
-        "cursor": Secret(max=LONGEST, metadata={"description": "`nextCursor` of the page before"}),
-        "sort": Choice(*listing.choices, load_default=listing.default),
-        "with_total": Flag(load_default=False, metadata={"description": "count all rows as well"}),
+        "limit": WholeNumber(min=1, max=100, load_default=20, metadata={"description": "rows on a page"}),
+        "cursor": Secret(max=MAX_CURSOR_LENGTH, metadata={"description": "`nextCursor` of the page before"}),
+        "sort": Choice(*listing.sort_choices, load_default=listing.default_sort),
+        "with_total": Boolean(load_default=False, metadata={"description": "count all rows as well"}),
     }
-    base: Any = query or Query
-    return type(f"{base.__name__}{camel(listing.name).capitalize()}Paged", (base,), parameters)
+    base_schema: Any = query or Query
+    return type(f"{base_schema.__name__}{to_camel_case(listing.name).capitalize()}Paged", (base_schema,), parameters)
 
 
-def paged(view: View, listing: Listing) -> View:
+def with_paging(view: View, listing: Listing) -> View:
     """The view, answering one page of the select() it returns."""
 
     @wraps(view)
-    def answer(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
-        column, place = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
-        after = decoded(cursor, place, column) if cursor is not None else None
-        if listing.by_hand:
+    def wrapper(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
+        column, cursor_scope = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
+        after = decode_cursor(cursor, cursor_scope, column) if cursor is not None else None
+        if listing.returns_page:
             page = view(sort=sort, limit=limit, after=after, with_total=with_total, **filters)
-            shown = {camel(name): value for name, value in told(page, place).items()}
-            return spliced_response(orjson.dumps({listing.name: page.rows, "pagination": shown}))
+            pagination = {
+                to_camel_case(name): value for name, value in serialize_pagination(page, cursor_scope).items()
+            }
+            return envelope_response(orjson.dumps({listing.name: page.rows, "pagination": pagination}))
         statement = view(**filters)
         page = page_of(
             statement,
-            id_column=_id_of(statement),
+            id_column=_find_id_column(statement),
             limit=limit,
             with_total=with_total,
             order=Order(column, sort.startswith("-")),
             after=after,
         )
-        return {listing.name: page.rows, "pagination": told(page, place)}
+        return {listing.name: page.rows, "pagination": serialize_pagination(page, cursor_scope)}
 
-    return answer
+    return wrapper
 
 
-def _id_of(statement: Any) -> ColumnElement[str]:
-    found: ColumnElement[str] = next(
+def _find_id_column(statement: Any) -> ColumnElement[str]:
+    id_column: ColumnElement[str] = next(
         inner_column for inner_column in statement.inner_columns if inner_column.key == "id"
     )
-    return found
+    return id_column
 
 
-def told(page: Page, place: str) -> dict[str, Any]:
+def serialize_pagination(page: Page, cursor_scope: str) -> dict[str, Any]:
     """The `pagination` of an answer. `place` names the list; a cursor counts at its own place alone."""
     after = page.after
-    said: dict[str, Any] = {"limit": page.limit, "next_cursor": None if after is None else encoded(after, place)}
-    return said if page.total is None else {**said, "total": page.total}
+    pagination: dict[str, Any] = {
+        "limit": page.limit,
+        "next_cursor": None if after is None else encode_cursor(after, cursor_scope),
+    }
+    return pagination if page.total is None else {**pagination, "total": page.total}
 
 
-def encoded(after: tuple[Any, str], place: str) -> str:
+def encode_cursor(after: tuple[Any, str], cursor_scope: str) -> str:
     """Where the next page starts, signed: no cursor that was not given out ever reaches the database."""
-    key, last = after
-    plain = orjson.dumps([key.isoformat() if isinstance(key, date) else key, last], default=str)
-    return base64.urlsafe_b64encode(derive("cursor", place, plain.hex())[:SIGNED] + plain).rstrip(b"=").decode()
+    sort_key, last_id = after
+    payload = orjson.dumps([sort_key.isoformat() if isinstance(sort_key, date) else sort_key, last_id], default=str)
+    return (
+        base64.urlsafe_b64encode(derive("cursor", cursor_scope, payload.hex())[:SIGNATURE_LENGTH] + payload)
+        .rstrip(b"=")
+        .decode()
+    )
 
 
-def decoded(cursor: str, place: str, column: ColumnElement[Any]) -> tuple[Any, str]:
+def decode_cursor(cursor: str, cursor_scope: str, column: ColumnElement[Any]) -> tuple[Any, str]:
     try:
-        sent = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        signed_payload = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except ValueError as error:
-        raise _bad_cursor() from error
-    signature, plain = sent[:SIGNED], sent[SIGNED:]
-    if not hmac.compare_digest(signature, derive("cursor", place, plain.hex())[:SIGNED]):
-        raise _bad_cursor()
-    key, last = orjson.loads(plain)
-    return _typed(key, column.type.python_type), last
+        raise _invalid_cursor_error() from error
+    signature, payload = signed_payload[:SIGNATURE_LENGTH], signed_payload[SIGNATURE_LENGTH:]
+    if not hmac.compare_digest(signature, derive("cursor", cursor_scope, payload.hex())[:SIGNATURE_LENGTH]):
+        raise _invalid_cursor_error()
+    sort_key, last_id = orjson.loads(payload)
+    return _convert_sort_key(sort_key, column.type.python_type), last_id
 
 
-def _bad_cursor() -> ValidationFailed:
+def _invalid_cursor_error() -> ValidationFailed:
     return ValidationFailed.of("cursor", "invalid_cursor", "Take nextCursor of the page before, with the same sort.")
 
 
-def _typed(key: Any, wanted: type[Any]) -> Any:
-    if issubclass(wanted, date):
-        return wanted.fromisoformat(key)
-    return key if isinstance(key, wanted) else wanted(key)
+def _convert_sort_key(sort_key: Any, key_type: type[Any]) -> Any:
+    if issubclass(key_type, date):
+        return key_type.fromisoformat(sort_key)
+    return sort_key if isinstance(sort_key, key_type) else key_type(sort_key)

@@ -18,9 +18,9 @@ from app.core.apart import apart
 from app.core.errors import Unavailable
 from app.core.redis import connected
 
-SECONDS = 1.0
-FRESH = 45.0
-STATE = """
+CHECK_SECONDS = 1.0
+HEARTBEAT_SECONDS = 45.0
+STATE_SQL = """
     SELECT (SELECT string_agg(version_num, ',' ORDER BY version_num) FROM alembic_version),
            coalesce((SELECT bool_or(at > now() - make_interval(secs => %(fresh)s)) FROM heartbeat
                       WHERE name = 'relay'), false),
@@ -38,28 +38,28 @@ class NotReady(Unavailable):
 class Probe:
     """The last report and the thread that makes the next one."""
 
-    thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "ready"))
+    executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "ready"))
     lock: Lock = field(default_factory=Lock)
-    made_at: float = float("-inf")
-    last: dict[str, Any] = field(default_factory=dict)
+    checked_at: float = float("-inf")
+    last_report: dict[str, Any] = field(default_factory=dict)
 
 
-def report() -> dict[str, Any]:
+def require_ready() -> dict[str, Any]:
     """Readiness with its reasons, at most a second old. Raises NotReady with the same report."""
     settings: Settings = current_app.extensions["settings"]
     probe: Probe = current_app.extensions.setdefault("readiness", Probe())
     with probe.lock:
-        if time.monotonic() - probe.made_at > SECONDS:
-            probe.last, probe.made_at = _made(probe, settings), time.monotonic()
-        found = probe.last
-    if not found["ready"]:
-        raise NotReady(retry_after=2, **found)
-    return found
+        if time.monotonic() - probe.checked_at > CHECK_SECONDS:
+            probe.last_report, probe.checked_at = _build_report(probe, settings), time.monotonic()
+        readiness_report = probe.last_report
+    if not readiness_report["ready"]:
+        raise NotReady(retry_after=2, **readiness_report)
+    return readiness_report
 
 
-def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
+def _build_report(probe: Probe, settings: Settings) -> dict[str, Any]:
     try:
-        database = probe.thread.submit(_database, settings.DATABASE_URL).result(SECONDS)
+        database = probe.executor.submit(_check_database, settings.DATABASE_URL).result(CHECK_SECONDS)
     except (psycopg.Error, OSError, TooSlow):
         database = {"database": "down", "migrations": "unknown", "relay": "down", "workers": 0}
     payrail = {"payrail": settings.PAYRAIL_MODE}
@@ -67,12 +67,12 @@ def _made(probe: Probe, settings: Settings) -> dict[str, Any]:
         payrail["payrail_link"] = "up" if rail().reachable() else "down"
     ready = database["database"] == "up" and database["migrations"] == "current"
     ready = ready and payrail.get("payrail_link") != "down"
-    return {"ready": ready, **database, **payrail, "redis": _redis(settings.REDIS_URL)}
+    return {"ready": ready, **database, **payrail, "redis": _check_redis(settings.REDIS_URL)}
 
 
-def _database(url: str) -> dict[str, Any]:
+def _check_database(url: str) -> dict[str, Any]:
     with apart(url, seconds=0.9) as connection:
-        row = connection.execute(STATE, {"fresh": FRESH}).fetchone()
+        row = connection.execute(STATE_SQL, {"fresh": HEARTBEAT_SECONDS}).fetchone()
     assert row is not None
     return {
         "database": "up",
@@ -82,7 +82,7 @@ def _database(url: str) -> dict[str, Any]:
     }
 
 
-def _redis(url: str) -> str:
+def _check_redis(url: str) -> str:
     try:
         with connected(url, seconds=0.2) as client:
             client.ping()

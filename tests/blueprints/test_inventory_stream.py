@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from app.inventory import change_feed
-from app.web.streams import places
+from app.web.streams import connection_limits
 from tests.factories.accounts import account, sign_in, signed_in
 from tests.factories.events import event
 from tests.factories.inventory import Stock, rows
@@ -144,7 +144,7 @@ def test_an_account_without_a_verified_address_may_not_listen(client: Client) ->
 
 
 def test_a_network_with_its_share_is_told_to_wait(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PER_NETWORK", 0)
+    monkeypatch.setattr(connection_limits, "MAX_PER_NETWORK", 0)
     answer = stock.owner.get(f"{stock.path}/stream")
     assert refusal(answer) == (429, "TOO_MANY_STREAMS_FROM_NETWORK") and answer.headers["Retry-After"] == "5"
 

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.console.words import span
-from app.web import rates
+from app.web import rate_limits
 from tests.console.pages import Visitor
 from tests.http import Client
 from tests.settings import app_for
@@ -79,7 +79,7 @@ def test_a_form_page_is_not_kept_tells_no_referer_and_runs_only_our_script(visit
 
 def test_the_page_and_its_operation_share_one_limit(client: Client, visitor: Visitor) -> None:
     asked = "/api/auth/password-reset/request"
-    for number in range(rates.ASKING_FOR_MAIL.per_minute):
+    for number in range(rate_limits.EMAIL_REQUEST_LIMIT.per_minute):
         assert client.post(asked, {"email": f"nobody{number}@example.com"}).status_code == 200
     visitor.open(START)
     page = visitor.send(email="frieda@example.com")
@@ -91,7 +91,7 @@ def test_tries_of_codes_are_limited_as_well(client: Client, visitor: Visitor) ->
     visitor.open(START)
     visitor.send(email="frieda@example.com")
     guess = {"email": "frieda@example.com", "code": "0"}
-    for _ in range(rates.TRYING_CODES.per_minute):
+    for _ in range(rate_limits.CODE_ATTEMPT_LIMIT.per_minute):
         assert client.post("/api/auth/password-reset/verify", guess).status_code == 422
     page = visitor.send(code="000000", password="the rain came late to Gobabis")
     assert page.status_code == 429

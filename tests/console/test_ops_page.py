@@ -13,8 +13,8 @@ from sqlalchemy import text
 from app.core.db import db
 from app.core.outbox import heartbeat
 from app.core.transaction import transaction
-from app.web.overview import facts
-from app.web.overview.links import LIVES, link, token_until
+from app.web.operations_page import queries
+from app.web.operations_page.links import LINK_SECONDS, build_link, encode_token
 from tests.console.browser import seen
 from tests.console.pages import Visitor
 from tests.counting import counted
@@ -37,7 +37,7 @@ def _looked_at_anew(app: Flask) -> Iterator[None]:
 
 @pytest.fixture
 def path(app: Flask) -> str:
-    return f"/ops/{link().rpartition('/')[2]}"
+    return f"/ops/{build_link().rpartition('/')[2]}"
 
 
 @pytest.fixture
@@ -90,13 +90,13 @@ def test_it_answers_while_the_database_does_not(
 
 def test_a_link_is_good_for_ten_minutes(app: Flask, visitor: Visitor) -> None:
     now = int(time.time())
-    assert visitor.open(f"/ops/{token_until(now + 5)}").status_code == 200
-    page = visitor.open(f"/ops/{token_until(now)}")
+    assert visitor.open(f"/ops/{encode_token(now + 5)}").status_code == 200
+    page = visitor.open(f"/ops/{encode_token(now)}")
     assert page.status_code == 410 and "prints a fresh one" in page.text
-    assert LIVES == 600
+    assert LINK_SECONDS == 600
 
 
-@pytest.mark.parametrize("token", ["nothing", "x" * 43, token_until.__name__])
+@pytest.mark.parametrize("token", ["nothing", "x" * 43, encode_token.__name__])
 def test_a_link_that_was_never_made_is_unknown(app: Flask, visitor: Visitor, token: str) -> None:
     assert visitor.open(f"/ops/{token}").status_code == 404
 
@@ -124,7 +124,9 @@ def test_it_takes_six_statements_however_much_has_happened(trouble: None, path: 
     assert answer.status_code == 200 and len(took) <= 6, "\n\n".join(took)
 
 
-@pytest.mark.parametrize(("statement", "index"), [(facts.WAITING, "ix_outbox_due"), (facts.ENDED, "ix_outbox_ended")])
+@pytest.mark.parametrize(
+    ("statement", "index"), [(queries.DUE_ROWS_SQL, "ix_outbox_due"), (queries.FAILED_ROWS_SQL, "ix_outbox_ended")]
+)
 def test_rows_are_found_by_an_index(app: Flask, statement: str, index: str) -> None:
     with db.engine.connect() as connection:
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
@@ -154,5 +156,5 @@ def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(
     with seen(chromium, SERIES) as eyes:
         eyes.page.goto(address + path)
         eyes.look("quiet")
-        eyes.page.goto(f"{address}/ops/{token_until(1)}")
+        eyes.page.goto(f"{address}/ops/{encode_token(1)}")
         eyes.look("dead")

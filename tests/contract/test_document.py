@@ -64,7 +64,7 @@ def test_every_error_an_operation_declares_is_documented_with_its_status(
             shown = found["responses"][str(error.status)]["content"]["application/json"]["examples"]
             assert error.code in shown, (method, rule)
         assert {"500", "503"} <= set(found["responses"])
-        assert not operation.taken or "422" in found["responses"]
+        assert not operation.request_schemas or "422" in found["responses"]
         assert operation.access.public or "401" in found["responses"]
         assert not operation.limit or "429" in found["responses"]
 
@@ -94,13 +94,13 @@ def test_every_operation_has_an_example_that_its_schema_takes(document: Document
 
 
 def test_every_body_example_is_taken_by_the_service_itself(application: Flask) -> None:
-    from app.web.examples import example_of
+    from app.web.openapi_examples import build_example
 
     with application.test_request_context():
         for operation in declared(application).values():
-            for schema, place in operation.taken:
+            for schema, place in operation.request_schemas:
                 if place == "json":
-                    schema().load(example_of(schema))
+                    schema().load(build_example(schema))
 
 
 def test_a_body_refuses_unknown_fields_in_the_document_as_in_the_program(document: Document) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 
 from app.core.errors import AppError
-from app.web.edge import HEADERS
+from app.web.middleware import SECURITY_HEADERS
 from tests.deploy.proxy import NAME, SHIPPED, Answer, Proxy, Secure
 from tests.deploy.upstreams import Mirrors, mirrors
 
@@ -128,7 +128,7 @@ def test_too_often_is_told(proxied: type) -> None:
 )
 def test_its_answers_carry_the_headers_of_the_program(mirrored: Mirrored, method: str, path: str) -> None:
     answer = mirrored[0].ask(path, method)
-    for name, value in HEADERS:
+    for name, value in SECURITY_HEADERS:
         if name not in ("Cache-Control", "Content-Security-Policy"):
             assert answer.headers[name.lower()] == value, name
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")

@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from app.allocations import slot_changes, states
 from app.core.db import db
 from app.core.transaction import transaction
-from app.web.machine import Machine, Step, drawing
-from app.web.machines import MACHINES
+from app.web.state_machine import StateMachine, Transition, render_mermaid
+from app.web.state_machine_docs import STATE_MACHINES
 from tests import steps
 from tests.factories.outbox import work
 
@@ -43,8 +43,8 @@ BECOMES = text(f"""
            (SELECT CAST(:m_free AS int) AS available, 0 AS invited, CAST(:m_claimed AS int) AS claimed,
                    0 AS admitted, CAST(:m_released AS int) AS released) m
 """)
-KEPT = [machine for machine in MACHINES if machine.column]
-each_machine = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+KEPT = [machine for machine in STATE_MACHINES if machine.column]
+each_machine = pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
 
 
 def test_everything_that_has_states_is_drawn(app: Flask) -> None:
@@ -53,29 +53,32 @@ def test_everything_that_has_states_is_drawn(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("machine", KEPT, ids=lambda machine: machine.name)
-def test_the_database_knows_the_same_states(app: Flask, machine: Machine) -> None:
+def test_the_database_knows_the_same_states(app: Flask, machine: StateMachine) -> None:
     assert machine.column
     checks = db.session.scalars(CHECKS, {"table": machine.column[0]})
     assert set(machine.states) in [set(re.findall(r"'(\w+)'", check)) for check in checks]
 
 
 @each_machine
-def test_every_state_can_be_reached(machine: Machine) -> None:
-    reached, before = set(machine.begins), set[str]()
+def test_every_state_can_be_reached(machine: StateMachine) -> None:
+    reached, before = set(machine.initial_states), set[str]()
     while reached != before:
         before = set(reached)
-        reached |= {other for one, other in machine.edges if one in reached}
+        reached |= {other for one, other in machine.transition_pairs if one in reached}
     assert reached == set(machine.states)
 
 
 def test_words_at_a_step_that_is_gone_stop_the_drawing() -> None:
     with pytest.raises(ValueError, match="Work"):
-        drawing(replace(MACHINES[-1], said={("done", "ready"): "never"}))
+        render_mermaid(replace(STATE_MACHINES[-1], transition_labels={("done", "ready"): "never"}))
 
 
 def test_what_is_passed_through_is_no_step_of_the_database() -> None:
-    application = next(item for item in MACHINES if item.name == "Application")
-    assert ("submitted", "ready") in application.written and ("submitted", "approved") not in application.written
+    application = next(item for item in STATE_MACHINES if item.name == "Application")
+    assert ("submitted", "ready") in application.stored_transitions and (
+        "submitted",
+        "approved",
+    ) not in application.stored_transitions
 
 
 def test_a_step_that_is_not_drawn_is_refused(app: Flask) -> None:
@@ -94,7 +97,7 @@ def test_a_step_that_is_not_drawn_is_refused(app: Flask) -> None:
 
 def test_a_block_becomes_what_is_drawn_and_nothing_else(app: Flask) -> None:
     """Every way of up to six changes, from a block of two places, by the expression that the service uses."""
-    seen, found = {(states.OPEN, 2, 0, 0)}, set[Step]()
+    seen, found = {(states.OPEN, 2, 0, 0)}, set[Transition]()
     fresh = set(seen)
     for _ in range(6):
         fresh = {then for was in fresh for then in _after(*was, found)} - seen
@@ -103,7 +106,7 @@ def test_a_block_becomes_what_is_drawn_and_nothing_else(app: Flask) -> None:
     assert found == drawn
 
 
-def _after(was: str, free: int, claimed: int, released: int, found: set[Step]) -> set[tuple[str, int, int, int]]:
+def _after(was: str, free: int, claimed: int, released: int, found: set[Transition]) -> set[tuple[str, int, int, int]]:
     """What the block may be after one change; its steps are added to those found."""
     reached = set()
     for flow in FLOWS.values():

@@ -10,7 +10,7 @@ from app.accounts.sessions import create_session
 from app.clients import mailbox
 from app.core.outbox.running import work_through
 from app.core.transaction import transaction
-from app.web.auth import token_data
+from app.web.auth import serialize_sign_in
 from tests.http import Client, data
 from tests.leaks.ledger import RUN
 
@@ -49,7 +49,7 @@ def signed_in(client: Client, who: Account) -> Client:
     with client.flask.application.app_context():
         with transaction() as session:
             begun = create_session(session, who)
-        token: str = token_data(begun)["access_token"]
+        token: str = serialize_sign_in(begun)["access_token"]
     RUN.add(token)
     return client.as_(token)
 

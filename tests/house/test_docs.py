@@ -6,13 +6,13 @@ import pytest
 from flask import Flask
 
 from app.core.errors import AppError
-from app.web import catalogue
+from app.web import docs_generator
 from tests.house.sources import ROOT, files, name
 
 
-@pytest.mark.parametrize("page", catalogue.PAGES)
+@pytest.mark.parametrize("page", docs_generator.PAGE_RENDERERS)
 def test_a_page_made_from_the_code_is_fresh(application: Flask, page: str) -> None:
-    assert (ROOT / "docs" / page).read_text() == catalogue.PAGES[page](), "run: make docs"
+    assert (ROOT / "docs" / page).read_text() == docs_generator.PAGE_RENDERERS[page](), "run: make docs"
 
 
 def test_every_error_has_its_row(application: Flask) -> None:
@@ -23,7 +23,7 @@ def test_every_error_has_its_row(application: Flask) -> None:
 
 
 def test_every_setting_is_explained() -> None:
-    for setting in re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", catalogue.settings_page(), re.M):
+    for setting in re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", docs_generator.render_settings_page(), re.M):
         assert len(setting[1]) > 10, setting
 
 

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.accounts import sessions
 from app.core.transaction import transaction
-from app.web.auth import token_data
+from app.web.auth import serialize_sign_in
 from tests.factories.accounts import account
 from tests.factories.inventory import Stock
 from tests.faults.service import call, kept_open
@@ -66,7 +66,7 @@ def _tokens(people: int) -> Iterator[dict[str, str]]:
         with transaction() as session:
             begun = sessions.create_session(session, who)
         address = f"203.0.113.{next(_addresses)}"
-        yield {"Authorization": f"Bearer {token_data(begun)['access_token']}", "X-Forwarded-For": address}
+        yield {"Authorization": f"Bearer {serialize_sign_in(begun)['access_token']}", "X-Forwarded-For": address}
 
 
 def _answers(service: Web) -> float:

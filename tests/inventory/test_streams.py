@@ -12,7 +12,7 @@ from sqlalchemy import make_url, text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from app.web.streams.listener import STUCK
+from app.web.streams.client_connection import STALL_SECONDS
 from tests.factories.accounts import account, sign_in
 from tests.factories.inventory import Stock, rows
 from tests.faults.cluster import wait_until
@@ -186,7 +186,7 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
     with pytest.raises(CUT):
         while slow.next(5):
             pass
-    wait_until(lambda: _ears() == 1, STUCK + 60)
+    wait_until(lambda: _ears() == 1, STALL_SECONDS + 60)
     quick.close()
 
 

@@ -15,16 +15,16 @@ from flask import Flask
 
 from app.config import Settings
 from app.core.outbox import heartbeat
-from app.doctor import asking, machine
-from app.doctor import settings as environment
-from app.doctor.findings import FAIL, OK, WARN
+from app.doctor import commands, host_checks
+from app.doctor import settings_checks as environment
+from app.doctor.results import FAIL, OK, WARN
 from tests.observing.ward import STRONG, found
 
 # The environment
 
 
 def test_sound_settings_are_ok(settings: Settings) -> None:
-    assert {finding.state for finding in environment.findings(settings)} == {OK}
+    assert {finding.state for finding in environment.run_checks(settings)} == {OK}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_the_environment_gets_wrong(
 def test_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
     usage = SimpleNamespace(total=100 * 1024**3, free=free * 1024**3)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
-    assert f"{free}.0 GiB ({free} %) are free" in found(machine, settings, "disk", state)
+    assert f"{free}.0 GiB ({free} %) are free" in found(host_checks, settings, "disk", state)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int
 )
 def test_permissions_of_the_data(settings: Settings, tmp_path: Path, mode: int, state: str, says: str) -> None:
     tmp_path.chmod(mode)
-    assert says in found(machine, replace(settings, DATA_DIR=tmp_path), "data", state)
+    assert says in found(host_checks, replace(settings, DATA_DIR=tmp_path), "data", state)
 
 
 def test_folders_that_are_not_there(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     wrong = replace(settings, DATA_DIR=tmp_path / "gone", METRICS_DIR=tmp_path / "file" / "metrics")
-    assert "does not exist" in found(machine, wrong, "data", FAIL)
-    assert "each process counts for itself" in found(machine, wrong, "metrics", WARN)
+    assert "does not exist" in found(host_checks, wrong, "data", FAIL)
+    assert "each process counts for itself" in found(host_checks, wrong, "metrics", WARN)
 
 
 # The command
@@ -121,8 +121,8 @@ def test_a_check_that_breaks_is_told_and_the_others_go_on(settings: Settings, mo
         raise RuntimeError("canary")
 
     monkeypatch.setattr(shutil, "disk_usage", explode)
-    made = list(asking.findings(settings))
-    assert "The check itself broke: RuntimeError" in next(it.says for it in made if it.about == "machine")
+    made = list(commands.run_all_checks(settings))
+    assert "The check itself broke: RuntimeError" in next(it.says for it in made if it.about == "host_checks")
     assert any(it.about == "database" for it in made)
 
 

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
-from app.doctor import outside
-from app.doctor.findings import FAIL, OK, WARN
+from app.doctor import external_checks
+from app.doctor.results import FAIL, OK, WARN
 from tests.observing.ward import found, listening
 from tests.settings import app_for
 from tests.smtp_sink import running
@@ -21,51 +21,53 @@ def test_storage_that_cannot_be_written(app: Flask, tmp_path: Path) -> None:
         database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, STORAGE_URL=f"file://{tmp_path}/file/storage"
     )
     with broken.app_context():
-        told = found(outside, broken.extensions["settings"], "storage", FAIL)
+        told = found(external_checks, broken.extensions["settings"], "storage", FAIL)
     assert f"{tmp_path}/file/storage" in told
 
 
 def test_storage_keeps_nothing_of_the_visit(app: Flask, settings: Settings) -> None:
-    assert "Written to, read from and removed" in found(outside, settings, "storage", OK)
+    assert "Written to, read from and removed" in found(external_checks, settings, "storage", OK)
     assert list((settings.DATA_DIR / "storage").rglob("doctor/*")) == []
 
 
 def test_no_mail_server_in_production(settings: Settings) -> None:
-    assert "nobody can verify an address" in found(outside, settings, "mail", FAIL)
+    assert "nobody can verify an address" in found(external_checks, settings, "mail", FAIL)
 
 
 def test_a_mail_server_that_is_away(settings: Settings, closed_port: int) -> None:
     away = replace(settings, SMTP_URL=f"smtp://127.0.0.1:{closed_port}")
-    assert "cannot be used" in found(outside, away, "mail", FAIL)
+    assert "cannot be used" in found(external_checks, away, "mail", FAIL)
 
 
 def test_a_mail_server_that_refuses_us(settings: Settings) -> None:
     with running(login=("frieda", "right")) as server:
         wrong = replace(settings, SMTP_URL=f"smtp://frieda:canary-password@localhost:{server.port}")
-        told = found(outside, wrong, "mail", FAIL)
+        told = found(external_checks, wrong, "mail", FAIL)
         assert "refuses our name or password" in told and "canary" not in told
         right = replace(settings, SMTP_URL=server.url)
-        assert "lets us in; nothing was sent" in found(outside, right, "mail", OK)
-        assert "in the clear" in found(outside, right, "mail", WARN)
+        assert "lets us in; nothing was sent" in found(external_checks, right, "mail", OK)
+        assert "in the clear" in found(external_checks, right, "mail", WARN)
         assert server.received == []
 
 
 @pytest.mark.parametrize("name", ["SMS_URL", "PUSH_URL"])
 def test_gateways(settings: Settings, closed_port: int, name: str) -> None:
     about = name.removesuffix("_URL").lower()
-    assert f"{name} is not set" in found(outside, settings, about, WARN)
+    assert f"{name} is not set" in found(external_checks, settings, about, WARN)
     away = replace(settings, **{name: f"http://127.0.0.1:{closed_port}/send?key=canary"})
-    assert "cannot be reached: Connection refused" in found(outside, away, about, FAIL)
+    assert "cannot be reached: Connection refused" in found(external_checks, away, about, FAIL)
     with listening() as port:
         there = replace(settings, **{name: f"http://127.0.0.1:{port}/send"})
-        assert "can be reached; nothing was sent" in found(outside, there, about, OK)
+        assert "can be reached; nothing was sent" in found(external_checks, there, about, OK)
         no_tls = replace(settings, **{name: f"https://127.0.0.1:{closed_port}/send"})
-        assert "cannot be reached" in found(outside, no_tls, about, FAIL)
+        assert "cannot be reached" in found(external_checks, no_tls, about, FAIL)
 
 
 def test_the_rail(app: Flask, settings: Settings, closed_port: int) -> None:
-    assert "whatever people are told" in found(outside, settings, "rail", WARN)
-    assert "every payment is refused" in found(outside, replace(settings, PAYRAIL_MODE="disabled"), "rail", WARN)
+    assert "whatever people are told" in found(external_checks, settings, "rail", WARN)
+    assert "every payment is refused" in found(
+        external_checks, replace(settings, PAYRAIL_MODE="disabled"), "rail", WARN
+    )
     live = app_for(
         database_url=settings.DATABASE_URL,
         redis_url=settings.REDIS_URL,
@@ -76,9 +78,9 @@ def test_the_rail(app: Flask, settings: Settings, closed_port: int) -> None:
         PAYRAIL_SECRET="s",
     )
     with live.app_context():
-        assert "nobody can pay or be paid" in found(outside, live.extensions["settings"], "rail", FAIL)
+        assert "nobody can pay or be paid" in found(external_checks, live.extensions["settings"], "rail", FAIL)
 
 
 def test_those_who_watch(settings: Settings, closed_port: int) -> None:
     away = replace(settings, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{closed_port}")
-    assert "cannot be reached" in found(outside, away, "watching", WARN)
+    assert "cannot be reached" in found(external_checks, away, "watching", WARN)

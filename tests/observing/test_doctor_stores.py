@@ -12,8 +12,8 @@ from sqlalchemy import text
 from app.config import Settings
 from app.core.db import db
 from app.core.outbox import heartbeat
-from app.doctor import stores, work
-from app.doctor.findings import FAIL, OK, WARN
+from app.doctor import database_checks, worker_checks
+from app.doctor.results import FAIL, OK, WARN
 from tests.factories.outbox import work as row
 from tests.observing.ward import found
 
@@ -21,21 +21,21 @@ from tests.observing.ward import found
 
 
 def test_a_sound_database_is_ok(settings: Settings) -> None:
-    assert "answers in" in found(stores, settings, "database", OK)
-    assert "Every migration is in" in found(stores, settings, "schema", OK)
-    assert "ms from the database's" in found(stores, settings, "clock", OK)
+    assert "answers in" in found(database_checks, settings, "database", OK)
+    assert "Every migration is in" in found(database_checks, settings, "schema", OK)
+    assert "ms from the database's" in found(database_checks, settings, "clock", OK)
 
 
 def test_a_database_that_is_away(settings: Settings, closed_port: int) -> None:
     away = f"postgresql://someone:canary-password@127.0.0.1:{closed_port}/none"
-    told = found(stores, replace(settings, DATABASE_URL=away), "database", FAIL)
+    told = found(database_checks, replace(settings, DATABASE_URL=away), "database", FAIL)
     assert f"127.0.0.1:{closed_port} does not answer" in told
     assert "canary" not in told
 
 
 def test_a_slow_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "SLOW_MS", 0.0)
-    assert "for nothing at all" in found(stores, settings, "database", WARN)
+    monkeypatch.setattr(database_checks, "SLOW_ROUND_TRIP_MS", 0.0)
+    assert "for nothing at all" in found(database_checks, settings, "database", WARN)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_migrations_that_do_not_fit(settings: Settings, version: str, says: str)
         before = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
     try:
-        assert says in found(stores, settings, "schema", FAIL)
+        assert says in found(database_checks, settings, "schema", FAIL)
     finally:
         with db.engine.begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": before})
@@ -56,19 +56,19 @@ def test_migrations_that_do_not_fit(settings: Settings, version: str, says: str)
 @pytest.mark.parametrize(("seconds", "state"), [(2.5, WARN), (60.0, FAIL), (-60.0, FAIL)])
 def test_clocks_that_are_apart(settings: Settings, seconds: float, state: str) -> None:
     with time_machine.travel(datetime.now(UTC) + timedelta(seconds=seconds)):
-        told = found(stores, settings, "clock", state)
+        told = found(database_checks, settings, "clock", state)
     apart = re.search(r"are ([+-][\d.]+) s apart", told)
     assert apart and abs(float(apart[1]) + seconds) < 1.4
 
 
 def test_a_replica_that_is_none(settings: Settings) -> None:
     itself = replace(settings, DATABASE_REPLICA_URL=settings.DATABASE_URL)
-    assert "is no standby" in found(stores, itself, "replica", WARN)
+    assert "is no standby" in found(database_checks, itself, "replica", WARN)
 
 
 def test_a_replica_that_is_away(settings: Settings, closed_port: int) -> None:
     away = replace(settings, DATABASE_REPLICA_URL=f"postgresql://x@127.0.0.1:{closed_port}/x")
-    assert "does not answer" in found(stores, away, "replica", WARN)
+    assert "does not answer" in found(database_checks, away, "replica", WARN)
 
 
 # Redis
@@ -76,7 +76,7 @@ def test_a_replica_that_is_away(settings: Settings, closed_port: int) -> None:
 
 def test_redis_away(settings: Settings, closed_port: int) -> None:
     away = replace(settings, REDIS_URL=f"redis://:canary-password@127.0.0.1:{closed_port}/0")
-    told = found(stores, away, "redis", FAIL)
+    told = found(database_checks, away, "redis", FAIL)
     assert "does not answer" in told and "canary" not in told
 
 
@@ -91,8 +91,8 @@ def test_redis_away(settings: Settings, closed_port: int) -> None:
 )
 def test_a_redis_that_is_not_fit(about: dict[str, Any], state: str, says: str) -> None:
     sound = {"redis_version": "7.2.1", "maxmemory_policy": "noeviction", "aof_enabled": 1}
-    assert list(stores.fitness(sound)) == []
-    (told,) = stores.fitness({**sound, **about})
+    assert list(database_checks.check_redis_info(sound)) == []
+    (told,) = database_checks.check_redis_info({**sound, **about})
     assert (told.state, says in told.says) == (state, True)
 
 
@@ -100,29 +100,29 @@ def test_a_redis_that_is_not_fit(about: dict[str, Any], state: str, says: str) -
 
 
 def test_nobody_works(settings: Settings) -> None:
-    assert "Last heard of never" in found(work, settings, "relay", FAIL)
-    assert "None is alive" in found(work, settings, "workers", FAIL)
+    assert "Last heard of never" in found(worker_checks, settings, "relay", FAIL)
+    assert "None is alive" in found(worker_checks, settings, "workers", FAIL)
 
 
 def test_everybody_works(settings: Settings) -> None:
     heartbeat.beat(heartbeat.RELAY)
     heartbeat.beat("worker:a:1")
-    assert {finding.state for finding in work.findings(settings)} == {OK}
+    assert {finding.state for finding in worker_checks.run_checks(settings)} == {OK}
 
 
 def test_a_relay_that_has_stopped(settings: Settings) -> None:
     with db.engine.begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('relay', now() - interval '90 s')"))
-    assert "Last heard of 90 s ago" in found(work, settings, "relay", FAIL)
+    assert "Last heard of 90 s ago" in found(worker_checks, settings, "relay", FAIL)
 
 
 @pytest.mark.parametrize(("ago", "state", "says"), [(90, WARN, "for 90 s"), (900, FAIL, "for 15 minutes")])
 def test_work_that_waits(settings: Settings, ago: int, state: str, says: str) -> None:
     row("ready", timedelta(seconds=ago))
-    assert says in found(work, settings, "queue", state)
+    assert says in found(worker_checks, settings, "queue", state)
 
 
 @pytest.mark.parametrize("state", ["dead", "uncertain"])
 def test_work_that_ended_badly(settings: Settings, state: str) -> None:
     row(state, timedelta(hours=1))
-    assert f"1 rows are {state}" in found(work, settings, "queue", WARN)
+    assert f"1 rows are {state}" in found(worker_checks, settings, "queue", WARN)

@@ -16,8 +16,8 @@ from app.core.db import db
 from app.core.jobs import Permanent
 from app.core.metrics import Metric
 from app.core.outbox import heartbeat
-from app.web.errors import translated
-from app.web.figures import scraped
+from app.web.error_handlers import to_app_error
+from app.web.metrics_endpoint import endpoint
 from tests.factories.outbox import work
 from tests.http import Client, refusal
 from tests.settings import app_for
@@ -164,7 +164,7 @@ def test_the_database_away_is_a_number_and_no_error(app: Flask, tmp_path_factory
 
 def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(scraped.work, "asked", lambda url: asked.append(url) or {})
+    monkeypatch.setattr(endpoint.database_metrics, "load_database_metrics", lambda url: asked.append(url) or {})
     for _ in range(5):
         read(client)
     assert len(asked) == 1
@@ -172,7 +172,7 @@ def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, mon
 
 def test_figures_ask_two_statements(client: Client) -> None:
     with db.engine.connect() as connection:
-        for statement in (scraped.work.OUTBOX, scraped.work.OTHERS):
+        for statement in (endpoint.database_metrics.OUTBOX_SQL, endpoint.database_metrics.SERVICE_SQL):
             connection.exec_driver_sql("SET enable_seqscan = off")
             plan = "\n".join(row[0] for row in connection.exec_driver_sql("EXPLAIN " + statement.replace("%", "%%")))
             assert not re.search(r"Seq Scan on (outbox|payout)\b", plan), plan
@@ -216,7 +216,7 @@ def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed
 
 def test_a_request_that_gets_no_connection_is_counted(client: Client) -> None:
     before = value(read(client), "commerce_database_pool_timeouts_total")
-    assert translated(TimeoutError()).code == "BUSY"
+    assert to_app_error(TimeoutError()).code == "BUSY"
     assert value(read(client), "commerce_database_pool_timeouts_total") == before + 1
 
 

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from app.config import Settings
-from app.doctor.findings import OK, Finding
+from app.doctor.results import OK, Finding
 
 STRONG = "kN3-vq8Zr_Lw0sXyB5tGhJ2mPd7cFaUe"
 
 
 def found(part: ModuleType, settings: Settings, about: str, state: str) -> str:
     """The sentences about that in that state; every one that is not well says what to do."""
-    made: list[Finding] = list(part.findings(settings))
+    made: list[Finding] = list(part.run_checks(settings))
     assert all(item.state == OK or item.do for item in made)
     told = [item.says for item in made if (item.about, item.state) == (about, state)]
     assert told, made

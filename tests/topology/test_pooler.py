@@ -15,9 +15,9 @@ from app.core.db import db, fetch_row
 from app.core.outbox import Outbox, reaping
 from app.core.outbox.pace import pace
 from app.core.replica import Replica
-from app.doctor import pooling
+from app.doctor import pooler_checks
 from app.inventory import movement_sql
-from app.web.streams.ear import Ear
+from app.web.streams.pg_listener import NotificationListener
 from tests import stores
 from tests.conftest import empty
 from tests.factories.accounts import deliver
@@ -137,8 +137,8 @@ def test_what_one_borrower_sets_the_next_does_not_find(app: Flask, client: Clien
 
 def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses: tuple[str, str]) -> None:
     stock = Stock(client)
-    ear = Ear(engines.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
-    deaf = Ear(addresses[0], movement_sql.CHANNEL)
+    ear = NotificationListener(engines.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
+    deaf = NotificationListener(addresses[0], movement_sql.CHANNEL)
     try:
         stock.item()
         assert {notify.payload for notify in ear.connection.notifies(timeout=3, stop_after=1)} == {stock.event["id"]}
@@ -157,7 +157,7 @@ def test_migrations_take_the_direct_way(app: Flask, addresses: tuple[str, str]) 
 
 
 def test_the_doctor_looks_through_the_pooler(app: Flask) -> None:
-    assert "hands out connections" in found(pooling, app.extensions["settings"], "pooler", "ok")
+    assert "hands out connections" in found(pooler_checks, app.extensions["settings"], "pooler", "ok")
 
 
 def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:

@@ -11,7 +11,7 @@ from app.core import freshness
 from app.core.db import db, fetch_row, reading_from
 from app.core.replica import Replica
 from app.core.transaction import transaction
-from app.web import kept
+from app.web import response_cache
 from tests.factories.accounts import sign_in
 from tests.factories.events import changed, event, organiser, published
 from tests.faults.cluster import wait_until
@@ -124,7 +124,7 @@ def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest
     """The negative control: an answer of a moment ago, made on this node before he wrote on the other one."""
     owner = organiser(site.client)
     made = published(owner)
-    monkeypatch.setattr(kept, "_address", lambda: "the same for everybody")
+    monkeypatch.setattr(response_cache, "_build_key", lambda: "the same for everybody")
     assert site.name_of(made, owner, fresh=False) == made["name"]
     site.rename_elsewhere(made, "Renamed")
     assert site.name_of(made, owner, fresh=False) == made["name"]

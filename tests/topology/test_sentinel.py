@@ -20,10 +20,10 @@ from app.core.outbox import enqueue_many
 from app.core.outbox.bell import Bell
 from app.core.redis import connected
 from app.core.transaction import transaction
-from app.doctor import stores
-from app.web.limits import Counter, Limit
-from app.web.readiness import _redis
-from app.web.streams.places import Places
+from app.doctor import database_checks
+from app.web.rate_limits import Limit, RateLimiter
+from app.web.readiness import _check_redis
+from app.web.streams.connection_limits import StreamSlots
 from tests.faults import jobs
 from tests.faults.cluster import below, kill, settled, wait_until
 from tests.faults.service import ROOT
@@ -55,7 +55,7 @@ def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
             wait_until(settled, 30)
             log.info(f"work was done after {time.monotonic() - began:.1f} s")
         settings = settings_for(database_url=app.extensions["settings"].DATABASE_URL, redis_url=url)
-        said = [finding for finding in stores.findings(settings) if finding.about == "redis"]
+        said = [finding for finding in database_checks.run_checks(settings) if finding.about == "redis"]
         assert any("answers in" in item.says for item in said) and not any("canary" in item.says for item in said)
 
 
@@ -73,22 +73,22 @@ def eventually(act: Callable[[], None], seconds: float = 10) -> None:
 
 def used_by(url: str) -> Callable[[], None]:
     """Everything on that Redis, to be used as often as one likes."""
-    bell, counter, places, breaker = Bell(url), Counter(url, 1), Places(url), Breaker(url, "sentinels")
+    bell, counter, places, breaker = Bell(url), RateLimiter(url, 1), StreamSlots(url), Breaker(url, "sentinels")
     return lambda: use(bell, counter, places, breaker, url)
 
 
-def use(bell: Bell, counter: Counter, places: Places, breaker: Breaker, url: str) -> None:
+def use(bell: Bell, counter: RateLimiter, places: StreamSlots, breaker: Breaker, url: str) -> None:
     """Everything that talks to Redis, each by a connection that may be one to the dead master."""
-    assert connected(url).ping() and _redis(url) == "up"
+    assert connected(url).ping() and _check_redis(url) == "up"
     assert connected(url).connection_pool.connection_kwargs["db"] == 3
     # Whoever has noticed that Redis was away leaves it alone for a while.
-    bell.silent_until = counter.closed_until = breaker._silent_until = 0.0
+    bell.silent_until = counter.redis_retry_at = breaker._silent_until = 0.0
     assert bell.room() >= 0
-    place = places.take("6740f1c2a1b2c3d4e5f60718", "127.0.0.1")
+    place = places.acquire("6740f1c2a1b2c3d4e5f60718", "127.0.0.1")
     assert places.redis.zcard("streams:account:6740f1c2a1b2c3d4e5f60718") >= 1
-    places.leave(place)
-    counter.spend(Limit(100), "route", "who")
-    assert counter.closed_until == 0.0, "counted in Redis, not in memory"
+    places.release(place)
+    counter.hit(Limit(100), "route", "who")
+    assert counter.redis_retry_at == 0.0, "counted in Redis, not in memory"
     breaker.failed(Permit.FREE)
     assert breaker.state() == "closed"
 

@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as Unreachable
 
 from app.core.apart import apart
 from app.core.redis import connected
-from app.doctor import pooling, stores
+from app.doctor import database_checks, pooler_checks
 from tests.observing.ward import found
 from tests.settings import settings_for
 from tests.topology.certificates import Authority
@@ -52,7 +52,10 @@ def test_sentinels_and_servers_over_tls(tmp_path: Path) -> None:
 
 def doctor(url: str, state: str) -> str:
     return found(
-        stores, settings_for(database_url="postgresql://postgres@127.0.0.1:1/none", redis_url=url), "redis", state
+        database_checks,
+        settings_for(database_url="postgresql://postgres@127.0.0.1:1/none", redis_url=url),
+        "redis",
+        state,
     )
 
 
@@ -82,9 +85,9 @@ def test_postgresql_its_replica_and_a_pooler_over_tls(secured: tuple[Server, Ser
         settings = settings_for(
             database_url=url, redis_url=NOWHERE, DATABASE_DIRECT_URL=primary.url, DATABASE_REPLICA_URL=replica.url
         )
-        assert "answers in" in found(stores, settings, "database", "ok")
-        assert "It follows" in found(stores, settings, "replica", "ok")
-        assert found(pooling, settings, "pooler", "warn"), "reached; nobody has run account.sql here"
+        assert "answers in" in found(database_checks, settings, "database", "ok")
+        assert "It follows" in found(database_checks, settings, "replica", "ok")
+        assert found(pooler_checks, settings, "pooler", "warn"), "reached; nobody has run account.sql here"
         with apart(url) as through:
             assert through.execute("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone() == (True,)
         mistrust(url, replica.url, primary.url, another=str(another.file))
@@ -97,7 +100,7 @@ def give(server: Server, *files: Path) -> None:
 
 
 ADDRESSES = ("DATABASE_URL", "DATABASE_REPLICA_URL", "DATABASE_DIRECT_URL")
-ABOUT = ((stores, "database", "FAIL"), (stores, "replica", "warn"), (pooling, "pooler", "FAIL"))
+ABOUT = ((database_checks, "database", "FAIL"), (database_checks, "replica", "warn"), (pooler_checks, "pooler", "FAIL"))
 
 
 def mistrust(*urls: str, another: str) -> None:

@@ -29,11 +29,11 @@ from app.core.ids import new_id
 from app.core.transaction import after_commit, transaction
 from app.web import access
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
-from app.web.auth import current_caller, optional_caller
+from app.web.auth import find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.fields import Moment, Number, Text, Whole
-from app.web.limits import Limit, client_network
+from app.web.fields import Number, Text, TimeField, WholeNumber
 from app.web.paging import Listing
+from app.web.rate_limits import Limit, get_client_network
 from app.web.schema import Query, Schema
 from tests.web.wishes import Plain, Wish
 
@@ -55,7 +55,7 @@ AT = datetime(2026, 12, 4, 16, tzinfo=UTC)
 SORTS = {name: item.c[name] for name in ("name", "rank", "rating", "at", "day")}
 LEVELS = {
     name: getattr(access, name)
-    for name in ("SIGNED_IN", "MERCHANT", "ORGANISER", "ORGANISER_READS", "DECIDERS", "ADMIN")
+    for name in ("SIGNED_IN", "MERCHANT", "ORGANISER", "ORGANISER_OR_ANALYST", "ORGANISER_OR_SUPPORT", "ADMIN")
 }
 
 
@@ -70,23 +70,23 @@ class WrongGuess(Unprocessable):
 class Row(Schema):
     id = fields.String(required=True)
     name = fields.String(required=True)
-    rank = Whole(required=True)
+    rank = WholeNumber(required=True)
     rating = Number(required=True)
-    at = Moment(required=True)
-    price_minor = Whole(required=True)
-    version = Whole(required=True)
+    at = TimeField(required=True)
+    price_minor = WholeNumber(required=True)
+    version = WholeNumber(required=True)
 
 
 class ItemBody(Schema):
     name = Text(required=True, min=1, max=200)
-    price_minor = Whole(min=1)
+    price_minor = WholeNumber(min=1)
 
 
 class Found(Schema):
     id = fields.String(allow_none=True)
     network = fields.String()
-    count = Whole()
-    size = Whole()
+    count = WholeNumber()
+    size = WholeNumber()
 
 
 class Shelf(Query):
@@ -151,13 +151,13 @@ def add_item(name: str, price_minor: int = 0) -> Any:
     return _found(added)
 
 
-@blp.get("/items/<itemId>", access=PUBLIC, returns=Row, versioned=True, sparse=True)
+@blp.get("/items/<itemId>", access=PUBLIC, returns=Row, etag=True, sparse=True)
 def read_item(item_id: str) -> Any:
     """Read an item."""
     return _found(item_id)
 
 
-@blp.patch("/items/<itemId>", access=PUBLIC, body=ItemBody, returns=Row, versioned=True)
+@blp.patch("/items/<itemId>", access=PUBLIC, body=ItemBody, returns=Row, etag=True)
 def change_item(item_id: str, name: str, expected_version: int | None, price_minor: int = 0) -> Any:
     """Change an item."""
     row = _found(item_id)
@@ -168,7 +168,7 @@ def change_item(item_id: str, name: str, expected_version: int | None, price_min
     return _found(item_id)
 
 
-@blp.delete("/items/<itemId>", access=PUBLIC, versioned=True)
+@blp.delete("/items/<itemId>", access=PUBLIC, etag=True)
 def remove_item(item_id: str, expected_version: int | None) -> None:
     """Remove an item."""
     if expected_version not in (None, _found(item_id)["version"]):
@@ -257,16 +257,16 @@ def limited_signed_in() -> None:
 @blp.get("/who", access=PUBLIC_OR_SIGNED_IN, returns=Found)
 def who() -> Any:
     """Say who calls, and from where."""
-    caller = optional_caller()
-    return {"id": caller.id if caller else None, "network": client_network()}
+    caller = find_current_caller()
+    return {"id": caller.id if caller else None, "network": get_client_network()}
 
 
 @blp.put(
     "/strict/<itemId>",
-    access=access.MERCHANT.with_verified_address(),
+    access=access.MERCHANT.with_verified_email(),
     body=ItemBody,
     query=Shelf,
-    versioned=True,
+    etag=True,
     limit=Limit(1000),
 )
 def strict(item_id: str, expected_version: int | None, **body: Any) -> None:
@@ -296,7 +296,7 @@ def slow() -> Any:
 
 def _by_role(name: str) -> None:
     def view() -> Any:
-        return {"id": current_caller().id}
+        return {"id": get_current_caller().id}
 
     view.__doc__ = f"Answer {name}."
     view.__name__ = f"for_{name.lower()}"

@@ -11,8 +11,8 @@ ALLOWED = {
     "SIGNED_IN": {"customer", "merchant", "organiser", *TIERS},
     "MERCHANT": {"merchant"},
     "ORGANISER": {"organiser", "admin", "super_admin"},
-    "ORGANISER_READS": {"organiser", *TIERS},
-    "DECIDERS": {"organiser", "support", "admin", "super_admin"},
+    "ORGANISER_OR_ANALYST": {"organiser", *TIERS},
+    "ORGANISER_OR_SUPPORT": {"organiser", "support", "admin", "super_admin"},
     "ADMIN": {"admin", "super_admin"},
 }
 
@@ -56,8 +56,8 @@ def test_where_a_token_is_optional_it_counts_when_it_comes(client: Client) -> No
 
 
 def test_a_verified_address_is_asked_for_after_the_role(client: Client) -> None:
-    verified = Access("merchants", roles=frozenset({"merchant"})).with_verified_address()
-    assert verified.verified and verified.roles == {"merchant"}
+    verified = Access("merchants", roles=frozenset({"merchant"})).with_verified_email()
+    assert verified.needs_verified_email and verified.roles == {"merchant"}
 
 
 def test_a_route_without_access_does_not_import() -> None:

@@ -164,9 +164,9 @@ def test_an_error_gives_data_in_camel_case_and_wire_types(app: Flask) -> None:
 
 
 def test_a_number_beyond_64_bits_goes_out_as_a_double() -> None:
-    from app.web.envelope import as_json
+    from app.web.envelope import dump_json
 
-    assert as_json({"free": [{"n": 10**300, "m": 7}]}) == b'{"free":[{"n":1e+300,"m":7}]}'
+    assert dump_json({"free": [{"n": 10**300, "m": 7}]}) == b'{"free":[{"n":1e+300,"m":7}]}'
 
 
 def test_an_untrusted_host_is_refused(served: Served) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from werkzeug.test import TestResponse
 
-from app.web.edge import HEADERS
+from app.web.middleware import SECURITY_HEADERS
 from tests.http import Client
 from tests.web.conftest import Served
 from tests.web.shop import stock
@@ -33,7 +33,7 @@ def each_kind(client: Client) -> dict[str, TestResponse]:
 
 def test_every_kind_of_answer_carries_the_headers_once(client: Client) -> None:
     for kind, response in each_kind(client).items():
-        for name, _ in HEADERS:
+        for name, _ in SECURITY_HEADERS:
             assert len(response.headers.getlist(name)) == 1, (kind, name)
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert re.fullmatch(r"[0-9a-f]{24}", response.headers["X-Request-Id"])

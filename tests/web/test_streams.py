@@ -10,9 +10,24 @@ from flask import Flask
 from app.accounts.caller import Caller
 from app.core.errors import AppError
 from app.core.networks import network_of
-from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, frames, handover, places
-from app.web.streams.listener import BACKLOG, HEARTBEAT, LONGEST, STUCK, Gone, Listener, Ticket
-from app.web.streams.places import Places
+from app.web.streams import (
+    StreamsFull,
+    TooManyStreams,
+    TooManyStreamsFromNetwork,
+    connection_limits,
+    socket_takeover,
+    sse_format,
+)
+from app.web.streams.client_connection import (
+    HEARTBEAT_SECONDS,
+    MAX_PENDING_BYTES,
+    MAX_STREAM_SECONDS,
+    STALL_SECONDS,
+    ClientConnection,
+    ClientGone,
+    StreamRequest,
+)
+from app.web.streams.connection_limits import StreamSlots
 from app.web.streams.topics import Topics
 
 WHO = Caller("a" * 24, "s", "a@example.com", "A", None, True, frozenset({"admin"}), "admin", None, 1)
@@ -40,63 +55,63 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @pytest.fixture
-def listener(pair: tuple[socket.socket, socket.socket], clock: Clock) -> Listener:
-    return Listener(pair[0], True, Ticket("event", (), "position", WHO, "place"), clock)
+def listener(pair: tuple[socket.socket, socket.socket], clock: Clock) -> ClientConnection:
+    return ClientConnection(pair[0], True, StreamRequest("event", (), "position", WHO, "place"), clock)
 
 
-def test_a_quiet_listener_gets_a_sign_of_life(listener: Listener, pair: Any, clock: Clock) -> None:
-    clock.now += HEARTBEAT - 2
-    listener.check()
-    assert not listener.outgoing
+def test_a_quiet_listener_gets_a_sign_of_life(listener: ClientConnection, pair: Any, clock: Clock) -> None:
+    clock.now += HEARTBEAT_SECONDS - 2
+    listener.check_timeouts()
+    assert not listener.write_buffers
     clock.now += 1.5
-    listener.check()
-    data = frames.heartbeat("position")
+    listener.check_timeouts()
+    data = sse_format.format_heartbeat("position")
     assert pair[1].recv(1000) == b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def test_it_ends_well_after_ten_minutes_at_most(listener: Listener, pair: Any, clock: Clock) -> None:
-    clock.now += LONGEST
-    listener.check()
+def test_it_ends_well_after_ten_minutes_at_most(listener: ClientConnection, pair: Any, clock: Clock) -> None:
+    clock.now += MAX_STREAM_SECONDS
+    listener.check_timeouts()
     listener.flush()
-    assert listener.done and pair[1].recv(1000) == b"0\r\n\r\n"
+    assert listener.is_done and pair[1].recv(1000) == b"0\r\n\r\n"
 
 
-def test_who_reads_nothing_is_cut(listener: Listener, clock: Clock) -> None:
-    while not listener.outgoing:
-        listener.say(b"x" * 50_000)
-    clock.now += STUCK - 1
+def test_who_reads_nothing_is_cut(listener: ClientConnection, clock: Clock) -> None:
+    while not listener.write_buffers:
+        listener.send(b"x" * 50_000)
+    clock.now += STALL_SECONDS - 1
     listener.flush()
-    listener.check()
+    listener.check_timeouts()
     clock.now += 2
-    with pytest.raises(Gone):
-        listener.check()
+    with pytest.raises(ClientGone):
+        listener.check_timeouts()
 
 
-def test_little_is_kept_for_who_reads_slowly(listener: Listener) -> None:
-    with pytest.raises(Gone):
+def test_little_is_kept_for_who_reads_slowly(listener: ClientConnection) -> None:
+    with pytest.raises(ClientGone):
         for _ in range(100):
-            listener.say(b"x" * 50_000)
-    assert listener.pending < BACKLOG + 60_000
+            listener.send(b"x" * 50_000)
+    assert listener.pending_bytes < MAX_PENDING_BYTES + 60_000
 
 
-def test_what_is_written_in_pieces_arrives_whole(listener: Listener, pair: Any) -> None:
+def test_what_is_written_in_pieces_arrives_whole(listener: ClientConnection, pair: Any) -> None:
     said, got = [bytes([65 + n % 26]) * (7000 + n) for n in range(40)], b""
-    listener.chunked = False
+    listener.uses_chunked_encoding = False
     for item in said:
-        listener.say(item)
+        listener.send(item)
         got += pair[1].recv(5000)
     pair[1].settimeout(0.2)
     while len(got) < sum(map(len, said)):
         listener.flush()
         got += pair[1].recv(50_000)
-    assert got == b"".join(said) and not listener.pending
+    assert got == b"".join(said) and not listener.pending_bytes
 
 
 def test_a_connection_is_taken_whole(pair: Any) -> None:
     """What the server does to what it holds afterwards, the client does not notice."""
     held, client = pair
     held.setblocking(True)
-    mine = handover.take({"gunicorn.socket": held})
+    mine = socket_takeover.take_socket({"gunicorn.socket": held})
     with pytest.raises(OSError):
         held.sendall(b"0\r\n\r\n")
     held.shutdown(socket.SHUT_WR)
@@ -112,118 +127,120 @@ def test_only_plain_sockets_are_taken() -> None:
         """What TLS makes of a socket."""
 
     with Wrapped() as wrapped, socket.socket() as plain:
-        assert not handover.can_be_taken({}) and not handover.can_be_taken({"gunicorn.socket": wrapped})
-        assert not handover.can_be_taken({"gunicorn.socket": plain, "HTTP_VERSION": "2"})
-        assert handover.can_be_taken({"gunicorn.socket": plain})
+        assert not socket_takeover.can_take_socket({}) and not socket_takeover.can_take_socket(
+            {"gunicorn.socket": wrapped}
+        )
+        assert not socket_takeover.can_take_socket({"gunicorn.socket": plain, "HTTP_VERSION": "2"})
+        assert socket_takeover.can_take_socket({"gunicorn.socket": plain})
 
 
 def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [Places(app.extensions["settings"].REDIS_URL) for _ in range(2)]
-    taken = [found[n % 2].take("one", "network one") for n in range(5)]
+    found = [StreamSlots(app.extensions["settings"].REDIS_URL) for _ in range(2)]
+    taken = [found[n % 2].acquire("one", "network one") for n in range(5)]
     _refused(found[0], "one", TooManyStreams)
-    found[0].leave(taken[0])
-    found[0].leave(taken[0])
-    found[1].take("one", "network one")
-    monkeypatch.setattr(places, "PER_HOST", 6)
-    monkeypatch.setattr(places, "KEPT_FREE", 0)
-    found[1].take("two", "network two")
+    found[0].release(taken[0])
+    found[0].release(taken[0])
+    found[1].acquire("one", "network one")
+    monkeypatch.setattr(connection_limits, "MAX_PER_HOST", 6)
+    monkeypatch.setattr(connection_limits, "RESERVED_FOR_NEWCOMERS", 0)
+    found[1].acquire("two", "network two")
     _refused(found[0], "two", StreamsFull)
-    found[1].leave_all()
-    found[0].take("two", "network two")
+    found[1].release_all()
+    found[0].acquire("two", "network two")
 
 
 def test_a_network_has_a_share_of_the_places(app: Flask) -> None:
-    found = Places(app.extensions["settings"].REDIS_URL)
-    for number in range(places.PER_NETWORK):
-        found.take(f"account {number // 5}", "192.0.2.1")
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
+    for number in range(connection_limits.MAX_PER_NETWORK):
+        found.acquire(f"account {number // 5}", "192.0.2.1")
     _refused(found, "another", TooManyStreamsFromNetwork, "192.0.2.1")
-    found.take("another", "192.0.2.2")
+    found.acquire("another", "192.0.2.2")
 
 
 def test_the_last_places_are_for_newcomers(app: Flask) -> None:
-    found = Places(app.extensions["settings"].REDIS_URL)
-    crowd = [(f"account {number // 5}", f"192.0.2.{number // 50}") for number in range(places.PER_HOST)]
-    for account, network in crowd[: places.PER_HOST - places.KEPT_FREE]:
-        found.take(account, network)
-    for account, _ in crowd[places.PER_HOST - places.KEPT_FREE :: 5]:
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
+    crowd = [(f"account {number // 5}", f"192.0.2.{number // 50}") for number in range(connection_limits.MAX_PER_HOST)]
+    for account, network in crowd[: connection_limits.MAX_PER_HOST - connection_limits.RESERVED_FOR_NEWCOMERS]:
+        found.acquire(account, network)
+    for account, _ in crowd[connection_limits.MAX_PER_HOST - connection_limits.RESERVED_FOR_NEWCOMERS :: 5]:
         _refused(found, account, StreamsFull, "192.0.2.3")
     _refused(found, "unknown", StreamsFull, "192.0.2.3")
-    for number in range(places.KEPT_FREE):
-        newcomer, network = f"newcomer {number}", f"198.51.100.{number // places.NEWCOMERS_PER_NETWORK}"
-        found.take(newcomer, network)
-        if number % places.NEWCOMERS_PER_NETWORK == places.NEWCOMERS_PER_NETWORK - 1:
+    for number in range(connection_limits.RESERVED_FOR_NEWCOMERS):
+        newcomer, network = f"newcomer {number}", f"198.51.100.{number // connection_limits.MAX_NEWCOMERS_PER_NETWORK}"
+        found.acquire(newcomer, network)
+        if number % connection_limits.MAX_NEWCOMERS_PER_NETWORK == connection_limits.MAX_NEWCOMERS_PER_NETWORK - 1:
             _refused(found, "one more", StreamsFull, network)
         _refused(found, newcomer, StreamsFull, network)
     _refused(found, "too late", StreamsFull, "203.0.113.1")
-    found.leave_all()
-    found.take("too late", "203.0.113.1")
+    found.release_all()
+    found.acquire("too late", "203.0.113.1")
 
 
 def test_an_ipv6_network_has_a_share_whatever_its_parts(app: Flask) -> None:
-    found = Places(app.extensions["settings"].REDIS_URL)
-    most = places.WIDER * places.PER_NETWORK
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
+    most = connection_limits.WIDER_NETWORK_FACTOR * connection_limits.MAX_PER_NETWORK
     for number in range(most):
-        found.take(f"account {number // 5}", network_of(f"2001:db8:1:{number // 5:x}::1"))
+        found.acquire(f"account {number // 5}", network_of(f"2001:db8:1:{number // 5:x}::1"))
     _refused(found, "another", TooManyStreamsFromNetwork, network_of("2001:db8:1:ffff::1"))
-    for number in range(places.PER_HOST - places.KEPT_FREE - most):
-        found.take(f"other {number // 5}", network_of(f"2001:db8:2:{number // 5:x}::1"))
-    for number in range(places.WIDER * places.NEWCOMERS_PER_NETWORK):
-        found.take(f"newcomer {number}", network_of(f"2001:db8:3:{number:x}::1"))
+    for number in range(connection_limits.MAX_PER_HOST - connection_limits.RESERVED_FOR_NEWCOMERS - most):
+        found.acquire(f"other {number // 5}", network_of(f"2001:db8:2:{number // 5:x}::1"))
+    for number in range(connection_limits.WIDER_NETWORK_FACTOR * connection_limits.MAX_NEWCOMERS_PER_NETWORK):
+        found.acquire(f"newcomer {number}", network_of(f"2001:db8:3:{number:x}::1"))
     _refused(found, "one more", StreamsFull, network_of("2001:db8:3:ffff::1"))
-    found.take("one more", network_of("2001:db8:4::1"))
+    found.acquire("one more", network_of("2001:db8:4::1"))
 
 
 @pytest.mark.control
 def test_without_the_shares_one_network_holds_every_place(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PER_NETWORK", places.PER_HOST)
-    monkeypatch.setattr(places, "KEPT_FREE", 0)
-    found = Places(app.extensions["settings"].REDIS_URL)
-    for number in range(places.PER_HOST):
-        found.take(f"account {number // 5}", "192.0.2.1")
+    monkeypatch.setattr(connection_limits, "MAX_PER_NETWORK", connection_limits.MAX_PER_HOST)
+    monkeypatch.setattr(connection_limits, "RESERVED_FOR_NEWCOMERS", 0)
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
+    for number in range(connection_limits.MAX_PER_HOST):
+        found.acquire(f"account {number // 5}", "192.0.2.1")
     _refused(found, "newcomer", StreamsFull, "198.51.100.1")
 
 
 def test_places_of_the_dead_are_free(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Places(app.extensions["settings"].REDIS_URL)
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
     with monkeypatch.context() as killed:
         killed.setattr("os.getpid", lambda: 2**22 + 1)
         for _ in range(5):
-            found.take("one", "network one")
-    found.take("one", "network one")
+            found.acquire("one", "network one")
+    found.acquire("one", "network one")
 
 
 def test_a_place_that_is_not_renewed_is_lost(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Places(app.extensions["settings"].REDIS_URL)
+    found = StreamSlots(app.extensions["settings"].REDIS_URL)
     for _ in range(5):
-        found.take("one", "network one")
-    now = places.time.time()
-    monkeypatch.setattr(places.time, "time", lambda: now + places.LASTS + 1)
-    found.take("one", "network one")
+        found.acquire("one", "network one")
+    now = connection_limits.time.time()
+    monkeypatch.setattr(connection_limits.time, "time", lambda: now + connection_limits.SLOT_SECONDS + 1)
+    found.acquire("one", "network one")
 
 
 def test_without_redis_a_process_counts_its_own() -> None:
-    found = Places("redis://127.0.0.1:1/0")
-    held = [found.take("one", "network one") for _ in range(5)]
+    found = StreamSlots("redis://127.0.0.1:1/0")
+    held = [found.acquire("one", "network one") for _ in range(5)]
     _refused(found, "one", TooManyStreams)
-    found.leave(held[0])
-    found.take("one", "network one")
-    found.renew()
+    found.release(held[0])
+    found.acquire("one", "network one")
+    found.renew_all()
 
 
-def _refused(found: Places, account: str, kind: type[AppError], network: str = "elsewhere") -> None:
-    before = len(found.taken)
+def _refused(found: StreamSlots, account: str, kind: type[AppError], network: str = "elsewhere") -> None:
+    before = len(found.slots_by_name)
     with pytest.raises(kind):
-        found.take(account, network)
-    assert len(found.taken) == before
+        found.acquire(account, network)
+    assert len(found.slots_by_name) == before
 
 
-def test_listeners_of_a_topic_are_asked_for_together(listener: Listener) -> None:
+def test_listeners_of_a_topic_are_asked_for_together(listener: ClientConnection) -> None:
     topics = Topics()
-    topics.ring("event", "other")
-    assert topics.due() == ["event", "other"] and topics.wait() == 0
-    assert topics.begin("other", [listener]) == {}
-    assert topics.begin("event", [listener, listener]) == {"position": {()}}
-    topics.ring("event")
-    assert topics.due() == [], "not while it is being read"
-    topics.end("event", heard=True)
-    assert topics.due() == [] and 0 < topics.wait() < 1, "nor at once after it"
+    topics.mark_changed("event", "other")
+    assert topics.list_due() == ["event", "other"] and topics.seconds_until_due() == 0
+    assert topics.start_reading("other", [listener]) == {}
+    assert topics.start_reading("event", [listener, listener]) == {"position": {()}}
+    topics.mark_changed("event")
+    assert topics.list_due() == [], "not while it is being read"
+    topics.finish_reading("event", succeeded=True)
+    assert topics.list_due() == [] and 0 < topics.seconds_until_due() < 1, "nor at once after it"

@@ -2,13 +2,13 @@
 
 from marshmallow import fields
 
-from app.web.fields import Choice, Email, Flag, Items, Moment, Number, Object, Phone, Secret, Text, Whole
+from app.web.fields import Boolean, Choice, Email, List, Nested, Number, Phone, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Schema
 
 
 class TicketType(Schema):
     name = Text(required=True, max=10)
-    price_minor = Whole(required=True, min=0)
+    price_minor = WholeNumber(required=True, min=0)
 
 
 class Wish(Schema):
@@ -19,14 +19,14 @@ class Wish(Schema):
     secret = Secret(min=4, max=8)
     email = Email()
     phone = Phone()
-    whole = Whole(min=0, max=2**53 - 1)
-    any_whole = Whole()
+    whole = WholeNumber(min=0, max=2**53 - 1)
+    any_whole = WholeNumber()
     number = Number(min=0, max=10)
-    flag = Flag()
+    flag = Boolean()
     choice = Choice("red", "green")
-    at = Moment()
-    tags = Items(Text(max=5), max=3)
-    ticket_types = Items(Object(TicketType), min=1, max=5)
+    at = TimeField()
+    tags = List(Text(max=5), max=3)
+    ticket_types = List(Nested(TicketType), min=1, max=5)
     free = fields.Dict()
 
 

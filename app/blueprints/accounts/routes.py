@@ -7,15 +7,14 @@ from app.accounts.sessions import LoginResult
 from app.blueprints.accounts import schemas
 from app.core.errors import NotFound, Throttled
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
-from app.web.auth import current_caller, optional_caller, token_data
+from app.web.auth import find_current_caller, get_current_caller, serialize_sign_in
 from app.web.blueprint import Blueprint
-from app.web.cookies import device_marks, remember_device
-from app.web.limits import client_network
-from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
+from app.web.cookies import list_device_marks, set_device_cookie
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, get_client_network
 
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
-IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_address()
+IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_email()
 IDENTITY_ERRORS = [
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
@@ -38,7 +37,7 @@ def login(**body: Any) -> Any:
     A device that has signed in before is not held up by the failures of others on its network: a browser is known by
     its cookie, an app by the last `refreshToken` that it had, even an expired one.
     """
-    return _build_login_response(actions.log_in(network=client_network(), device_marks=device_marks(), **body))
+    return _build_login_response(actions.log_in(network=get_client_network(), device_marks=list_device_marks(), **body))
 
 
 @blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
@@ -62,19 +61,19 @@ def refresh(**body: Any) -> Any:
 
     The token sent before is answered with the same successor for ten seconds; anything older ends the session.
     """
-    return token_data(actions.refresh_session(**body))
+    return serialize_sign_in(actions.refresh_session(**body))
 
 
-@blp.get("/me", access=SIGNED_IN, returns=schemas.Me, versioned=True)
+@blp.get("/me", access=SIGNED_IN, returns=schemas.Me, etag=True)
 def me() -> Any:
     """Read the signed-in account."""
-    return queries.load_account_profile(current_caller())
+    return queries.load_account_profile(get_current_caller())
 
 
 @blp.get("/identities", access=SIGNED_IN, returns=schemas.IdentitiesData)
 def list_identities() -> Any:
     """List the providers that sign in to the account."""
-    return queries.list_identities(current_caller())
+    return queries.list_identities(get_current_caller())
 
 
 @blp.delete("/identities/<provider>", access=SIGNED_IN, errors=[errors.LastSignInMethod, NotFound])
@@ -83,7 +82,7 @@ def unlink_identity(provider: str) -> Any:
 
     Every other session ends. The last way to sign in cannot be removed; set a password first, by a reset.
     """
-    return actions.unlink_identity(caller=current_caller(), provider=provider)
+    return actions.unlink_identity(caller=get_current_caller(), provider=provider)
 
 
 @blp.post(
@@ -91,7 +90,7 @@ def unlink_identity(provider: str) -> Any:
     access=IDENTITY_ACCESS,
     body=schemas.AppleBody,
     returns=schemas.SignedInData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=IDENTITY_ERRORS,
 )
 def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
@@ -100,7 +99,7 @@ def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
     return _build_login_response(
-        actions.sign_in_with_provider("apple", caller=optional_caller(), token=identity_token, **body)
+        actions.sign_in_with_provider("apple", caller=find_current_caller(), token=identity_token, **body)
     )
 
 
@@ -109,7 +108,7 @@ def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
     access=IDENTITY_ACCESS,
     body=schemas.GoogleBody,
     returns=schemas.SignedInData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=IDENTITY_ERRORS,
 )
 def google(id_token: str, **body: Any) -> Any:
@@ -118,7 +117,7 @@ def google(id_token: str, **body: Any) -> Any:
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
     return _build_login_response(
-        actions.sign_in_with_provider("google", caller=optional_caller(), token=id_token, **body)
+        actions.sign_in_with_provider("google", caller=find_current_caller(), token=id_token, **body)
     )
 
 
@@ -127,7 +126,7 @@ def google(id_token: str, **body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.CustomerBody,
     status=201,
-    limit=ASKING_FOR_MAIL,
+    limit=EMAIL_REQUEST_LIMIT,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
@@ -136,7 +135,7 @@ def register_customer(**body: Any) -> Any:
 
     The answer is the same whether or not the address has an account; the mail that follows tells its owner.
     """
-    return actions.register_customer(caller=optional_caller(), **body)
+    return actions.register_customer(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -144,13 +143,13 @@ def register_customer(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.MerchantBody,
     status=201,
-    limit=ASKING_FOR_MAIL,
+    limit=EMAIL_REQUEST_LIMIT,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
 def register_merchant(**body: Any) -> Any:
     """Register as a merchant."""
-    return actions.register_merchant(caller=optional_caller(), **body)
+    return actions.register_merchant(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -158,13 +157,13 @@ def register_merchant(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.OrganiserBody,
     status=201,
-    limit=ASKING_FOR_MAIL,
+    limit=EMAIL_REQUEST_LIMIT,
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
 def register_organiser(**body: Any) -> Any:
     """Register as an organiser."""
-    return actions.register_organiser(caller=optional_caller(), **body)
+    return actions.register_organiser(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -172,7 +171,7 @@ def register_organiser(**body: Any) -> Any:
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.AdminBody,
     status=201,
-    limit=ASKING_FOR_MAIL,
+    limit=EMAIL_REQUEST_LIMIT,
     idempotent=True,
     errors=[errors.BootstrapRefused, errors.TierTooHigh, errors.CurrentPasswordWrong],
 )
@@ -181,22 +180,24 @@ def register_admin(**body: Any) -> Any:
 
     The first one needs the bootstrap secret; every other one the token of an admin, whose tier is the limit.
     """
-    return actions.register_admin(caller=optional_caller(), network=client_network(), **body)
+    return actions.register_admin(caller=find_current_caller(), network=get_client_network(), **body)
 
 
-@blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=TRYING_CODES, errors=[errors.CodeInvalid])
+@blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=CODE_ATTEMPT_LIMIT, errors=[errors.CodeInvalid])
 def verify_email(**body: Any) -> Any:
     """Confirm an address with the code that was mailed to it."""
     return actions.verify_email(**body)
 
 
-@blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=ASKING_FOR_MAIL, errors=[Throttled])
+@blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled])
 def resend_verification(**body: Any) -> Any:
     """Mail a fresh verification code."""
     return actions.resend_verification(**body)
 
 
-@blp.post("/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=ASKING_FOR_MAIL, errors=[Throttled])
+@blp.post(
+    "/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled]
+)
 def request_reset(**body: Any) -> Any:
     """Mail a code for setting a new password."""
     return actions.request_reset(**body)
@@ -207,7 +208,7 @@ def request_reset(**body: Any) -> Any:
     access=PUBLIC,
     body=schemas.CodeBody,
     returns=schemas.ResetTokenData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.CodeInvalid],
 )
 def verify_reset(**body: Any) -> Any:
@@ -219,7 +220,7 @@ def verify_reset(**body: Any) -> Any:
     "/password-reset/complete",
     access=PUBLIC,
     body=schemas.CompleteResetBody,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.ResetTokenInvalid],
 )
 def complete_reset(**body: Any) -> Any:
@@ -233,5 +234,5 @@ def complete_reset(**body: Any) -> Any:
 
 def _build_login_response(login_result: LoginResult) -> dict[str, Any]:
     """What a new session answers; a browser keeps the mark of a known device."""
-    remember_device(login_result)
-    return token_data(login_result)
+    set_device_cookie(login_result)
+    return serialize_sign_in(login_result)

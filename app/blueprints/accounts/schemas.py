@@ -3,10 +3,9 @@
 from marshmallow import fields
 
 from app.web.access import TIERS
-from app.web.credentials import NewPassword, SixDigits
-from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole
-from app.web.names import Name
+from app.web.fields import Boolean, Choice, Email, List, Nested, Phone, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Schema
+from app.web.text_fields import Name, NewPassword, OneTimeCode
 
 CODE_METADATA = {"example": "123456", "description": "six digits, from the mail"}
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
@@ -39,7 +38,7 @@ class EmailBody(Schema):
 
 
 class CodeBody(EmailBody):
-    code = SixDigits(required=True, metadata=CODE_METADATA)
+    code = OneTimeCode(required=True, metadata=CODE_METADATA)
 
 
 class CompleteResetBody(EmailBody):
@@ -80,30 +79,30 @@ class User(Schema):
     id = fields.String(required=True)
     name = fields.String(required=True)
     email = fields.String(required=True)
-    roles = Items(fields.String(metadata={"example": "customer"}), required=True)
+    roles = List(fields.String(metadata={"example": "customer"}), required=True)
     phone = fields.String(metadata={"example": "+264811234567", "description": "present only when set"})
 
 
 class SignedInData(Schema):
     access_token = fields.String(required=True, metadata={"example": "eyJhbGciOiJSUzI1NiIs…"})
     refresh_token = fields.String(required=True, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…"})
-    expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+    expires_in = WholeNumber(required=True, metadata={"example": 900, "description": "seconds"})
     token_type = fields.String(required=True, metadata={"example": "Bearer"})
-    user = Object(User, required=True)
+    user = Nested(User, required=True)
 
 
 class ResetTokenData(Schema):
     reset_token = fields.String(required=True, metadata={"example": "u3H…43 characters of the token…kQ4"})
-    expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+    expires_in = WholeNumber(required=True, metadata={"example": 900, "description": "seconds"})
 
 
 class IdentityData(Schema):
     provider = fields.String(required=True, metadata={"enum": ["apple", "google"], "example": "google"})
-    linked_at = Moment(required=True)
+    linked_at = TimeField(required=True)
 
 
 class IdentitiesData(Schema):
-    identities = Items(Object(IdentityData), required=True)
+    identities = List(Nested(IdentityData), required=True)
 
 
 class OrganiserData(Schema):
@@ -121,7 +120,7 @@ class AdminData(Schema):
 
 
 class Me(User):
-    email_verified = Flag(required=True)
-    organiser = Object(OrganiserData)
-    merchant = Object(MerchantData)
-    admin = Object(AdminData)
+    email_verified = Boolean(required=True)
+    organiser = Nested(OrganiserData)
+    merchant = Nested(MerchantData)
+    admin = Nested(AdminData)

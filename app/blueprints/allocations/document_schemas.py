@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from app.web.fields import Email, Items, Moment, Object, Text, Whole
+from app.web.fields import Email, List, Nested, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
 
@@ -21,31 +21,31 @@ class MailedInvoice(Schema):
 
 class CreditNote(Schema):
     number = fields.String(required=True, metadata={"example": "CN-2026-000001"})
-    issued_at = Moment(required=True)
-    total_minor = Whole(required=True, metadata={"description": "negative", "example": -85000})
+    issued_at = TimeField(required=True)
+    total_minor = WholeNumber(required=True, metadata={"description": "negative", "example": -85000})
 
 
 class InvoiceData(Schema):
     number = fields.String(required=True, metadata={"example": "2026-000001"})
     status = fields.String(required=True, metadata={"enum": ["issued", "credited"], "example": "issued"})
-    issued_at = Moment(required=True)
-    total_minor = Whole(required=True)
-    credited_minor = Whole(required=True)
-    credit_notes = Items(Object(CreditNote), required=True)
+    issued_at = TimeField(required=True)
+    total_minor = WholeNumber(required=True)
+    credited_minor = WholeNumber(required=True)
+    credit_notes = List(Nested(CreditNote), required=True)
 
 
 class PackBody(Schema):
-    count = Whole(required=True, min=1, max=5000, metadata={"example": 50})
+    count = WholeNumber(required=True, min=1, max=5000, metadata={"example": 50})
 
 
 class PackData(Schema):
     id = fields.String(required=True, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"})
-    count = Whole(required=True)
+    count = WholeNumber(required=True)
     status = fields.String(required=True, metadata={"enum": ["queued", "running", "done"], "example": "queued"})
-    progress = Whole(required=True, metadata={"description": "0 to 100"})
+    progress = WholeNumber(required=True, metadata={"description": "0 to 100"})
     url = fields.String(required=True, metadata={"example": "https://events.example/api/…/tickets.pdf"})
-    created_at = Moment()
+    created_at = TimeField()
 
 
 class PacksData(Schema):
-    packs = Items(Object(PackData), required=True)
+    packs = List(Nested(PackData), required=True)

@@ -8,10 +8,10 @@ from app.accounts.errors import MAIL_ERRORS
 from app.allocations.invoicing import actions, errors, queries
 from app.blueprints.allocations import document_schemas as schemas
 from app.core.errors import Throttled
-from app.web.access import ORGANISER_MAILS, ORGANISER_READS
-from app.web.auth import current_caller
+from app.web.access import ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
+from app.web.rate_limits import Limit
 
 blp = Blueprint(
     "allocation_papers",
@@ -26,7 +26,7 @@ PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": 
 
 @blp.get(
     f"{BLOCK_PATH}/invoice.pdf",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.PaperQuery,
     content_type="application/pdf",
     limit=PDF_LIMIT,
@@ -38,13 +38,13 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Any:
     The first call issues it, under the organiser's next number of the year; from then on it never changes, and every
     download has the same bytes. With `number` it answers that credit note of the block.
     """
-    invoice_number, data = actions.get_or_issue_invoice_pdf(current_caller(), event_id, block_id, number=number)
+    invoice_number, data = actions.get_or_issue_invoice_pdf(get_current_caller(), event_id, block_id, number=number)
     return build_pdf_response(data, invoice_number)
 
 
 @blp.post(
     f"{BLOCK_PATH}/invoice/email",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.MailInvoiceBody,
     returns=schemas.MailedInvoice,
     status=202,
@@ -53,18 +53,18 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Any:
 )
 def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Any:
     """Send the invoice of a block to its holder, or to another address; it is issued first if need be."""
-    return actions.enqueue_invoice_email(current_caller(), event_id, block_id, to=to)
+    return actions.enqueue_invoice_email(get_current_caller(), event_id, block_id, to=to)
 
 
 @blp.get(
     f"{BLOCK_PATH}/invoice",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     returns=schemas.InvoiceData,
     errors=[errors.InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> Any:
     """Read the number and the sums of a block's invoice, and its credit notes."""
-    return queries.get_invoice(current_caller(), event_id, block_id)
+    return queries.get_invoice(get_current_caller(), event_id, block_id)
 
 
 def build_pdf_response(data: bytes, name: str) -> Response:

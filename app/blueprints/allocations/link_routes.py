@@ -8,7 +8,7 @@ from app.blueprints.allocations.responses import add_slot_page
 from app.core.errors import LinkExpired, LinkUsed, Throttled
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
-from app.web.limits import client_network
+from app.web.rate_limits import get_client_network
 
 blp = Blueprint(
     "allocation_links", __name__, url_prefix="/api/allocations", description="Claiming a place, and handing them out"
@@ -19,7 +19,7 @@ CLAIM_ERRORS = [LinkExpired, LinkUsed, Throttled, errors.NoSlotsLeft]
 @blp.get("/claim/<token>", access=PUBLIC, returns=response_schemas.ClaimOffer, errors=CLAIM_ERRORS)
 def read_claim(token: str) -> Any:
     """See what a claim link, a claim code or an open link offers."""
-    return link_queries.get_claim_offer(token, client_network())
+    return link_queries.get_claim_offer(token, get_client_network())
 
 
 @blp.post(
@@ -32,7 +32,7 @@ def read_claim(token: str) -> Any:
 )
 def claim(token: str, **body: Any) -> Any:
     """Claim a place with a link, a code or an open link. An e-ticket goes out by mail."""
-    return actions.claim_slot(token, client_network(), **body)
+    return actions.claim_slot(token, get_client_network(), **body)
 
 
 @blp.get(
@@ -45,7 +45,7 @@ def claim(token: str, **body: Any) -> Any:
 def read_allocator(token: str, **page: Any) -> Any:
     """See the block that a holder's link opens, and whom he has given places."""
     return add_slot_page(
-        link_queries.get_allocator_block(token, client_network()), link_queries.list_allocator_slots_query, **page
+        link_queries.get_allocator_block(token, get_client_network()), link_queries.list_allocator_slots_query, **page
     )
 
 
@@ -59,4 +59,4 @@ def read_allocator(token: str, **page: Any) -> Any:
 )
 def use_allocator(token: str, **body: Any) -> Any:
     """Hand out a place with `name` and `email`; with `slotId`, give it to somebody else or take it back."""
-    return actions.run_allocator_action(token, client_network(), **body)
+    return actions.run_allocator_action(token, get_client_network(), **body)

@@ -9,7 +9,7 @@ from marshmallow import fields, pre_dump
 
 from app.allocations import serializers
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
-from app.web.fields import Flag, Items, Moment, Object, Whole
+from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema
 
@@ -39,17 +39,17 @@ class AllocationLinkData(Schema):
 
     url = _nullable_text_field("https://events.example/claim/T2Zm…")
     status = fields.String(required=True, metadata={"enum": list(serializers.LINK_STATES), "example": "active"})
-    remaining = Whole(required=True)
-    expires_at = Moment(allow_none=True)
-    max_claims = Whole(allow_none=True)
-    max_per_claim = Whole()
-    claims = Whole()
+    remaining = WholeNumber(required=True)
+    expires_at = TimeField(allow_none=True)
+    max_claims = WholeNumber(allow_none=True)
+    max_per_claim = WholeNumber()
+    claims = WholeNumber()
 
 
 class InvoiceShort(Schema):
     number = _text_field("2026-000001", required=True)
     status = _text_field("issued", required=True)
-    total_minor = Whole(required=True)
+    total_minor = WholeNumber(required=True)
 
 
 class AllocationRow(Schema):
@@ -62,30 +62,30 @@ class AllocationRow(Schema):
     name = _nullable_text_field("Gold sponsor")
     kind = fields.String(required=True, metadata={"enum": list(BLOCK_KINDS), "example": "sponsor"})
     status = fields.String(required=True, metadata={"enum": list(BLOCK_STATES), "example": "open"})
-    holder = Object(HolderData, required=True)
-    quantity = Whole(required=True)
-    held = Whole(required=True)
-    available = Whole(required=True)
-    invited = Whole(required=True)
-    claimed = Whole(required=True)
-    admitted = Whole(required=True)
-    revoked = Whole(required=True)
-    released = Whole(required=True)
+    holder = Nested(HolderData, required=True)
+    quantity = WholeNumber(required=True)
+    held = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    revoked = WholeNumber(required=True)
+    released = WholeNumber(required=True)
     currency = _text_field("NAD", required=True)
-    unit_price_minor = Whole(required=True)
-    subtotal_minor = Whole(required=True)
-    discount_minor = Whole(required=True)
-    vat_minor = Whole(required=True)
-    total_minor = Whole(required=True, metadata={"description": "of the places held"})
+    unit_price_minor = WholeNumber(required=True)
+    subtotal_minor = WholeNumber(required=True)
+    discount_minor = WholeNumber(required=True)
+    vat_minor = WholeNumber(required=True)
+    total_minor = WholeNumber(required=True, metadata={"description": "of the places held"})
     promo_code = _nullable_text_field()
-    release_at = Moment(required=True, allow_none=True)
+    release_at = TimeField(required=True, allow_none=True)
     notes = _nullable_text_field()
-    allocator_link = Object(AllocationLinkData, required=True)
-    open_link = Object(AllocationLinkData, required=True)
-    invoice = Object(InvoiceShort, required=True, allow_none=True)
-    version = Whole(required=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    allocator_link = Nested(AllocationLinkData, required=True)
+    open_link = Nested(AllocationLinkData, required=True)
+    invoice = Nested(InvoiceShort, required=True, allow_none=True)
+    version = WholeNumber(required=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
 
     @pre_dump
     def serialize_row(self, row: Any, **_: Any) -> Any:
@@ -102,20 +102,20 @@ class SlotData(Schema):
     code = fields.String(required=True, allow_none=True, metadata=CODE_METADATA)
     delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY_METADATA)
     party_id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
-    party_size = Whole(required=True)
-    version = Whole(required=True)
-    reminded_at = Moment(required=True, allow_none=True)
-    claimed_at = Moment(required=True, allow_none=True)
-    admitted_at = Moment(required=True, allow_none=True)
+    party_size = WholeNumber(required=True)
+    version = WholeNumber(required=True)
+    reminded_at = TimeField(required=True, allow_none=True)
+    claimed_at = TimeField(required=True, allow_none=True)
+    admitted_at = TimeField(required=True, allow_none=True)
     gate = _nullable_text_field("North gate")
-    ended_at = Moment(required=True, allow_none=True)
+    ended_at = TimeField(required=True, allow_none=True)
 
 
 class AllocationData(AllocationRow):
     """A block with a page of its slots."""
 
-    slots = Items(Object(SlotData), required=True)
-    pagination = Object(Pagination, required=True)
+    slots = List(Nested(SlotData), required=True)
+    pagination = Nested(Pagination, required=True)
 
 
 class CodeData(Schema):
@@ -127,7 +127,7 @@ class CodeData(Schema):
 
 
 class CodesData(Schema):
-    codes = Items(Object(CodeData), required=True)
+    codes = List(Nested(CodeData), required=True)
     claim_url = _text_field("https://events.example/claim/", required=True)
 
 
@@ -140,10 +140,10 @@ class InvitedGuest(Schema):
 
 
 class InvitesData(Schema):
-    invited = Items(Object(InvitedGuest), required=True)
-    duplicates = Items(Object(InvitedGuest), required=True)
-    available = Whole(required=True, metadata={"description": "places left in the block"})
-    dry_run = Flag(required=True)
+    invited = List(Nested(InvitedGuest), required=True)
+    duplicates = List(Nested(InvitedGuest), required=True)
+    available = WholeNumber(required=True, metadata={"description": "places left in the block"})
+    dry_run = Boolean(required=True)
 
 
 class RemindedRow(Schema):
@@ -151,19 +151,19 @@ class RemindedRow(Schema):
     name = _text_field(allow_none=True)
     email = _text_field(allow_none=True)
     reason = _text_field("REMINDED_RECENTLY")
-    reminded_at = Moment()
+    reminded_at = TimeField()
 
 
 class RemindData(Schema):
-    reminded = Items(Object(RemindedRow), required=True)
-    skipped = Items(Object(RemindedRow), required=True)
+    reminded = List(Nested(RemindedRow), required=True)
+    skipped = List(Nested(RemindedRow), required=True)
 
 
 class ReleaseData(Schema):
-    released = Whole(required=True)
-    public_available_before = Whole(required=True)
-    public_available_after = Whole(required=True)
-    dry_run = Flag(required=True)
+    released = WholeNumber(required=True)
+    public_available_before = WholeNumber(required=True)
+    public_available_after = WholeNumber(required=True)
+    dry_run = Boolean(required=True)
 
 
 class RevokedData(SlotData):
@@ -171,8 +171,8 @@ class RevokedData(SlotData):
 
 
 class MoveData(Schema):
-    source = Object(AllocationRow, required=True, data_key="from", attribute="from")
-    target = Object(AllocationRow, required=True, data_key="to", attribute="to")
+    source = Nested(AllocationRow, required=True, data_key="from", attribute="from")
+    target = Nested(AllocationRow, required=True, data_key="to", attribute="to")
 
 
 class OfferData(Schema):
@@ -181,14 +181,14 @@ class OfferData(Schema):
     event_name = _text_field("Windhoek Lights", required=True)
     venue = _text_field("River grounds", required=True)
     city = _text_field("Windhoek", required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
     timezone = _text_field("Africa/Windhoek", required=True)
     organiser_name = _text_field("Windhoek Lights", required=True)
     contact_email = _text_field("nangula@windhoek-lights.example", required=True)
     ticket_type_name = _text_field("Weekend pass", required=True)
     holder_organisation = _nullable_text_field("Kalahari Coffee")
-    release_at = Moment(required=True, allow_none=True)
+    release_at = TimeField(required=True, allow_none=True)
 
 
 class ClaimOffer(OfferData):
@@ -197,9 +197,9 @@ class ClaimOffer(OfferData):
     name = _text_field("Frieda Amupolo", allow_none=True)
     email = _text_field("frieda@example.com", allow_none=True)
     phone = _text_field("+264811234567", allow_none=True)
-    remaining = Whole(required=True)
-    max_per_claim = Whole(required=True)
-    expires_at = Moment(allow_none=True)
+    remaining = WholeNumber(required=True)
+    max_per_claim = WholeNumber(required=True)
+    expires_at = TimeField(allow_none=True)
 
 
 class ClaimedSlot(Schema):
@@ -215,9 +215,9 @@ class ClaimedData(Schema):
     email = _nullable_text_field("frieda@example.com")
     phone = _nullable_text_field("+264811234567")
     delivery = fields.String(allow_none=True, metadata=DELIVERY_METADATA)
-    quantity = Whole()
-    slots = Items(Object(ClaimedSlot))
-    claimed_at = Moment(allow_none=True)
+    quantity = WholeNumber()
+    slots = List(Nested(ClaimedSlot))
+    claimed_at = TimeField(allow_none=True)
     event_name = _text_field("Windhoek Lights")
     ticket_type_name = _text_field("Weekend pass")
 
@@ -225,13 +225,13 @@ class ClaimedData(Schema):
 class AllocatorData(OfferData):
     id = fields.String(required=True, metadata=ID_METADATA)
     name = _nullable_text_field("Gold sponsor")
-    quantity = Whole(required=True)
-    available = Whole(required=True)
-    invited = Whole(required=True)
-    claimed = Whole(required=True)
-    admitted = Whole(required=True)
-    slots = Items(Object(SlotData), required=True)
-    pagination = Object(Pagination, required=True)
+    quantity = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    slots = List(Nested(SlotData), required=True)
+    pagination = Nested(Pagination, required=True)
 
 
 class WillCallRow(Schema):
@@ -243,10 +243,10 @@ class WillCallRow(Schema):
     status = fields.String(required=True, metadata={"enum": ["claimed", "admitted"], "example": "claimed"})
     delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY_METADATA)
     party_id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
-    party_size = Whole(required=True)
-    version = Whole(required=True)
-    claimed_at = Moment(required=True)
-    admitted_at = Moment(required=True, allow_none=True)
+    party_size = WholeNumber(required=True)
+    version = WholeNumber(required=True)
+    claimed_at = TimeField(required=True)
+    admitted_at = TimeField(required=True, allow_none=True)
     gate = _nullable_text_field("North gate")
     block_id = fields.String(required=True, metadata=ID_METADATA)
     ticket_type_id = fields.String(required=True, metadata=ID_METADATA)
@@ -257,8 +257,8 @@ class WillCallRow(Schema):
 
 
 class WillCallPage(Schema):
-    slots = Items(Object(WillCallRow), required=True)
-    pagination = Object(Pagination, required=True)
+    slots = List(Nested(WillCallRow), required=True)
+    pagination = Nested(Pagination, required=True)
 
 
 class AdmittedData(Schema):
@@ -271,40 +271,42 @@ class AdmittedData(Schema):
     ticket_type_id = fields.String(required=True, metadata=ID_METADATA)
     block_id = fields.String(required=True, metadata=ID_METADATA)
     party_id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
-    party_size = Whole(required=True)
-    version = Whole(required=True)
-    admitted_at = Moment(required=True)
+    party_size = WholeNumber(required=True)
+    version = WholeNumber(required=True)
+    admitted_at = TimeField(required=True)
     gate = _nullable_text_field("North gate")
     admitted_by = _nullable_text_field("Nangula Shikongo")
-    count = Whole(required=True, metadata={"description": "admitted by this scan"})
-    slot_ids = Items(fields.String(metadata=ID_METADATA), required=True)
+    count = WholeNumber(required=True, metadata={"description": "admitted by this scan"})
+    slot_ids = List(fields.String(metadata=ID_METADATA), required=True)
 
 
 class LineData(Schema):
     description = fields.String(required=True, metadata={"example": "Weekend pass"})
-    quantity = Whole(required=True)
-    unit_price_minor = Whole(required=True)
-    amount_minor = Whole(required=True)
+    quantity = WholeNumber(required=True)
+    unit_price_minor = WholeNumber(required=True)
+    amount_minor = WholeNumber(required=True)
 
 
 class PromoCodeData(Schema):
     code = fields.String(required=True, metadata={"example": "EARLYBIRD"})
-    max_uses = Whole(required=True, allow_none=True)
-    used = Whole(required=True, metadata={"description": "blocks that were made with it"})
-    remaining = Whole(required=True, allow_none=True, metadata={"description": "at 0 the code takes nothing off"})
+    max_uses = WholeNumber(required=True, allow_none=True)
+    used = WholeNumber(required=True, metadata={"description": "blocks that were made with it"})
+    remaining = WholeNumber(required=True, allow_none=True, metadata={"description": "at 0 the code takes nothing off"})
 
 
 class QuoteData(Schema):
     ticket_type_id = fields.String(required=True, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"})
-    quantity = Whole(required=True)
+    quantity = WholeNumber(required=True)
     currency = fields.String(required=True, metadata={"example": "NAD"})
-    unit_price_minor = Whole(required=True)
-    lines = Items(Object(LineData), required=True)
-    subtotal_minor = Whole(required=True)
-    discount_minor = Whole(required=True)
-    vat_minor = Whole(required=True, metadata={"description": "inside the total"})
+    unit_price_minor = WholeNumber(required=True)
+    lines = List(Nested(LineData), required=True)
+    subtotal_minor = WholeNumber(required=True)
+    discount_minor = WholeNumber(required=True)
+    vat_minor = WholeNumber(required=True, metadata={"description": "inside the total"})
     vat_percent = fields.Float(required=True)
-    total_minor = Whole(required=True)
-    available = Whole(required=True, metadata={"description": "free for the public now, within the event's capacity"})
-    fits = Flag(required=True)
-    promo_code = Object(PromoCodeData, required=True, allow_none=True)
+    total_minor = WholeNumber(required=True)
+    available = WholeNumber(
+        required=True, metadata={"description": "free for the public now, within the event's capacity"}
+    )
+    fits = Boolean(required=True)
+    promo_code = Nested(PromoCodeData, required=True, allow_none=True)

@@ -12,7 +12,7 @@ from app.allocations import link_tokens
 from app.allocations.queries import SLOT_SORTS
 from app.core.paging import Order, page_of
 from app.web import paging
-from app.web.envelope import as_json, spliced_response
+from app.web.envelope import dump_json, envelope_response
 
 CSV_TYPE, JSON_TYPE = "text/csv", "application/json"
 
@@ -25,7 +25,7 @@ def build_code_response(codes: Sequence[Mapping[Any, Any]], status: int) -> Resp
         headers = {"Content-Disposition": 'attachment; filename="codes.csv"'}
         return Response("\r\n".join(lines) + "\r\n", status, headers, content_type="text/csv; charset=utf-8")
     serialized_codes = [_serialize_code(row) for row in codes]
-    return spliced_response(as_json({"codes": serialized_codes, "claimUrl": url_prefix}), status)
+    return envelope_response(dump_json({"codes": serialized_codes, "claimUrl": url_prefix}), status)
 
 
 def _serialize_code(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def add_slot_page(
 ) -> dict[str, Any]:
     """The block, the slots that `slots(block_id)` selects in the order of their making, and where the next page is."""
     cursor_scope = f"slots {block['id']}"
-    after = paging.decoded(cursor, cursor_scope, SLOT_ID_COLUMN) if cursor is not None else None
+    after = paging.decode_cursor(cursor, cursor_scope, SLOT_ID_COLUMN) if cursor is not None else None
     page = page_of(
         slots_query(block["id"], **filters),
         id_column=SLOT_ID_COLUMN,
@@ -56,4 +56,4 @@ def add_slot_page(
         after=after,
         with_total=with_total,
     )
-    return {**block, "slots": page.rows, "pagination": paging.told(page, cursor_scope)}
+    return {**block, "slots": page.rows, "pagination": paging.serialize_pagination(page, cursor_scope)}

@@ -10,11 +10,11 @@ from app.blueprints.allocations.response_schemas import QuoteData
 from app.blueprints.allocations.responses import add_slot_page, build_code_response
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
-from app.web.auth import current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
 from app.web.paging import Listing
+from app.web.rate_limits import Limit
 
 blp = Blueprint(
     "allocations",
@@ -27,10 +27,10 @@ MAIL_LIMIT = Limit(60)
 BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
 
 
-@blp.post("/<eventId>/allocations/quote", access=ORGANISER_READS, body=schemas.QuoteBody, returns=QuoteData)
+@blp.post("/<eventId>/allocations/quote", access=ORGANISER_OR_ANALYST, body=schemas.QuoteBody, returns=QuoteData)
 def quote(event_id: str, **body: Any) -> Any:
     """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
-    return queries.calculate_quote(current_caller(), event_id, **body)
+    return queries.calculate_quote(get_current_caller(), event_id, **body)
 
 
 @blp.post(
@@ -47,32 +47,32 @@ def create_block(event_id: str, **body: Any) -> Any:
 
     They leave the public's count at once. Price and discounts are those of this moment.
     """
-    block_id = actions.create_block(current_caller(), event_id, **body)
-    block = queries.get_block(current_caller(), event_id, block_id)
+    block_id = actions.create_block(get_current_caller(), event_id, **body)
+    block = queries.get_block(get_current_caller(), event_id, block_id)
     return block, {"ETag": f'"{block["version"]}"'}
 
 
-@blp.get("/<eventId>/allocations", access=ORGANISER_READS, query=schemas.BlockFilters, returns=BLOCK_LISTING)
+@blp.get("/<eventId>/allocations", access=ORGANISER_OR_ANALYST, query=schemas.BlockFilters, returns=BLOCK_LISTING)
 def list_blocks(event_id: str, **filters: Any) -> Any:
     """List an event's blocks."""
-    return queries.list_blocks_query(current_caller(), event_id, **filters)
+    return queries.list_blocks_query(get_current_caller(), event_id, **filters)
 
 
 @blp.get(
     "/<eventId>/allocations/<blockId>",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.SlotFilters,
     returns=response_schemas.AllocationData,
-    versioned=True,
+    etag=True,
 )
 def read_block(event_id: str, block_id: str, **page: Any) -> Any:
     """Read a block, with a page of its slots."""
-    return add_slot_page(queries.get_block(current_caller(), event_id, block_id), queries.list_slots_query, **page)
+    return add_slot_page(queries.get_block(get_current_caller(), event_id, block_id), queries.list_slots_query, **page)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.CodesBody,
     returns=response_schemas.CodesData,
     status=201,
@@ -81,18 +81,18 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
 )
 def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
     """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
-    return build_code_response(actions.create_claim_codes(current_caller(), event_id, block_id, **body), 201)
+    return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, **body), 201)
 
 
-@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_READS, returns=response_schemas.CodesData)
+@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_OR_ANALYST, returns=response_schemas.CodesData)
 def list_codes(event_id: str, block_id: str) -> Any:
     """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`."""
-    return build_code_response(queries.list_claim_codes(current_caller(), event_id, block_id), 200)
+    return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/invite",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.InviteBody,
     returns=response_schemas.InvitesData,
     status=201,
@@ -105,36 +105,36 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
 
     All or nobody. An address that has a place in the block, or is listed twice, is reported and not doubled.
     """
-    return actions.invite_recipients(current_caller(), event_id, block_id, **body)
+    return actions.invite_recipients(get_current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.LinkBody,
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
 def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which the holder hands out places himself. The same call gives the same link."""
-    return actions.update_allocator_link(current_caller(), event_id, block_id, **body)
+    return actions.update_allocator_link(get_current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/open-link",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.OpenLinkBody,
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
 def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
-    return actions.update_open_link(current_caller(), event_id, block_id, **body)
+    return actions.update_open_link(get_current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/remind",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.RemindBody,
     returns=response_schemas.RemindData,
     idempotent=True,
@@ -143,7 +143,7 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
     """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""
-    return actions.remind_recipients(current_caller(), event_id, block_id, **body)
+    return actions.remind_recipients(get_current_caller(), event_id, block_id, **body)
 
 
 @blp.post(
@@ -156,7 +156,7 @@ def remind(event_id: str, block_id: str, **body: Any) -> Any:
 def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> Any:
     """Give places that nobody has claimed back to the public. Their links and codes die."""
     release = actions.preview_release if dry_run else actions.release_unused_slots
-    return {**release(current_caller(), event_id, block_id, **body), "dry_run": dry_run}
+    return {**release(get_current_caller(), event_id, block_id, **body), "dry_run": dry_run}
 
 
 @blp.post(
@@ -169,7 +169,7 @@ def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> 
 )
 def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
     """End a place: its ticket dies at once, and the place returns to the block or to the public."""
-    return actions.revoke_slot(current_caller(), event_id, block_id, slot_id, **body)
+    return actions.revoke_slot(get_current_caller(), event_id, block_id, slot_id, **body)
 
 
 @blp.post(
@@ -182,4 +182,4 @@ def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
 )
 def move(event_id: str, block_id: str, **body: Any) -> Any:
     """Move free places to another block of the same ticket type."""
-    return actions.move_slots(current_caller(), event_id, block_id, **body)
+    return actions.move_slots(get_current_caller(), event_id, block_id, **body)

@@ -6,23 +6,22 @@ from marshmallow import ValidationError, post_load, validates_schema
 
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES
 from app.web.fields import (
+    Boolean,
     Choice,
     Email,
-    EndMoment,
-    Flag,
+    EndTimeField,
     Id,
-    Items,
-    Moment,
-    Object,
+    List,
+    Nested,
     Phone,
     Secret,
     Text,
-    Whole,
-    problem,
+    TimeField,
+    WholeNumber,
+    field_error,
 )
-from app.web.mail_fields import MailName
-from app.web.names import Name
-from app.web.schema import Needing, Query, Schema
+from app.web.schema import Query, RequiredFieldsSchema, Schema
+from app.web.text_fields import EmailName, Name
 
 MAX_SLOTS, MAX_RECIPIENTS, MAX_PARTY_SIZE = 5000, 500, 100
 MAX_PRICE_MINOR = 10**12
@@ -36,22 +35,22 @@ class Holder(Schema):
     organisation = Name(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
 
 
-class QuoteBody(Needing):
+class QuoteBody(RequiredFieldsSchema):
     needs = ("ticket_type_id", "quantity")
 
     ticket_type_id = Id()
-    quantity = Whole(min=1, max=MAX_SLOTS, metadata={"example": 10})
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 10})
     name = Name(max=120, allow_none=True, metadata={"example": "Gold sponsor"})
     kind = Choice(*BLOCK_KINDS, load_default="group")
-    holder = Object(Holder, allow_none=True)
-    unit_price_minor = Whole(
+    holder = Nested(Holder, allow_none=True)
+    unit_price_minor = WholeNumber(
         min=0,
         max=MAX_PRICE_MINOR,
         allow_none=True,
         metadata={"example": 85000, "description": "the present price unless given; 0 is complimentary"},
     )
     promo_code = Text(max=40, allow_none=True, metadata={"rare": True, "example": "EARLYBIRD"})
-    release_at = EndMoment(
+    release_at = EndTimeField(
         allow_none=True, metadata={"rare": True, "description": "unclaimed places go back then; in the event's zone"}
     )
     notes = Text(max=2000, allow_none=True)
@@ -68,9 +67,9 @@ class BlockFilters(Query):
 
 
 class SlotPage(Query):
-    limit = Whole(min=1, max=100, load_default=20, metadata={"description": "slots on a page"})
+    limit = WholeNumber(min=1, max=100, load_default=20, metadata={"description": "slots on a page"})
     cursor = Secret(max=2000, metadata={"description": "`nextCursor` of the page before"})
-    with_total = Flag(load_default=False, metadata={"description": "count all slots as well"})
+    with_total = Boolean(load_default=False, metadata={"description": "count all slots as well"})
 
 
 class SlotFilters(SlotPage):
@@ -78,22 +77,24 @@ class SlotFilters(SlotPage):
 
 
 class CodesBody(Schema):
-    count = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10, "description": "all, unless given"})
+    count = WholeNumber(
+        min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10, "description": "all, unless given"}
+    )
 
 
 class Recipient(Schema):
-    name = MailName(required=True, min=1, max=200, metadata=PERSON_METADATA)
+    name = EmailName(required=True, min=1, max=200, metadata=PERSON_METADATA)
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
 
 
 class InviteBody(Schema):
-    recipients = Items(Object(Recipient), min=1, max=MAX_RECIPIENTS)
-    name = MailName(min=1, max=200, metadata={**PERSON_METADATA, "rare": True})
+    recipients = List(Nested(Recipient), min=1, max=MAX_RECIPIENTS)
+    name = EmailName(min=1, max=200, metadata={**PERSON_METADATA, "rare": True})
     email = Email(metadata={"rare": True})
     phone = Phone(allow_none=True, metadata={"rare": True})
-    allow_duplicates = Flag(load_default=False, metadata={"rare": True})
-    dry_run = Flag(load_default=False, metadata={"rare": True})
+    allow_duplicates = Boolean(load_default=False, metadata={"rare": True})
+    dry_run = Boolean(load_default=False, metadata={"rare": True})
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_recipients(self, data: dict[str, Any], original: Any, **_: Any) -> None:
@@ -102,20 +103,22 @@ class InviteBody(Schema):
             conflicting = sorted(field_names & {"name", "email", "phone"})
             if conflicting:
                 message = "Give recipients, or one name and email."
-                raise ValidationError({name: problem("contradiction", message).messages for name in conflicting})
+                raise ValidationError({name: field_error("contradiction", message).messages for name in conflicting})
             return
         missing = [name for name in ("name", "email") if name not in field_names]
         if len(missing) == 2:
-            raise ValidationError({"recipients": problem("required", "Say whom to invite.").messages})
+            raise ValidationError({"recipients": field_error("required", "Say whom to invite.").messages})
         if missing:
-            raise ValidationError({name: problem("required", "This field is required.").messages for name in missing})
+            raise ValidationError(
+                {name: field_error("required", "This field is required.").messages for name in missing}
+            )
 
     @validates_schema(skip_on_field_errors=True)
     def check_emails(self, data: dict[str, Any], **_: Any) -> None:
         """An invitation goes out by mail; the address is what it needs."""
         recipients = data.get("recipients") or []
         errors = {
-            index: {"email": problem("required", "This field is required.").messages}
+            index: {"email": field_error("required", "This field is required.").messages}
             for index, recipient in enumerate(recipients)
             if not recipient.get("email")
         }
@@ -129,49 +132,51 @@ class InviteBody(Schema):
 
 
 class LinkBody(Schema):
-    rotate = Flag(load_default=False, metadata={"rare": True, "description": "a new link; the old one answers 410"})
-    revoke = Flag(load_default=False, metadata={"rare": True, "description": "ends the link"})
+    rotate = Boolean(load_default=False, metadata={"rare": True, "description": "a new link; the old one answers 410"})
+    revoke = Boolean(load_default=False, metadata={"rare": True, "description": "ends the link"})
 
     @validates_schema
     def check_rotate_or_revoke(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("rotate") and data.get("revoke"):
-            raise problem("contradiction", "Give rotate or revoke, not both.")
+            raise field_error("contradiction", "Give rotate or revoke, not both.")
 
 
 class OpenLinkBody(LinkBody):
-    max_claims = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "places in all"})
-    max_per_claim = Whole(min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"description": "places for one (1)"})
-    expires_at = EndMoment(allow_none=True, metadata={"rare": True})
+    max_claims = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "places in all"})
+    max_per_claim = WholeNumber(
+        min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"description": "places for one (1)"}
+    )
+    expires_at = EndTimeField(allow_none=True, metadata={"rare": True})
 
 
 class RemindBody(Schema):
-    slot_ids = Items(Id(), min=1, max=MAX_RECIPIENTS, metadata={"rare": True, "description": "all, unless given"})
+    slot_ids = List(Id(), min=1, max=MAX_RECIPIENTS, metadata={"rare": True, "description": "all, unless given"})
 
 
 class ReleaseBody(Schema):
-    quantity = Whole(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "all, unless given"})
-    dry_run = Flag(load_default=False)
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "all, unless given"})
+    dry_run = Boolean(load_default=False)
 
 
 class RevokeBody(Schema):
     return_to = Choice("block", "public", load_default="block")
 
 
-class MoveBody(Needing):
+class MoveBody(RequiredFieldsSchema):
     needs = ("to_block_id", "quantity")
 
     to_block_id = Id()
-    quantity = Whole(min=1, max=MAX_SLOTS, metadata={"example": 5})
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 5})
 
 
-class ClaimBody(Needing):
+class ClaimBody(RequiredFieldsSchema):
     needs = ("name", "email")
 
-    name = MailName(min=1, max=200, metadata=PERSON_METADATA)
+    name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES, load_default=E_TICKET)
-    quantity = Whole(
+    quantity = WholeNumber(
         min=1,
         max=MAX_PARTY_SIZE,
         load_default=1,
@@ -182,12 +187,12 @@ class ClaimBody(Needing):
 class AllocatorBody(Schema):
     """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
 
-    name = MailName(min=1, max=200, metadata=PERSON_METADATA)
+    name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
     phone = Phone(allow_none=True)
     delivery = Choice(*DELIVERIES)
-    quantity = Whole(min=1, max=MAX_PARTY_SIZE, load_default=1, metadata={"rare": True})
-    allow_duplicates = Flag(load_default=False, metadata={"rare": True})
+    quantity = WholeNumber(min=1, max=MAX_PARTY_SIZE, load_default=1, metadata={"rare": True})
+    allow_duplicates = Boolean(load_default=False, metadata={"rare": True})
     slot_id = Id(metadata={"rare": True})
     action = Choice("hand_out", "rename", "take_back", metadata={"rare": True})
 
@@ -198,7 +203,9 @@ class AllocatorBody(Schema):
         required = {"hand_out": {"name", "email"}}.get(action, {"slotId"})
         missing = sorted(required - field_names)
         if missing:
-            raise ValidationError({name: problem("required", "This field is required.").messages for name in missing})
+            raise ValidationError(
+                {name: field_error("required", "This field is required.").messages for name in missing}
+            )
 
     @post_load
     def set_default_action(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -214,13 +221,15 @@ class WillCallQuery(SlotPage):
 class AdmitBody(Schema):
     nonce = Secret(max=80, allow_none=True, metadata={"example": "scan-7f3a", "description": "of this scan"})
     gate = Text(max=80, allow_none=True, metadata={"example": "North gate"})
-    occurred_at = Moment(
+    occurred_at = TimeField(
         allow_none=True,
         metadata={"rare": True, "description": "up to 72 hours ago, from a scanner without a network"},
     )
-    count = Whole(min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"rare": True, "description": "of the party"})
+    count = WholeNumber(
+        min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"rare": True, "description": "of the party"}
+    )
 
     @validates_schema
     def check_nonce(self, data: dict[str, Any], **_: Any) -> None:
         if not (data.get("nonce") or "").isprintable():
-            raise ValidationError({"nonce": problem("invalid_characters", "Must be printable.").messages})
+            raise ValidationError({"nonce": field_error("invalid_characters", "Must be printable.").messages})

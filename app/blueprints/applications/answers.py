@@ -7,7 +7,7 @@ from marshmallow import fields, pre_dump
 from app.applications import shown
 from app.applications.documents import KINDS
 from app.applications.states import PURPOSES, RISKS, STATES
-from app.web.fields import Flag, Items, Moment, Object, Whole
+from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.schema import Schema
 
 STATUS = {"enum": list(STATES), "example": "awaiting_documents"}
@@ -22,14 +22,14 @@ def _word(example: str, **options: Any) -> fields.String:
 class DocumentData(Schema):
     kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "identity"})
     label = _word("Identity document", required=True)
-    required = Flag(required=True)
+    required = Boolean(required=True)
     status = fields.String(required=True, metadata={"enum": ["missing", "uploaded"], "example": "uploaded"})
     file_name = _word("id-card.pdf")
     content_type = _word("application/pdf")
-    bytes = Whole(metadata={"example": 182044})
-    uploaded_at = Moment()
+    bytes = WholeNumber(metadata={"example": 182044})
+    uploaded_at = TimeField()
     url = fields.String(metadata={"example": "https://…", "description": "for deciders; lives five minutes"})
-    url_expires_at = Moment()
+    url_expires_at = TimeField()
 
 
 class Requirement(Schema):
@@ -39,12 +39,12 @@ class Requirement(Schema):
 
 
 class FeeData(Schema):
-    amount_minor = Whole(required=True, metadata={"example": 250000})
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     currency = _word("NAD", required=True)
     status = _word("due", required=True)
     payment_id = fields.String(allow_none=True)
-    due_at = Moment(allow_none=True)
-    paid_at = Moment(allow_none=True)
+    due_at = TimeField(allow_none=True)
+    paid_at = TimeField(allow_none=True)
 
 
 class ApplicationRow(Schema):
@@ -52,7 +52,7 @@ class ApplicationRow(Schema):
 
     id = fields.String(required=True)
     reference = fields.String(required=True, metadata=REFERENCE)
-    version = Whole(required=True)
+    version = WholeNumber(required=True)
     status = fields.String(required=True, metadata=STATUS)
     event_id = fields.String(required=True, allow_none=True)
     event_name = _word("Windhoek Lights", required=True, allow_none=True)
@@ -65,21 +65,21 @@ class ApplicationRow(Schema):
     products = fields.String(required=True, allow_none=True)
     description = fields.String(required=True, allow_none=True)
     website = fields.String(required=True, allow_none=True)
-    amount_minor = Whole(required=True, metadata={"example": 250000})
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     destination = _word("payrail", required=True)
     mode = _word("now", required=True)
-    scheduled_for = Moment(required=True, allow_none=True)
+    scheduled_for = TimeField(required=True, allow_none=True)
     payrail_msisdn = _word("+264811234567", required=True, allow_none=True)
     decision = fields.String(required=True, allow_none=True, metadata=DECISION)
     decline_reason = fields.String(required=True, allow_none=True)
-    decided_at = Moment(required=True, allow_none=True)
-    documents = Items(Object(DocumentData), required=True)
-    documents_submitted_at = Moment(required=True, allow_none=True)
-    payment = Object(FeeData, required=True)
-    requirements = Items(Object(Requirement), required=True)
-    activated_at = Moment(required=True, allow_none=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    decided_at = TimeField(required=True, allow_none=True)
+    documents = List(Nested(DocumentData), required=True)
+    documents_submitted_at = TimeField(required=True, allow_none=True)
+    payment = Nested(FeeData, required=True)
+    requirements = List(Nested(Requirement), required=True)
+    activated_at = TimeField(required=True, allow_none=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
     reviewer_notes = fields.String(allow_none=True, metadata={"description": "deciders only"})
     risk_level = fields.String(allow_none=True, metadata={"enum": [*RISKS, None], "example": "low"})
     decided_by = fields.String(allow_none=True, metadata={"description": "deciders only"})
@@ -94,14 +94,14 @@ class Submitted(Schema):
     id = fields.String(required=True)
     reference = fields.String(required=True, metadata=REFERENCE)
     status = fields.String(required=True, metadata={**STATUS, "example": "submitted"})
-    amount_minor = Whole(required=True, metadata={"example": 250000})
-    version = Whole(required=True)
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    version = WholeNumber(required=True)
 
 
 class ApplicationLinkData(Schema):
     purpose = fields.String(required=True, metadata={"enum": list(PURPOSES), "example": "documents"})
     url = _word("https://events.example/documents/kQ3v…", required=True)
-    expires_at = Moment(required=True)
+    expires_at = TimeField(required=True)
     mailed_to = _word("tuli@example.com", required=True, allow_none=True)
 
 
@@ -120,28 +120,28 @@ class AboutData(Schema):
     event_name = _word("Windhoek Lights", required=True, allow_none=True)
     organiser_name = _word("Windhoek Lights", required=True, allow_none=True)
     contact_email = _word("nangula@windhoek-lights.example", required=True, allow_none=True)
-    expires_at = Moment(required=True)
-    steps = Items(Object(Step), required=True)
+    expires_at = TimeField(required=True)
+    steps = List(Nested(Step), required=True)
 
 
 class DocumentsData(AboutData):
-    documents = Items(Object(DocumentData), required=True)
-    submitted_at = Moment(required=True, allow_none=True)
+    documents = List(Nested(DocumentData), required=True)
+    submitted_at = TimeField(required=True, allow_none=True)
 
 
 class PaymentData(AboutData):
-    amount_minor = Whole(required=True, metadata={"example": 250000})
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     currency = _word("NAD", required=True)
     status = fields.String(
         required=True,
         metadata={"enum": ["not_required", "due", "starting", "otp_required", "processing", "paid"], "example": "due"},
     )
-    due_at = Moment(required=True, allow_none=True)
-    paid_at = Moment(required=True, allow_none=True)
+    due_at = TimeField(required=True, allow_none=True)
+    paid_at = TimeField(required=True, allow_none=True)
     payrail_msisdn = fields.String(required=True, allow_none=True, metadata={"description": "its last four digits"})
     payment_id = fields.String()
-    expires_in = Whole(metadata={"description": "seconds for the code"})
-    tries_left = Whole()
+    expires_in = WholeNumber(metadata={"description": "seconds for the code"})
+    tries_left = WholeNumber()
     last_failure = fields.String(metadata={"enum": ["expired", "declined"], "example": "expired"})
 
 
@@ -150,8 +150,8 @@ class StartedData(Schema):
     status = fields.String(
         required=True, metadata={"enum": ["otp_required", "processing", "paid"], "example": "otp_required"}
     )
-    expires_in = Whole(metadata={"example": 300, "description": "seconds for the code"})
-    tries_left = Whole(metadata={"example": 5})
+    expires_in = WholeNumber(metadata={"example": 300, "description": "seconds for the code"})
+    tries_left = WholeNumber(metadata={"example": 5})
 
 
 class ActivationData(AboutData):
@@ -164,7 +164,7 @@ class Activator(Schema):
     id = fields.String(required=True)
     name = _word("Tuli Hamutenya", required=True)
     email = _word("tuli@example.com", required=True)
-    roles = Items(_word("merchant"), required=True)
+    roles = List(_word("merchant"), required=True)
     phone = _word("+264811234567")
 
 
@@ -173,7 +173,7 @@ class ActivatedData(Schema):
 
     access_token = _word("eyJhbGciOiJSUzI1NiIs…", required=True)
     refresh_token = _word("6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…", required=True)
-    expires_in = Whole(required=True, metadata={"example": 900, "description": "seconds"})
+    expires_in = WholeNumber(required=True, metadata={"example": 900, "description": "seconds"})
     token_type = _word("Bearer", required=True)
-    user = Object(Activator, required=True)
+    user = Nested(Activator, required=True)
     path = _word("/merchants/start", required=True)

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.web.fields import Text, problem
+from app.web.fields import Text, field_error
 
 
 class Website(Text):
@@ -24,5 +24,5 @@ class Website(Text):
         except ValueError:
             good = False
         if not good:
-            raise problem("invalid_url", "Must be a web address, like https://kapana-corner.example.")
+            raise field_error("invalid_url", "Must be a web address, like https://kapana-corner.example.")
         return url

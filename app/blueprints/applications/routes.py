@@ -13,12 +13,11 @@ from app.blueprints.applications import answers, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
-from app.web.access import APPLICATION_READERS, DECIDER_MAILS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN
-from app.web.auth import current_caller, optional_caller, token_data
+from app.web.access import APPLICATION_READERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN, VERIFIED_ORGANISER_OR_SUPPORT
+from app.web.auth import find_current_caller, get_current_caller, serialize_sign_in
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit, missing_counts
 from app.web.paging import Listing
-from app.web.rates import ASKING_FOR_MAIL, TRYING_CODES
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, Limit, limit_failed_lookups
 
 blp = Blueprint(
     "applications",
@@ -45,7 +44,7 @@ FILE_HEADERS = {
     returns=answers.Submitted,
     status=201,
     idempotent=True,
-    limit=ASKING_FOR_MAIL,
+    limit=EMAIL_REQUEST_LIMIT,
     errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn, MerchantDeleted],
 )
 def submit(**body: Any) -> Any:
@@ -54,27 +53,27 @@ def submit(**body: Any) -> Any:
     With a merchant's token the contact comes from the account, where none is given. Without any contact the
     application is taken all the same; then the deciders hand the links over themselves.
     """
-    return actions.submit(caller=optional_caller(), **body)
+    return actions.submit(caller=find_current_caller(), **body)
 
 
 @blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=LISTED)
 def list_applications(**filters: Any) -> Any:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
-    return queries.listed(current_caller(), **filters)
+    return queries.listed(get_current_caller(), **filters)
 
 
-@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, versioned=True)
+@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, etag=True)
 def read_application(application_id: str) -> Any:
     """Read one application."""
-    return queries.one(current_caller(), application_id)
+    return queries.one(get_current_caller(), application_id)
 
 
 @blp.patch(
     "/<applicationId>",
-    access=DECIDER_MAILS,
+    access=VERIFIED_ORGANISER_OR_SUPPORT,
     body=schemas.DecisionBody,
     returns=answers.ApplicationRow,
-    versioned=True,
+    etag=True,
     errors=[errors.AlreadyDecided, MoveNotAllowed, *MAIL_ERRORS],
 )
 def decide(application_id: str, **body: Any) -> Any:
@@ -82,8 +81,8 @@ def decide(application_id: str, **body: Any) -> Any:
 
     The approval mails the links that are due. The same decision again changes nothing.
     """
-    actions.decide(current_caller(), application_id, **body)
-    return queries.one(current_caller(), application_id)
+    actions.decide(get_current_caller(), application_id, **body)
+    return queries.one(get_current_caller(), application_id)
 
 
 @blp.post(
@@ -95,13 +94,13 @@ def decide(application_id: str, **body: Any) -> Any:
 )
 def withdraw(application_id: str) -> Any:
     """Take one's own application back; not while a payment is processing."""
-    actions.withdraw(current_caller(), application_id)
-    return queries.one(current_caller(), application_id)
+    actions.withdraw(get_current_caller(), application_id)
+    return queries.one(get_current_caller(), application_id)
 
 
 @blp.post(
     "/<applicationId>/links",
-    access=DECIDER_MAILS,
+    access=VERIFIED_ORGANISER_OR_SUPPORT,
     body=schemas.LinkBody,
     returns=answers.ApplicationLinkData,
     status=201,
@@ -110,18 +109,18 @@ def withdraw(application_id: str) -> Any:
 )
 def send_link(application_id: str, **body: Any) -> Any:
     """Make a fresh link in place of the old one, and mail it."""
-    return actions.send_link(current_caller(), application_id, **body)
+    return actions.send_link(get_current_caller(), application_id, **body)
 
 
 @blp.get(
     "/docs/<token>",
     access=PUBLIC,
     returns=answers.DocumentsData,
-    versioned=True,
+    etag=True,
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
-@missing_counts
+@limit_failed_lookups
 def documents(token: str) -> Any:
     """See which documents are required, and which are there."""
     return visits.documents(token)
@@ -142,7 +141,7 @@ def documents(token: str) -> Any:
         errors.DocumentsClosed,
     ],
 )
-@missing_counts
+@limit_failed_lookups
 def hand_in(token: str, submit: bool, **files: Any) -> Any:
     """Upload documents, the field's name being the kind; an empty body hands them in."""
     sent = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
@@ -156,7 +155,7 @@ def hand_in(token: str, submit: bool, **files: Any) -> Any:
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
-@missing_counts
+@limit_failed_lookups
 def read_document(token: str) -> Any:
     """Read a document through the link that an application shows to its deciders for five minutes."""
     found, data = queries.document(token)
@@ -168,11 +167,11 @@ def read_document(token: str) -> Any:
     "/pay/<token>",
     access=PUBLIC,
     returns=answers.PaymentData,
-    versioned=True,
+    etag=True,
     limit=FOLLOWING,
     errors=[errors.LinkExpired],
 )
-@missing_counts
+@limit_failed_lookups
 def fee(token: str) -> Any:
     """See the stall fee: amount, state and due date."""
     return visits.fee(token)
@@ -183,7 +182,7 @@ def fee(token: str) -> Any:
     access=PUBLIC,
     body=schemas.PayBody,
     returns=answers.StartedData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=[
         errors.ApplicationsClosed,
         errors.LinkExpired,
@@ -193,7 +192,7 @@ def fee(token: str) -> Any:
         Throttled,
     ],
 )
-@missing_counts
+@limit_failed_lookups
 def pay(token: str, **body: Any) -> Any:
     """Start paying the stall fee: a code goes to the wallet's owner.
 
@@ -208,7 +207,7 @@ def pay(token: str, **body: Any) -> Any:
     access=PUBLIC,
     body=schemas.OtpBody,
     returns=answers.StartedData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=[
         errors.ApplicationsClosed,
         errors.LinkExpired,
@@ -219,7 +218,7 @@ def pay(token: str, **body: Any) -> Any:
         errors.PaymentInProgress,
     ],
 )
-@missing_counts
+@limit_failed_lookups
 def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> Any:
     """Confirm the payment with the code; `processing` while the rail has not said how it ended."""
     return actions.verify_otp(token=token, code=code or otp or "")
@@ -230,11 +229,11 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
     access=PUBLIC,
     query=schemas.ActivationQuery,
     returns=answers.ActivationData,
-    versioned=True,
+    etag=True,
     limit=FOLLOWING,
     errors=[errors.LinkExpired, errors.LinkUsed],
 )
-@missing_counts
+@limit_failed_lookups
 def activation_of(token: str, path: str = "/", **_: Any) -> Any:
     """See for whom an activation is; looking does not use it up.
 
@@ -248,10 +247,10 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
     access=PUBLIC,
     body=schemas.ActivationBody,
     returns=answers.ActivatedData,
-    limit=TRYING_CODES,
+    limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
 )
-@missing_counts
+@limit_failed_lookups
 def activate(token: str, confirm_password: str, **body: Any) -> Any:
     """Activate the merchant's account and sign in.
 
@@ -259,4 +258,4 @@ def activate(token: str, confirm_password: str, **body: Any) -> Any:
     counts as a failed sign-in. Works once.
     """
     done = actions.activate(token=token, **body)
-    return {**token_data(done.signed_in), "path": done.path}
+    return {**serialize_sign_in(done.signed_in), "path": done.path}

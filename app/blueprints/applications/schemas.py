@@ -7,13 +7,23 @@ from marshmallow import ValidationError, validate, validates_schema
 from app.applications.documents import KINDS, LABELS
 from app.applications.states import PURPOSES, RISKS, STATES
 from app.blueprints.applications.fields import Website
-from app.web.bounded import BoundedMoment
-from app.web.credentials import NewPassword
-from app.web.fields import Choice, Email, File, Flag, Id, Items, Phone, Secret, Text, Whole, problem
-from app.web.mail_fields import MailText
-from app.web.names import Name
-from app.web.paths import SafePath
+from app.web.fields import (
+    Boolean,
+    BoundedTimeField,
+    Choice,
+    Email,
+    File,
+    Id,
+    List,
+    Phone,
+    Secret,
+    Text,
+    WholeNumber,
+    field_error,
+)
+from app.web.safe_redirect import SafePath
 from app.web.schema import Query, Schema
+from app.web.text_fields import EmailText, Name, NewPassword
 
 PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 MOST_MINOR = 10**12
@@ -22,10 +32,12 @@ MOST_MINOR = 10**12
 class ApplicationBody(Schema):
     """How the stall fee is to be paid, and who applies for what."""
 
-    amount_minor = Whole(required=True, min=0, max=MOST_MINOR, metadata={"example": 250000, "description": "NAD cents"})
+    amount_minor = WholeNumber(
+        required=True, min=0, max=MOST_MINOR, metadata={"example": 250000, "description": "NAD cents"}
+    )
     destination = Choice("payrail", "bank", required=True)
     mode = Choice("now", "schedule", required=True)
-    scheduled_for = BoundedMoment(
+    scheduled_for = BoundedTimeField(
         min=8, max=40, metadata={"description": "with the mode schedule: when, within 90 days"}
     )
     payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet that pays"})
@@ -44,10 +56,10 @@ class ApplicationBody(Schema):
 
 class DecisionBody(Schema):
     decision = Choice("approved", "declined", required=True)
-    decline_reason = MailText(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
+    decline_reason = EmailText(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
     reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
     risk_level = Choice(*RISKS, metadata={"description": "never shown to the applicant"})
-    documents_required = Items(
+    documents_required = List(
         Choice(*KINDS),
         max=len(KINDS),
         metadata={"description": "which documents; [] waives them; by default those that the stall type needs"},
@@ -71,9 +83,9 @@ class OtpBody(Schema):
     @validates_schema
     def one_of_both(self, data: dict[str, Any], **_: Any) -> None:
         if "code" not in data and "otp" not in data:
-            raise ValidationError({"code": problem("required", "This field is required.").messages})
+            raise ValidationError({"code": field_error("required", "This field is required.").messages})
         if "code" in data and "otp" in data and data["code"] != data["otp"]:
-            raise ValidationError({"otp": problem("unexpected_value", "Send one of code and otp.").messages})
+            raise ValidationError({"otp": field_error("unexpected_value", "Send one of code and otp.").messages})
 
 
 class Filters(Query):
@@ -101,7 +113,7 @@ def _document(kind: str) -> File:
 Documents: Any = Multipart.from_dict(
     {
         **{kind: _document(kind) for kind in KINDS},
-        "submit": Flag(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
+        "submit": Boolean(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
     },
     name="DocumentsBody",
 )
@@ -130,4 +142,4 @@ class ActivationBody(Schema):
     @validates_schema
     def passwords_agree(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("password") != data.get("confirm_password"):
-            raise ValidationError({"confirmPassword": problem("mismatch", "The two passwords differ.").messages})
+            raise ValidationError({"confirmPassword": field_error("mismatch", "The two passwords differ.").messages})

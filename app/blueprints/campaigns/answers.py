@@ -7,7 +7,7 @@ from marshmallow import fields, pre_dump
 
 from app.campaigns.states import HOLDERS, SETTLED, UNCERTAIN
 from app.core.addresses import masked
-from app.web.fields import Flag, Items, Moment, Number, Object, Whole
+from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -16,73 +16,81 @@ ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 class Reachable(Schema):
     """How many people each channel reaches; 0 for those that were not asked for."""
 
-    email = Whole(required=True)
-    sms = Whole(required=True)
-    push = Whole(required=True)
+    email = WholeNumber(required=True)
+    sms = WholeNumber(required=True)
+    push = WholeNumber(required=True)
 
 
 class Excluded(Schema):
     """How many are not written to, by the reason."""
 
-    opted_out = Whole(required=True, data_key="optedOut", attribute="optedOut")
-    no_address = Whole(required=True, data_key="noAddress", attribute="noAddress")
-    suppressed = Whole(required=True)
-    duplicate = Whole(required=True, metadata={"description": "further tickets of somebody who is counted already"})
-    not_related = Whole(required=True, data_key="notRelated", attribute="notRelated")
+    opted_out = WholeNumber(required=True, data_key="optedOut", attribute="optedOut")
+    no_address = WholeNumber(required=True, data_key="noAddress", attribute="noAddress")
+    suppressed = WholeNumber(required=True)
+    duplicate = WholeNumber(
+        required=True, metadata={"description": "further tickets of somebody who is counted already"}
+    )
+    not_related = WholeNumber(required=True, data_key="notRelated", attribute="notRelated")
 
 
 class Split(Schema):
     """People who get each variant."""
 
-    A = Whole(required=True, data_key="A")
-    B = Whole(required=True, data_key="B")
+    A = WholeNumber(required=True, data_key="A")
+    B = WholeNumber(required=True, data_key="B")
 
 
 class AudienceData(Schema):
     """Who is written to. Figures are null while a large audience has not been counted."""
 
     type = fields.String(required=True, metadata={"example": HOLDERS})
-    total = Whole(required=True, metadata={"description": "tickets, or ids: the people and all that are excluded"})
-    people = Whole(required=True, allow_none=True, metadata={"description": "reached on one of the channels at least"})
-    reachable = Object(Reachable, required=True, allow_none=True)
-    excluded = Object(Excluded, required=True, allow_none=True)
-    variants = Object(Split, required=True, allow_none=True)
+    total = WholeNumber(
+        required=True, metadata={"description": "tickets, or ids: the people and all that are excluded"}
+    )
+    people = WholeNumber(
+        required=True, allow_none=True, metadata={"description": "reached on one of the channels at least"}
+    )
+    reachable = Nested(Reachable, required=True, allow_none=True)
+    excluded = Nested(Excluded, required=True, allow_none=True)
+    variants = Nested(Split, required=True, allow_none=True)
 
 
 class Sampled(Schema):
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
     email = fields.String(required=True, metadata={"example": "f•••@example.com"})
-    tickets = Whole(required=True)
-    channels = Items(fields.String(metadata={"example": "email"}), required=True)
+    tickets = WholeNumber(required=True)
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
 
 
 class PreviewData(AudienceData):
-    sample = Items(Object(Sampled), required=True)
+    sample = List(Nested(Sampled), required=True)
 
 
 class BroadcastData(Schema):
     campaign_id = fields.String(required=True, attribute="id", metadata=ID)
     status = fields.String(required=True, metadata={"example": "sending"})
-    scheduled_at = Moment(required=True, allow_none=True)
-    audience = Object(AudienceData, required=True)
-    version = Whole(required=True)
+    scheduled_at = TimeField(required=True, allow_none=True)
+    audience = Nested(AudienceData, required=True)
+    version = WholeNumber(required=True)
 
 
 class Figures(Schema):
     """What became of the messages, one for each person and channel."""
 
-    total = Whole(required=True)
-    sent = Whole(required=True)
-    failed = Whole(required=True)
-    suppressed = Whole(required=True, metadata={"description": "said no between freezing and sending"})
-    uncertain = Whole(required=True, metadata={"description": "handed over, and no answer says whether it arrived"})
-    pending = Whole(required=True)
-    clicked = Whole(required=True)
+    total = WholeNumber(required=True)
+    sent = WholeNumber(required=True)
+    failed = WholeNumber(required=True)
+    suppressed = WholeNumber(required=True, metadata={"description": "said no between freezing and sending"})
+    uncertain = WholeNumber(
+        required=True, metadata={"description": "handed over, and no answer says whether it arrived"}
+    )
+    pending = WholeNumber(required=True)
+    clicked = WholeNumber(required=True)
 
 
 class Variants(Schema):
-    A = Object(Figures, required=True, data_key="A")
-    B = Object(Figures, required=True, data_key="B")
+    A = Nested(Figures, required=True, data_key="A")
+    B = Nested(Figures, required=True, data_key="B")
 
 
 class CampaignRow(Schema):
@@ -104,24 +112,24 @@ class CampaignRow(Schema):
     href = fields.String(required=True, allow_none=True)
     image_url = fields.String(required=True, allow_none=True)
     banner_url = fields.String(required=True, allow_none=True)
-    channels = Items(fields.String(metadata={"example": "email"}), required=True)
-    ab_test_enabled = Flag(required=True)
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
+    ab_test_enabled = Boolean(required=True)
     variant_b_title = fields.String(required=True, allow_none=True)
     variant_b_body = fields.String(required=True, allow_none=True)
     ab_split_percent = Number(required=True)
     audience_type = fields.String(required=True, metadata={"example": HOLDERS})
-    user_ids = Items(fields.String(metadata=ID), required=True)
-    respect_preferences = Flag(required=True)
-    scheduled_at = Moment(required=True, allow_none=True)
-    started_at = Moment(required=True, allow_none=True)
-    finished_at = Moment(required=True, allow_none=True)
-    audience = Object(AudienceData, required=True, allow_none=True)
-    progress = Object(Figures, required=True)
-    variants = Object(Variants, required=True)
+    user_ids = List(fields.String(metadata=ID), required=True)
+    respect_preferences = Boolean(required=True)
+    scheduled_at = TimeField(required=True, allow_none=True)
+    started_at = TimeField(required=True, allow_none=True)
+    finished_at = TimeField(required=True, allow_none=True)
+    audience = Nested(AudienceData, required=True, allow_none=True)
+    progress = Nested(Figures, required=True)
+    variants = Nested(Variants, required=True)
     copied_from = fields.String(required=True, allow_none=True, metadata=ID)
-    version = Whole(required=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    version = WholeNumber(required=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
 
 
 class Act(Schema):
@@ -132,7 +140,7 @@ class Act(Schema):
 
 
 class CampaignData(CampaignRow):
-    history = Items(Object(Act), required=True)
+    history = List(Nested(Act), required=True)
 
 
 class RecipientRow(Schema):
@@ -149,18 +157,18 @@ class RecipientRow(Schema):
     variant = fields.String(required=True, metadata={"example": "A"})
     state = fields.String(required=True, metadata={"example": UNCERTAIN})
     reason = fields.String(required=True, allow_none=True)
-    settled_at = Moment(required=True, allow_none=True)
+    settled_at = TimeField(required=True, allow_none=True)
 
 
 class Resent(Schema):
     campaign_id = fields.String(required=True, metadata=ID)
-    resent = Whole(required=True)
+    resent = WholeNumber(required=True)
 
 
 class TestData(Schema):
-    channels = Items(fields.String(metadata={"example": "email"}), required=True)
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
     to = fields.String(required=True, metadata={"example": "nangula@windhoek-lights.example"})
-    messages = Whole(required=True)
+    messages = WholeNumber(required=True)
 
 
 class TemplateRow(Schema):
@@ -169,7 +177,7 @@ class TemplateRow(Schema):
     description = fields.String(required=True)
     title = fields.String(required=True)
     body = fields.String(required=True)
-    placeholders = Items(fields.String(metadata={"example": "firstName"}), required=True)
+    placeholders = List(fields.String(metadata={"example": "firstName"}), required=True)
 
 
 class Placeholder(Schema):
@@ -178,20 +186,20 @@ class Placeholder(Schema):
 
 
 class TemplatesData(Schema):
-    templates = Items(Object(TemplateRow), required=True)
-    placeholders = Items(Object(Placeholder), required=True)
+    templates = List(Nested(TemplateRow), required=True)
+    placeholders = List(Nested(Placeholder), required=True)
 
 
 class UserRow(Schema):
     id = fields.String(required=True, metadata={**ID, "description": "for userIds: of a ticket, or of a merchant"})
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
     email = fields.String(required=True, allow_none=True, metadata={"example": "f•••@example.com"})
-    participates = Flag(required=True)
-    tickets = Whole(required=True)
+    participates = Boolean(required=True)
+    tickets = WholeNumber(required=True)
 
 
 class UsersData(Schema):
-    users = Items(Object(UserRow), required=True)
+    users = List(Nested(UserRow), required=True)
 
 
 def _figures(tally: Mapping[str, int]) -> dict[str, int]:

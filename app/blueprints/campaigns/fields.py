@@ -6,8 +6,8 @@ from typing import Any
 from marshmallow import fields
 
 from app.core.addresses import is_address
-from app.web.fields import Coded, Items, Text, problem
-from app.web.paths import stays_on_this_site
+from app.web.fields import BaseField, List, Text, field_error
+from app.web.safe_redirect import is_local_path
 
 
 class OneLine(Text):
@@ -16,7 +16,7 @@ class OneLine(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if len(text.splitlines()) > 1:
-            raise problem("invalid_characters", "Must be one line, without line breaks.")
+            raise field_error("invalid_characters", "Must be one line, without line breaks.")
         return text
 
 
@@ -25,13 +25,13 @@ class Destination(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         href = super()._deserialize(value, attr, data, **kwargs)
-        plain = href.isprintable() and (is_address(href, ("https",)) or stays_on_this_site(href))
+        plain = href.isprintable() and (is_address(href, ("https",)) or is_local_path(href))
         if href and not plain:
-            raise problem("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
+            raise field_error("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
         return href or None
 
 
-class Listed(Coded, fields.Field[Any]):
+class Listed(BaseField, fields.Field[Any]):
     """A list without doubles; one text is such a list too, its entries separated by commas."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Listed(Coded, fields.Field[Any]):
         doubles: bool = False,
         **kwargs: Any,
     ) -> None:
-        self.each, self.doubles = Items(inner, min=min, max=max), doubles
+        self.each, self.doubles = List(inner, min=min, max=max), doubles
         entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
         entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
         said = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}

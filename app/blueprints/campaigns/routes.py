@@ -8,12 +8,12 @@ from app.campaigns import actions, counting, errors, keeping, people, queries
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES
 from app.media.errors import UPLOAD_ERRORS
-from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS
-from app.web.auth import current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
+from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
-from app.web.pictures import Picture, PictureFile
+from app.web.rate_limits import Limit
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
 ONE = "/campaigns/<campaignId>"
@@ -21,19 +21,23 @@ COUNTING = Limit(60)
 
 
 @blp.post(
-    "/audience-preview", access=ORGANISER_READS, body=schemas.AudienceBody, returns=answers.PreviewData, limit=COUNTING
+    "/audience-preview",
+    access=ORGANISER_OR_ANALYST,
+    body=schemas.AudienceBody,
+    returns=answers.PreviewData,
+    limit=COUNTING,
 )
 def preview_audience(id: str, **body: Any) -> Any:
     """Count who would be written to, and why others would not; nothing is kept or sent.
 
     `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
     """
-    return counting.preview(current_caller(), id, keeping.audience_of(body))
+    return counting.preview(get_current_caller(), id, keeping.audience_of(body))
 
 
 @blp.post(
     "/broadcast",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.NewCampaign,
     returns=answers.BroadcastData,
     status=202,
@@ -46,38 +50,38 @@ def broadcast(id: str, **body: Any) -> Any:
     A naive `scheduledAt` is on the event's clock. Texts may hold placeholders (see `templates`); what stands in
     doubled braces is text. Who is written to is decided when sending starts, each person once on a channel.
     """
-    made = actions.broadcast(caller=current_caller(), event_id=id, **body)
+    made = actions.broadcast(caller=get_current_caller(), event_id=id, **body)
     return made, {"ETag": f'"{made["version"]}"'}
 
 
 @blp.get(
     "/campaigns",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.CampaignFilters,
     returns=Listing("campaigns", answers.CampaignRow, queries.SORTS, "-createdAt"),
 )
 def list_campaigns(id: str, **filters: Any) -> Any:
     """List an event's campaigns with what became of their messages."""
-    return queries.campaigns(current_caller(), id, **filters)
+    return queries.campaigns(get_current_caller(), id, **filters)
 
 
-@blp.get(ONE, access=ORGANISER_READS, returns=answers.CampaignData, versioned=True, sparse=True)
+@blp.get(ONE, access=ORGANISER_OR_ANALYST, returns=answers.CampaignData, etag=True, sparse=True)
 def read_campaign(id: str, campaign_id: str) -> Any:
     """Read a campaign, with what was done with it and by whom."""
-    return queries.campaign(current_caller(), id, campaign_id)
+    return queries.campaign(get_current_caller(), id, campaign_id)
 
 
 @blp.patch(
     ONE,
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
     returns=answers.CampaignRow,
-    versioned=True,
+    etag=True,
     errors=[errors.CampaignFrozen, MailLimitReached],
 )
 def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
-    row = actions.change_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    row = actions.change_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
     return row, {"ETag": f'"{row["version"]}"'}
 
 
@@ -86,12 +90,12 @@ def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
 )
 def cancel_campaign(id: str, campaign_id: str) -> Any:
     """Call off a campaign that has not begun."""
-    return actions.cancel_campaign(caller=current_caller(), event_id=id, campaign_id=campaign_id)
+    return actions.cancel_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id)
 
 
 @blp.post(
     f"{ONE}/duplicate",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
     returns=answers.CampaignRow,
     status=201,
@@ -100,23 +104,23 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
 )
 def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     """Copy a campaign as a draft; the fields that are sent take the place of its own."""
-    row = actions.duplicate(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    row = actions.duplicate(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
     return row, {"ETag": f'"{row["version"]}"'}
 
 
 @blp.get(
     f"{ONE}/uncertain",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     returns=Listing("recipients", answers.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
 def list_uncertain(id: str, campaign_id: str) -> Any:
     """List those of whom nobody knows whether the message reached them: the line broke after it was handed over."""
-    return queries.uncertain(current_caller(), id, campaign_id)
+    return queries.uncertain(get_current_caller(), id, campaign_id)
 
 
 @blp.post(
     f"{ONE}/resend-uncertain",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.ResendBody,
     returns=answers.Resent,
     status=202,
@@ -125,12 +129,12 @@ def list_uncertain(id: str, campaign_id: str) -> Any:
 )
 def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked."""
-    return actions.resend_uncertain(caller=current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    return actions.resend_uncertain(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
 
 
 @blp.post(
     "/test",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.TestBody,
     returns=answers.TestData,
     status=202,
@@ -139,13 +143,13 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
 )
 def send_test(id: str, **body: Any) -> Any:
     """Send the texts to yourself, as others would get them, each variant once."""
-    return actions.send_test(caller=current_caller(), event_id=id, **body)
+    return actions.send_test(caller=get_current_caller(), event_id=id, **body)
 
 
-@blp.get("/templates", access=ORGANISER_READS, returns=answers.TemplatesData)
+@blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=answers.TemplatesData)
 def list_templates(id: str) -> Any:
     """List the texts to begin with, and the placeholders that texts may hold."""
-    return queries.templates(current_caller(), id)
+    return queries.templates(get_current_caller(), id)
 
 
 @blp.post(
@@ -159,10 +163,12 @@ def list_templates(id: str) -> Any:
 )
 def upload_image(id: str, file: Any) -> Any:
     """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`."""
-    return actions.upload_image(caller=current_caller(), event_id=id, data=file.read())
+    return actions.upload_image(caller=get_current_caller(), event_id=id, data=file.read())
 
 
-@blp.get("/users/search", access=ORGANISER_READS, query=schemas.PeopleQuery, returns=answers.UsersData, limit=COUNTING)
+@blp.get(
+    "/users/search", access=ORGANISER_OR_ANALYST, query=schemas.PeopleQuery, returns=answers.UsersData, limit=COUNTING
+)
 def search_users(id: str, q: str) -> Any:
     """Find people among those who hold tickets for the event or take part in it; addresses are masked."""
-    return people.search(current_caller(), id, q=q)
+    return people.search(get_current_caller(), id, q=q)

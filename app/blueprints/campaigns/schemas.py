@@ -7,9 +7,9 @@ from marshmallow import ValidationError, validates_schema
 from app.blueprints.campaigns.fields import Destination, Listed, OneLine
 from app.campaigns import drafts
 from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
-from app.web.fields import Choice, Flag, Id, Items, Moment, Number, OneOf, Problem, Text
-from app.web.pictures import ImageUrl
-from app.web.schema import Needing, Query, Schema
+from app.web.fields import Boolean, Choice, CodedMessage, Id, List, Number, OneOf, Text, TimeField
+from app.web.images import ImageUrl
+from app.web.schema import Query, RequiredFieldsSchema, Schema
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_USERS = 500
@@ -28,7 +28,7 @@ class Checked(Schema):
         for fault in drafts.faults(data):
             # What was sent and is wrong for itself is not missing.
             if fault.code != "required" or not (isinstance(sent, dict) and sent.get(fault.path)):
-                found.setdefault(fault.path, []).append(Problem(fault.code, fault.message))
+                found.setdefault(fault.path, []).append(CodedMessage(fault.code, fault.message))
         if found:
             raise ValidationError(found)
 
@@ -45,15 +45,15 @@ def _fields(*, required: bool) -> dict[str, Any]:
         "image_url": ImageUrl(allow_none=True),
         "banner_url": ImageUrl(allow_none=True),
         "channels": channels(**need),
-        "ab_test_enabled": Flag(metadata={"example": False}),
+        "ab_test_enabled": Boolean(metadata={"example": False}),
         "variant_b_title": OneLine(max=160, allow_none=True, metadata={"example": "Tomorrow: {eventName}"}),
         "variant_b_body": Text(max=600, allow_none=True, metadata={"rare": True}),
         "ab_split_percent": Number(min=10, max=90, metadata={"example": 50, "description": "the share of variant B"}),
-        "scheduled_at": Moment(
+        "scheduled_at": TimeField(
             allow_none=True,
             metadata={"rare": True, "description": "when to send; a naive time is the event's. Not with sendNow"},
         ),
-        "send_now": Flag(**need, metadata={"example": False}),
+        "send_now": Boolean(**need, metadata={"example": False}),
         "audience_type": Choice(*AUDIENCES, **need),
         "user_ids": Listed(
             Id(),
@@ -63,7 +63,7 @@ def _fields(*, required: bool) -> dict[str, Any]:
             allow_none=True,
             metadata={"rare": True, "description": "for specific_users: a list, or one text with commas"},
         ),
-        "respect_preferences": Flag(**need, metadata={"example": True}),
+        "respect_preferences": Boolean(**need, metadata={"example": True}),
     }
 
 
@@ -80,12 +80,12 @@ AudienceBody = _made(
         **_fields(required=False),
         "channels": channels(load_default=lambda: ["email"]),
         "audience_type": Choice(*AUDIENCES, load_default=HOLDERS),
-        "respect_preferences": Flag(load_default=True),
+        "respect_preferences": Boolean(load_default=True),
     },
 )
 
 
-class TestBody(Needing, Checked):
+class TestBody(RequiredFieldsSchema, Checked):
     """The texts to look at, and on which channels."""
 
     needs = ("title", "body")
@@ -104,7 +104,7 @@ class TestBody(Needing, Checked):
 class ResendBody(Schema):
     """Which of the uncertain messages to send again; all of them, up to five hundred, when none is named."""
 
-    recipient_ids = Items(Id(), min=1, max=500, metadata={"rare": True})
+    recipient_ids = List(Id(), min=1, max=500, metadata={"rare": True})
 
 
 class CampaignFilters(Query):

@@ -24,7 +24,7 @@ from app.blueprints.console import (
 )
 from app.blueprints.console.page import error_page
 from app.config import Settings
-from app.web.errors import PAGE
+from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, payout_stop, ops)
 
@@ -32,7 +32,7 @@ PAGES = (reset, documents, pay, activate, merchant_invite, claim, allocator, cli
 def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
-    app.extensions[PAGE] = error_page
+    app.extensions[ERROR_PAGE_KEY] = error_page
     app.register_blueprint(pages.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

@@ -11,13 +11,12 @@ from app.applications.errors import LinkUsed
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages, page
 from app.blueprints.console.way import explained, offer_fresh_links
-from app.web import limits
-from app.web.credentials import NewPassword
+from app.web import rate_limits
 from app.web.fields import Email, Text
-from app.web.names import Name
-from app.web.paths import SafePath
-from app.web.rates import TRYING_CODES
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT
+from app.web.safe_redirect import SafePath
 from app.web.schema import Query
+from app.web.text_fields import Name, NewPassword
 
 PURPOSE, PAGE = "activation", "console/activate.html"
 ACTIVATING = "/api/merchant-activation/<token>"
@@ -94,7 +93,7 @@ def activate(token: str) -> ResponseReturnValue:
     """Opens the account, or links the one that is there."""
     form = FORMS.get(request.form.get("shown", ""), FORMS["named"]).typed()
     try:
-        limits.spend(TRYING_CODES, ACTIVATING)
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATING)
         done = actions.activate(token=token, **{"message": "", **form.checked()})
     except REFUSALS as error:
         found = visits.activation(token)

@@ -14,10 +14,10 @@ from app.blueprints.console.page import Pages, page
 from app.core.dates import moment
 from app.core.errors import AppError, Gone, NotFound
 from app.core.ids import is_id
-from app.web.fields import Choice, Email, Flag
-from app.web.limits import client_network
-from app.web.mail_fields import MailName
+from app.web.fields import Boolean, Choice, Email
+from app.web.rate_limits import get_client_network
 from app.web.schema import Query
+from app.web.text_fields import EmailName
 
 PAGE, SLOT_PAGE, TOLD = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
 blueprint = Pages("allocator", __name__, url_prefix="/allocator")
@@ -25,14 +25,14 @@ WORDS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
 
 
 class HandOutSchema(Query):
-    name = MailName(required=True, min=1, max=200)
+    name = EmailName(required=True, min=1, max=200)
     email = Email(required=True)
     delivery = Choice(*DELIVERIES)
-    allow_duplicates = Flag()
+    allow_duplicates = Boolean()
 
 
 class RenameSchema(Query):
-    name = MailName(required=True, min=1, max=200)
+    name = EmailName(required=True, min=1, max=200)
     email = Email(required=True)
 
 
@@ -83,7 +83,7 @@ def hand_out(token: str) -> ResponseReturnValue:
     """Gives somebody a place."""
     form = HAND_OUT.typed()
     try:
-        done = actions.hand_out_slots(token, client_network(), **form.checked())
+        done = actions.hand_out_slots(token, get_client_network(), **form.checked())
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -105,7 +105,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
     """Gives the place to somebody else: the old ticket dies, and a new one goes out."""
     form = RENAME.typed()
     try:
-        done = actions.reassign_slot(token, client_network(), slot_id=slot_id, **form.checked())
+        done = actions.reassign_slot(token, get_client_network(), slot_id=slot_id, **form.checked())
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -117,7 +117,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
 def take_back(token: str, slot_id: str) -> ResponseReturnValue:
     """Takes the place back: its ticket dies, and it is free again."""
     try:
-        done = actions.reclaim_slot(token, client_network(), slot_id=slot_id)
+        done = actions.reclaim_slot(token, get_client_network(), slot_id=slot_id)
     except (Gone, NotFound) as error:
         return dead(token, error)
     except REFUSALS as error:
@@ -131,7 +131,7 @@ def _told(token: str, sentence: str) -> ResponseReturnValue:
 
 
 def _page(token: str, form: Filled) -> Response:
-    found = link_queries.get_allocator_block(token, client_network())
+    found = link_queries.get_allocator_block(token, get_client_network())
     after = request.args.get("after", "")
     listed = queries.load_allocator_slot_page(found["id"], after if is_id(after) else "")
     return form_page(PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_shown(found))
@@ -139,7 +139,7 @@ def _page(token: str, form: Filled) -> Response:
 
 def _slot_page(token: str, slot_id: str, form: Filled | None = None) -> Response:
     """Raises NotFound for a place that this holder has not given out."""
-    found = link_queries.get_allocator_block(token, client_network())
+    found = link_queries.get_allocator_block(token, get_client_network())
     one = queries.find_allocator_slot(found["id"], slot_id) if is_id(slot_id) else None
     if one is None:
         raise NotFound()

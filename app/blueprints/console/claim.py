@@ -17,10 +17,10 @@ from app.blueprints.console.page import Pages, page
 from app.core.dates import moment
 from app.core.errors import AppError, Gone, NotFound
 from app.core.tokens import fingerprint
-from app.web.fields import Choice, Email, Phone, Whole
-from app.web.limits import client_network
-from app.web.mail_fields import MailName
+from app.web.fields import Choice, Email, Phone, WholeNumber
+from app.web.rate_limits import get_client_network
 from app.web.schema import Query
+from app.web.text_fields import EmailName
 
 PAGE, TICKETS, KEPT = "console/claim.html", "tickets", 8
 blueprint = Pages("claim", __name__, url_prefix="/claim")
@@ -39,11 +39,11 @@ DEAD = {
 
 
 class ClaimSchema(Query):
-    name = MailName(required=True, min=1, max=200)
+    name = EmailName(required=True, min=1, max=200)
     email = Email(required=True)
     phone = Phone(min=8, max=20)
     delivery = Choice(*DELIVERIES, required=True)
-    quantity = Whole(min=1, max=100)
+    quantity = WholeNumber(min=1, max=100)
 
 
 def _form(most: int) -> Form:
@@ -128,7 +128,7 @@ def start(token: str) -> ResponseReturnValue:
     """What the link offers. Whoever has claimed with this browser sees his ticket."""
     if _own(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = link_queries.get_claim_offer(token, client_network())
+    found = link_queries.get_claim_offer(token, get_client_network())
     known = {name: found.get(name) or "" for name in ("name", "email", "phone")}
     return _page(token, found, _form(found["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1"))
 
@@ -139,10 +139,10 @@ def claim(token: str) -> ResponseReturnValue:
     """Takes the place; sent twice, it leads to the ticket of the first time."""
     if _own(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = link_queries.get_claim_offer(token, client_network())
+    found = link_queries.get_claim_offer(token, get_client_network())
     form = _form(found["max_per_claim"]).typed()
     try:
-        done = actions.claim_slot(token, client_network(), **form.checked())
+        done = actions.claim_slot(token, get_client_network(), **form.checked())
     except NoSlotsLeft:
         raise
     except REFUSALS as error:

@@ -5,13 +5,13 @@ from flask import Response, redirect, request
 from app.blueprints.console.page import Pages
 from app.campaigns import actions
 from app.subscriptions.click_tracking import is_human_click
-from app.web.limits import missing_counts
+from app.web.rate_limits import limit_failed_lookups
 
 blueprint = Pages("click", __name__)
 
 
 @blueprint.get("/r/<token>")
-@missing_counts
+@limit_failed_lookups
 def follow(token: str) -> Response:
     """Leads on; machines that only look where a link leads are led on as well, and not counted."""
     response = redirect(actions.click(token, counts=is_human_click(request.method, dict(request.headers))), 302)

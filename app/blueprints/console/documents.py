@@ -13,9 +13,9 @@ from app.blueprints.console.page import Pages
 from app.blueprints.console.way import explained, offer_fresh_links
 from app.core.dates import day
 from app.core.errors import AppError, ValidationFailed
-from app.web import limits
+from app.web import rate_limits
 from app.web.fields import Text
-from app.web.limits import Limit
+from app.web.rate_limits import Limit
 from app.web.schema import Query
 
 PURPOSE, PAGE = "documents", "console/documents.html"
@@ -49,7 +49,7 @@ def start(token: str) -> Response:
 @explained(PURPOSE)
 def send(token: str) -> ResponseReturnValue:
     """Keeps the files, and hands everything in unless there is more to come."""
-    limits.spend(SENDING, f"/{PURPOSE}")
+    rate_limits.count_request(SENDING, f"/{PURPOSE}")
     files = {
         kind: (file.filename, file.read(MAX_BYTES + 1))
         for kind, file in request.files.items()

@@ -22,7 +22,7 @@ from marshmallow import ValidationError
 from app.blueprints.console.page import POLICY, page
 from app.blueprints.console.words import for_people
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
-from app.web.schema import Query, failure
+from app.web.schema import Query, to_validation_failed
 
 REFUSALS = (Unprocessable, Conflict, Throttled)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
@@ -93,7 +93,7 @@ class Filled:
         try:
             loaded: dict[str, Any] = schema.load(given)
         except ValidationError as error:
-            raise failure(error.messages_dict, schema) from error
+            raise to_validation_failed(error.messages_dict, schema) from error
         return loaded
 
     def refused(self, error: AppError) -> "Filled":

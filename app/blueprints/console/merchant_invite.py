@@ -9,7 +9,7 @@ from app.blueprints.console.page import Pages, page
 from app.invitations import queries
 from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
 from app.invitations.words import day_and_time, money
-from app.web.limits import Limit, count_miss, missing_counts, spend
+from app.web.rate_limits import Limit, count_lookup_failure, count_request, limit_failed_lookups
 
 blueprint = Pages("merchant_invite", __name__, url_prefix="/merchant-invite")
 
@@ -43,14 +43,14 @@ GONE = {LINK_EXPIRED, EXPIRED, REVOKED, WITHDRAWN, USED_UP}
 
 
 @blueprint.get("/<slug>")
-@missing_counts
+@limit_failed_lookups
 def invitation(slug: str) -> Response:
     """Shows an invitation, of anybody who holds the link or of one merchant. Raises NotFound."""
-    spend(READING, ROUTE)
+    count_request(READING, ROUTE)
     found = queries.invitation_page(slug)
     status = 410 if found["state"] in GONE else 200
     if status == 410:
-        count_miss()
+        count_lookup_failure()
     return page("console/merchant_invite.html", status=status, **_shown(found))
 
 

@@ -8,9 +8,9 @@ from flask import Response
 from app.blueprints.console.page import Pages, page
 from app.blueprints.console.words import span
 from app.core.clock import utcnow
-from app.web.limits import Limit, missing_counts, spend
-from app.web.overview.facts import lives, overview
-from app.web.overview.links import ends_at
+from app.web.operations_page.links import decode_token
+from app.web.operations_page.queries import is_alive, load_overview
+from app.web.rate_limits import Limit, count_request, limit_failed_lookups
 
 READING, ROUTE = Limit(60), "/ops/<token>"
 GIB = 1024**3
@@ -18,17 +18,17 @@ blueprint = Pages("ops", __name__, url_prefix="/ops")
 
 
 @blueprint.get("/<token>")
-@missing_counts
+@limit_failed_lookups
 def start(token: str) -> Response:
     """How things stand now. Raises NotFound, Gone."""
-    until = ends_at(token)
-    spend(READING, ROUTE)
+    until = decode_token(token)
+    count_request(READING, ROUTE)
     return page("console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(until, UTC), **_shown())
 
 
 def _shown() -> dict[str, Any]:
-    found = overview()
-    return {"found": found, "ready": found.ready, "lives": lives, "span": span, "disk": _disk(found.disk)}
+    found = load_overview()
+    return {"found": found, "ready": found.ready, "lives": is_alive, "span": span, "disk": _disk(found.disk)}
 
 
 def _disk(found: tuple[float, float] | None) -> str | None:

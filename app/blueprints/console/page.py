@@ -8,9 +8,9 @@ from flask import Blueprint, Response, make_response, render_template, request
 from app.blueprints.console import csrf
 from app.blueprints.console.words import for_people
 from app.core.errors import AppError
-from app.web.edge import ROUTE
-from app.web.envelope import request_id
-from app.web.errors import PAGE
+from app.web.envelope import get_request_id
+from app.web.error_handlers import ERROR_PAGE_KEY
+from app.web.middleware import ROUTE_KEY
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
@@ -63,7 +63,7 @@ def error_page(error: AppError) -> Response:
         status=error.status,
         code=error.code,
         message=for_people(error),
-        request_id=request_id(),
+        request_id=get_request_id(),
         contact=error.data.get("contact"),
         again=error.data.get("again"),
     )
@@ -73,10 +73,10 @@ def error_page(error: AppError) -> Response:
 
 def errors_as_pages() -> None:
     """For `before_request`: errors are shown to people, not told to programs."""
-    request.environ[PAGE] = error_page
+    request.environ[ERROR_PAGE_KEY] = error_page
 
 
 def _named_in_logs() -> None:
     """Logs get the rule of the page, not its address: that may hold a token."""
     if request.url_rule is not None:
-        request.environ[ROUTE] = request.url_rule.rule
+        request.environ[ROUTE_KEY] = request.url_rule.rule

@@ -12,9 +12,9 @@ from app.blueprints.console.page import Pages
 from app.blueprints.console.way import explained, offer_fresh_links
 from app.blueprints.console.words import span
 from app.core.errors import Unavailable
-from app.web import limits
+from app.web import rate_limits
 from app.web.fields import Phone, Secret
-from app.web.rates import TRYING_CODES
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 
 PURPOSE, PAGE = "payment", "console/pay.html"
@@ -68,7 +68,7 @@ def send_code(token: str) -> ResponseReturnValue:
     """Has a code sent to the wallet."""
     form = _wallet(visits.fee(token)).typed()
     try:
-        limits.spend(TRYING_CODES, STARTING)
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, STARTING)
         actions.start_payment(token=token, **form.checked())
     except (NothingDue, PaymentInProgress):
         pass
@@ -83,7 +83,7 @@ def confirm(token: str) -> ResponseReturnValue:
     """Pays when the code is right."""
     form = CODE.typed()
     try:
-        limits.spend(TRYING_CODES, TRYING)
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, TRYING)
         actions.verify_otp(token=token, **form.checked())
     except (*REFUSALS, Unavailable) as error:
         found = visits.fee(token)

@@ -10,7 +10,7 @@ from app.blueprints.console.page import Pages, page
 from app.core.errors import NotFound
 from app.payouts import actions, queries
 from app.payouts.notices import find_payout_id
-from app.web.limits import Limit, count_miss, spend
+from app.web.rate_limits import Limit, count_lookup_failure, count_request
 
 READING, ROUTE = Limit(120), "/payout-stop/<token>"
 blueprint = Pages("payout_stop", __name__, url_prefix="/payout-stop")
@@ -19,7 +19,7 @@ blueprint = Pages("payout_stop", __name__, url_prefix="/payout-stop")
 @blueprint.get("/<token>")
 def show(token: str) -> ResponseReturnValue:
     """What the link would stop, and whether it still can."""
-    spend(READING, ROUTE)
+    count_request(READING, ROUTE)
     payout_id = find_payout_id(token)
     payout = queries.find_stoppable_payout(payout_id) if payout_id else None
     if payout is None:
@@ -30,7 +30,7 @@ def show(token: str) -> ResponseReturnValue:
 @blueprint.post("/<token>")
 def stop(token: str) -> ResponseReturnValue:
     """Stops the payout, and shows the page again."""
-    spend(READING, ROUTE)
+    count_request(READING, ROUTE)
     payout_id = find_payout_id(token)
     try:
         if payout_id is None:
@@ -42,5 +42,5 @@ def stop(token: str) -> ResponseReturnValue:
 
 
 def _unknown() -> ResponseReturnValue:
-    count_miss()
+    count_lookup_failure()
     return page("console/payout_stop_unknown.html", status=404)

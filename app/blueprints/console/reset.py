@@ -9,10 +9,10 @@ from app.blueprints.console import reset_visit as visit
 from app.blueprints.console.forms import REFUSALS, Form, Input, form_page
 from app.blueprints.console.page import Pages, page
 from app.core.errors import LinkExpired
-from app.web import limits, rates
-from app.web.credentials import NewPassword, SixDigits
+from app.web import rate_limits
 from app.web.fields import Email
 from app.web.schema import Query
+from app.web.text_fields import NewPassword, OneTimeCode
 
 blueprint = Pages("reset", __name__, url_prefix="/reset-password")
 
@@ -31,7 +31,7 @@ class PasswordSchema(Query):
 
 
 class NewPasswordSchema(PasswordSchema):
-    code = SixDigits(required=True)
+    code = OneTimeCode(required=True)
 
 
 ADDRESS = Form(
@@ -91,7 +91,7 @@ def ask() -> ResponseReturnValue:
     """Mails a code; an address without an account gets the same answer."""
     form = ADDRESS.typed()
     try:
-        limits.spend(rates.ASKING_FOR_MAIL, ASKING)
+        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, ASKING)
         body = form.checked()
         visit.about(body["email"])
         actions.request_reset(**body)
@@ -117,7 +117,7 @@ def choose() -> ResponseReturnValue:
     if address is None:
         return form_page(ADDRESS_PAGE, ADDRESS.blank(), late=True)
     try:
-        limits.spend(rates.TRYING_CODES, TRYING)
+        rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, TRYING)
         _set_password(address, **form.checked())
     except REFUSALS as error:
         return form_page(CODE_PAGE, form.refused(error), address=address, spent=visit.spent())
@@ -157,7 +157,7 @@ def done() -> ResponseReturnValue:
 
 
 def _dead_link() -> Response:
-    limits.count_miss()
+    rate_limits.count_lookup_failure()
     response = form_page(ADDRESS_PAGE, ADDRESS.blank(), dead_link=True)
     response.status_code = LinkExpired.status
     return response

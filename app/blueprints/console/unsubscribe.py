@@ -15,7 +15,7 @@ from app.core.addresses import masked
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
 from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
-from app.web.limits import Limit, count_miss, spend
+from app.web.rate_limits import Limit, count_lookup_failure, count_request
 
 READING, ROUTE = Limit(120), "/unsubscribe/<token>"
 View = Callable[..., ResponseReturnValue]
@@ -41,7 +41,7 @@ def about_somebody(view: View) -> View:
                 raise NotFound()
             return view(token=token, subject=subject)
         except NotFound:
-            count_miss()
+            count_lookup_failure()
             return page("console/unsubscribe_unknown.html", status=404)
 
     return shown
@@ -51,7 +51,7 @@ def about_somebody(view: View) -> View:
 @about_somebody
 def start(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
     """What the link would end, and how it stands. Raises NotFound."""
-    spend(READING, ROUTE)
+    count_request(READING, ROUTE)
     return page("console/unsubscribe.html", token=token, **_shown(subject))
 
 

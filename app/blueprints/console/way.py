@@ -11,8 +11,8 @@ from app.applications import actions, waypoints
 from app.blueprints.console.forms import FORM_POLICY
 from app.blueprints.console.page import Pages, page
 from app.core.errors import Gone, NotFound, Throttled
-from app.web import limits
-from app.web.rates import ASKING_FOR_MAIL
+from app.web import rate_limits
+from app.web.rate_limits import EMAIL_REQUEST_LIMIT
 
 View = Callable[..., ResponseReturnValue]
 FRESH = "/fresh-link"
@@ -29,10 +29,10 @@ def explained(purpose: str) -> Callable[[View], View]:
             try:
                 return view(token=token, **arguments)
             except Gone as error:
-                limits.count_miss()
+                rate_limits.count_lookup_failure()
                 return dead_page(token, purpose, status=error.status)
             except NotFound:
-                limits.count_miss()
+                rate_limits.count_lookup_failure()
                 return page("console/link_unknown.html", status=404)
 
         return shown
@@ -46,7 +46,7 @@ def offer_fresh_links(blueprint: Pages, purpose: str) -> None:
     def ask(token: str) -> ResponseReturnValue:
         """Mails a fresh link to the address of the application, and to no other."""
         try:
-            limits.spend(ASKING_FOR_MAIL, FRESH)
+            rate_limits.count_request(EMAIL_REQUEST_LIMIT, FRESH)
             sent = actions.request_link(token=token, purpose=purpose)
         except Throttled as error:
             return dead_page(token, purpose, status=error.status, wait=error)

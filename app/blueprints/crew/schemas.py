@@ -6,9 +6,21 @@ from typing import Any
 from marshmallow import fields
 
 from app.crew.states import STATUSES
-from app.web.fields import Choice, Email, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
-from app.web.names import Name
-from app.web.schema import Needing, Schema
+from app.web.fields import (
+    Boolean,
+    Choice,
+    Email,
+    List,
+    Nested,
+    Phone,
+    Secret,
+    Text,
+    TimeField,
+    WholeNumber,
+    field_error,
+)
+from app.web.schema import RequiredFieldsSchema, Schema
+from app.web.text_fields import Name
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE = {"example": "402913"}
@@ -22,7 +34,7 @@ class Pin(Secret):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not re.fullmatch(r"[0-9]{4,8}", text):
-            raise problem("invalid_pin", "Must be four to eight digits.")
+            raise field_error("invalid_pin", "Must be four to eight digits.")
         return text
 
 
@@ -33,27 +45,27 @@ class CrewEntry(Schema):
     email = Email(allow_none=True)
     role = Text(max=80, allow_none=True, metadata={"example": "till"})
     pin = Pin(allow_none=True, metadata={"example": "4029", "description": "a shift code of one's own choice"})
-    rotate_code = Flag(metadata={"description": "true gives a new shift code"})
+    rotate_code = Boolean(metadata={"description": "true gives a new shift code"})
 
 
-class CrewBody(Needing):
+class CrewBody(RequiredFieldsSchema):
     needs = ("crew",)
 
-    crew = Items(Object(CrewEntry), max=MOST)
+    crew = List(Nested(CrewEntry), max=MOST)
 
 
-class VerifyBody(Needing):
+class VerifyBody(RequiredFieldsSchema):
     needs = ("code",)
 
     crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID)
     code = Secret(max=20, metadata=CODE)
-    occurred_at = Moment(allow_none=True, metadata=WHEN)
+    occurred_at = TimeField(allow_none=True, metadata=WHEN)
 
 
 class CheckoutBody(Schema):
     status = Choice(*STATUSES, required=True)
     crew_member_id = Text(min=1, max=24, allow_none=True, metadata={**ID, "description": "else everybody at work"})
-    occurred_at = Moment(allow_none=True, metadata=WHEN)
+    occurred_at = TimeField(allow_none=True, metadata=WHEN)
 
 
 class CrewRow(Schema):
@@ -67,8 +79,8 @@ class CrewRow(Schema):
 
 
 class CrewData(Schema):
-    crew = Items(Object(CrewRow), required=True)
-    version = Whole(required=True)
+    crew = List(Nested(CrewRow), required=True)
+    version = WholeNumber(required=True)
 
 
 class ShiftData(Schema):
@@ -76,42 +88,42 @@ class ShiftData(Schema):
     crew_member_id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
-    started_at = Moment(required=True)
-    on_break_since = Moment(required=True, allow_none=True)
-    ended_at = Moment(required=True, allow_none=True)
-    automatic = Flag(required=True, metadata={"description": "ended by itself after 16 hours"})
+    started_at = TimeField(required=True)
+    on_break_since = TimeField(required=True, allow_none=True)
+    ended_at = TimeField(required=True, allow_none=True)
+    automatic = Boolean(required=True, metadata={"description": "ended by itself after 16 hours"})
 
 
 class CheckoutData(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
-    shifts = Items(Object(ShiftData), required=True)
+    shifts = List(Nested(ShiftData), required=True)
 
 
 class Day(Schema):
     date = fields.String(required=True, metadata={"example": "2026-12-04"})
-    shifts = Whole(required=True)
-    worked_minutes = Whole(required=True)
-    break_minutes = Whole(required=True)
+    shifts = WholeNumber(required=True)
+    worked_minutes = WholeNumber(required=True)
+    break_minutes = WholeNumber(required=True)
 
 
 class OpenShift(Schema):
     id = fields.String(required=True, metadata=ID)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
-    started_at = Moment(required=True, attribute="start")
-    on_break_since = Moment(required=True, allow_none=True)
+    started_at = TimeField(required=True, attribute="start")
+    on_break_since = TimeField(required=True, allow_none=True)
 
 
 class StatsData(Schema):
     id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
     role = fields.String(required=True, allow_none=True)
-    active = Flag(required=True, metadata={"description": "false when retired"})
+    active = Boolean(required=True, metadata={"description": "false when retired"})
     timezone = fields.String(required=True)
-    shifts = Whole(required=True)
-    worked_minutes = Whole(required=True, metadata={"description": "without breaks"})
-    break_minutes = Whole(required=True)
-    first_seen_at = Moment(required=True, allow_none=True)
-    last_seen_at = Moment(required=True, allow_none=True)
-    automatic = Whole(required=True, metadata={"description": "shifts that ended by themselves"})
-    per_day = Items(Object(Day), required=True)
-    open_shift = Object(OpenShift)
+    shifts = WholeNumber(required=True)
+    worked_minutes = WholeNumber(required=True, metadata={"description": "without breaks"})
+    break_minutes = WholeNumber(required=True)
+    first_seen_at = TimeField(required=True, allow_none=True)
+    last_seen_at = TimeField(required=True, allow_none=True)
+    automatic = WholeNumber(required=True, metadata={"description": "shifts that ended by themselves"})
+    per_day = List(Nested(Day), required=True)
+    open_shift = Nested(OpenShift)

@@ -7,7 +7,7 @@ from app.diagnostics import actions
 from app.diagnostics.errors import DiagnosticsLimit
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit, client_network
+from app.web.rate_limits import Limit, get_client_network
 
 blp = Blueprint("diagnostics", __name__, url_prefix="/api/diagnostics", description="Reports from clients")
 
@@ -26,4 +26,4 @@ def record_logs(**body: Any) -> Any:
     Secrets are masked and control characters escaped; reports are kept for thirty days,
     the newest 50,000 of them. A network may send 5 MiB within a day.
     """
-    return actions.record_events(network=client_network(), **body)
+    return actions.record_events(network=get_client_network(), **body)

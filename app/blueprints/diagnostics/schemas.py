@@ -2,19 +2,19 @@
 
 from marshmallow import fields
 
-from app.web.fields import Coded, Items, Text
+from app.web.fields import BaseField, List, Text
 from app.web.schema import Schema
 
 EXAMPLE_EVENT = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "screen": "map"}
 
 
-class Report(Coded, fields.Dict):
+class Report(BaseField, fields.Dict):
     """A free object."""
 
 
 class LogsBody(Schema):
     client = Text(max=40, metadata={"example": "gate-app 2.4.1"})
-    events = Items(
+    events = List(
         Report(keys=fields.String(), metadata={"example": EXAMPLE_EVENT}),
         required=True,
         min=1,

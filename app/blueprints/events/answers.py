@@ -6,7 +6,7 @@ from app.blueprints.events import shapes
 from app.blueprints.events.fields import Stored
 from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
-from app.web.fields import Flag, Items, Moment, Number, Object, Whole
+from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
 
 STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
@@ -25,12 +25,12 @@ class EventSummary(Schema):
     name = _text("Windhoek Lights", required=True)
     city = _text("Windhoek", required=True)
     venue = _text("River grounds", required=True)
-    starts_at = Moment(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
+    starts_at = TimeField(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
     cover_image_url = fields.String(
         required=True,
         metadata={"example": "https://media.example.com/lights.jpg", "description": "empty when there is none"},
     )
-    is_cashless = Flag(required=True)
+    is_cashless = Boolean(required=True)
 
 
 class EventRow(EventSummary):
@@ -38,33 +38,33 @@ class EventRow(EventSummary):
 
     country = _text("NA", required=True)
     timezone = _text("Africa/Windhoek", required=True)
-    ends_at = Moment(required=True)
+    ends_at = TimeField(required=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
-    publish_at = Moment(required=True, allow_none=True)
-    version = Whole(required=True)
+    publish_at = TimeField(required=True, allow_none=True)
+    version = WholeNumber(required=True)
 
 
 class PhaseData(Schema):
     name = _text("Early bird", required=True)
-    starts_at = Moment(required=True, allow_none=True)
-    ends_at = Moment(required=True, allow_none=True)
-    price_minor = Whole(required=True)
-    quantity = Whole(required=True, allow_none=True)
+    starts_at = TimeField(required=True, allow_none=True)
+    ends_at = TimeField(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True)
+    quantity = WholeNumber(required=True, allow_none=True)
 
 
 class TicketTypeData(Schema):
     id = fields.String(required=True)
     name = _text("Day ticket Saturday", required=True)
     description = fields.String(required=True, allow_none=True)
-    price_minor = Whole(required=True)
-    min_per_order = Whole(required=True, allow_none=True)
-    max_per_order = Whole(required=True, allow_none=True)
-    phases = Items(Object(PhaseData), required=True)
+    price_minor = WholeNumber(required=True)
+    min_per_order = WholeNumber(required=True, allow_none=True)
+    max_per_order = WholeNumber(required=True, allow_none=True)
+    phases = List(Nested(PhaseData), required=True)
 
 
 class OwnTicketTypeData(TicketTypeData):
-    quantity = Whole(required=True)
+    quantity = WholeNumber(required=True)
 
 
 class PublicEvent(Schema):
@@ -81,16 +81,16 @@ class PublicEvent(Schema):
     latitude = Number(required=True, allow_none=True)
     longitude = Number(required=True, allow_none=True)
     timezone = _text("Africa/Windhoek", required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
-    sales_end_at = Moment(required=True, allow_none=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
-    keywords = Items(fields.String(), required=True)
-    is_cashless = Flag(required=True)
-    allowed_payment_option_slugs = Items(fields.String(), required=True)
+    keywords = List(fields.String(), required=True)
+    is_cashless = Boolean(required=True)
+    allowed_payment_option_slugs = List(fields.String(), required=True)
     organiser_name = _text("Windhoek Lights", required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
-    ticket_types = Items(Object(TicketTypeData), required=True)
+    ticket_types = List(Nested(TicketTypeData), required=True)
     bulk_discounts = Stored(shapes.BulkDiscount, max=20, required=True)
     payment_method_discounts = Stored(shapes.PaymentMethodDiscount, max=50, required=True)
     sponsors = Stored(shapes.Sponsor, max=200, required=True)
@@ -104,7 +104,7 @@ class EventData(Schema):
     """An event as its organiser sees it."""
 
     id = fields.String(required=True)
-    version = Whole(required=True)
+    version = WholeNumber(required=True)
     organiser_id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)
     description = fields.String(required=True, allow_none=True)
@@ -116,18 +116,18 @@ class EventData(Schema):
     latitude = Number(required=True, allow_none=True)
     longitude = Number(required=True, allow_none=True)
     timezone = _text("Africa/Windhoek", required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
-    sales_end_at = Moment(required=True, allow_none=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
-    publish_at = Moment(required=True, allow_none=True)
-    capacity = Whole(required=True, allow_none=True)
+    publish_at = TimeField(required=True, allow_none=True)
+    capacity = WholeNumber(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
-    keywords = Items(fields.String(), required=True)
-    is_cashless = Flag(required=True)
-    allowed_payment_option_slugs = Items(fields.String(), required=True)
+    keywords = List(fields.String(), required=True)
+    is_cashless = Boolean(required=True)
+    allowed_payment_option_slugs = List(fields.String(), required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
-    ticket_types = Items(Object(OwnTicketTypeData), required=True)
+    ticket_types = List(Nested(OwnTicketTypeData), required=True)
     promo_codes = Stored(shapes.PromoCode, max=200, required=True)
     bulk_discounts = Stored(shapes.BulkDiscount, max=20, required=True)
     payment_method_discounts = Stored(shapes.PaymentMethodDiscount, max=50, required=True)
@@ -136,8 +136,8 @@ class EventData(Schema):
     tables = Stored(shapes.Table, max=200, required=True)
     lineup = Stored(shapes.LineupEntry, max=80, required=True)
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
 
 
 class Removed(Schema):
@@ -149,53 +149,53 @@ class TypeInventory(Schema):
     id = fields.String(required=True)
     name = _text("Day ticket Saturday", required=True)
     phase = fields.String(required=True, allow_none=True, metadata={"example": "Early bird"})
-    phase_ends_at = Moment(required=True, allow_none=True)
-    price_minor = Whole(required=True)
-    total = Whole(required=True)
-    sold = Whole(required=True)
-    allocated = Whole(required=True)
-    available = Whole(required=True)
+    phase_ends_at = TimeField(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True)
+    total = WholeNumber(required=True)
+    sold = WholeNumber(required=True)
+    allocated = WholeNumber(required=True)
+    available = WholeNumber(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": "on_sale"})
 
 
 class Inventory(Schema):
     event_id = fields.String(required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
-    sales_end_at = Moment(required=True)
-    ticket_types = Items(Object(TypeInventory), required=True)
+    sales_end_at = TimeField(required=True)
+    ticket_types = List(Nested(TypeInventory), required=True)
 
 
 class DiscoverPagination(Schema):
-    limit = Whole(required=True)
+    limit = WholeNumber(required=True)
     next_cursor = fields.String(required=True, allow_none=True)
 
 
 class Discovered(Schema):
-    events = Items(Object(EventSummary), required=True)
-    pagination = Object(DiscoverPagination, required=True)
-    suggestions = Items(
+    events = List(Nested(EventSummary), required=True)
+    pagination = Nested(DiscoverPagination, required=True)
+    suggestions = List(
         fields.String(metadata={"example": "Windhoek Lights"}),
         metadata={"description": "when nothing matched q: names that come near"},
     )
 
 
 class Flows(Schema):
-    sold = Whole(required=True)
-    allocated = Whole(required=True)
-    invited = Whole(required=True)
-    claimed = Whole(required=True)
-    admitted = Whole(required=True)
-    revoked = Whole(required=True)
-    released = Whole(required=True)
-    revenue_minor = Whole(required=True)
+    sold = WholeNumber(required=True)
+    allocated = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    revoked = WholeNumber(required=True)
+    released = WholeNumber(required=True)
+    revenue_minor = WholeNumber(required=True)
 
 
 class TypeStats(Flows):
     id = fields.String(required=True)
     name = _text("Day ticket Saturday", required=True)
-    total = Whole(required=True)
-    oversold = Whole(required=True)
-    available = Whole(
+    total = WholeNumber(required=True)
+    oversold = WholeNumber(required=True)
+    available = WholeNumber(
         required=True, metadata={"description": "what the public can still get, within the event's capacity"}
     )
 
@@ -206,9 +206,9 @@ class DayStats(Flows):
 
 
 class Totals(Flows):
-    total = Whole(required=True)
-    oversold = Whole(required=True)
-    available = Whole(required=True)
+    total = WholeNumber(required=True)
+    oversold = WholeNumber(required=True)
+    available = WholeNumber(required=True)
 
 
 class Stats(Schema):
@@ -219,12 +219,12 @@ class Stats(Schema):
     city = _text("Windhoek", required=True)
     venue = _text("River grounds", required=True)
     timezone = _text("Africa/Windhoek", required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
-    sales_end_at = Moment(required=True, allow_none=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
-    capacity = Whole(required=True, allow_none=True)
+    capacity = WholeNumber(required=True, allow_none=True)
     currency = fields.String(required=True, metadata=CURRENCY)
-    totals = Object(Totals, required=True)
-    ticket_types = Items(Object(TypeStats), required=True)
-    series = Items(Object(DayStats), required=True)
+    totals = Nested(Totals, required=True)
+    ticket_types = List(Nested(TypeStats), required=True)
+    series = List(Nested(DayStats), required=True)

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from app.core.addresses import is_address
 from app.events import places
-from app.web.fields import Coded, Items, Object, Text, problem
+from app.web.fields import BaseField, List, Nested, Text, field_error
 from app.web.schema import Schema
 
 ZONE = {"example": "Africa/Windhoek", "description": "a name of the IANA time zone database"}
@@ -22,7 +22,7 @@ class Link(Text):
         url = super()._deserialize(value, attr, data, **kwargs)
         path = url.startswith("/") and not url.startswith(("//", "/\\"))
         if url and not path and not is_address(url, ("https", "http")):
-            raise problem("invalid_url", "Must be an http or https address.")
+            raise field_error("invalid_url", "Must be an http or https address.")
         return url or None
 
 
@@ -35,7 +35,7 @@ class Zone(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         name = super()._deserialize(value, attr, data, **kwargs)
         if not places.is_zone(name):
-            raise problem("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
+            raise field_error("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
         return name
 
 
@@ -50,15 +50,15 @@ class Country(Text):
         text = super()._deserialize(value, attr, data, **kwargs)
         code = places.country_code(text)
         if code is None:
-            raise problem("unknown_value", "Must be a country: its two-letter code, or its English name.")
+            raise field_error("unknown_value", "Must be a country: its two-letter code, or its English name.")
         return code
 
 
-class Words(Coded, fields.Field[Any]):
+class Words(BaseField, fields.Field[Any]):
     """A list of texts of 1 to 80 characters, or one such text, which is a list of one."""
 
     def __init__(self, *, max: int, **kwargs: Any) -> None:
-        self.each = Items(Text(min=1, max=80), max=max)
+        self.each = List(Text(min=1, max=80), max=max)
         text = {"type": "string", "minLength": 1, "maxLength": 80}
         shown = {"anyOf": [{"type": "array", "items": text, "maxItems": max}, text, {"type": "null"}]}
         super().__init__(allow_none=True, metadata={**shown, "example": ["reggae", "river"]}, **kwargs)
@@ -68,11 +68,11 @@ class Words(Coded, fields.Field[Any]):
         return list(dict.fromkeys(self.each.deserialize([value] if isinstance(value, str) else value, attr, data)))
 
 
-class Stored(Items):
+class Stored(List):
     """A list of objects that is stored as it goes over the wire: checked on its way in, passed on as it is."""
 
     def __init__(self, schema: type[Schema], *, max: int, **kwargs: Any) -> None:
-        super().__init__(Object(schema), max=max, **kwargs)
+        super().__init__(Nested(schema), max=max, **kwargs)
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
         return value

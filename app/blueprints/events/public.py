@@ -10,15 +10,15 @@ from app.events.times import instant
 from app.web import paging
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
-from app.web.kept import Keep
+from app.web.response_cache import CachePolicy
 
 blp = Blueprint("public_events", __name__, url_prefix="/api/events/public", description="Events for everybody")
 
-CATALOGUE = Keep(1.0, ("events",))
-TICKETS = Keep(1.0, ("events", "tickets"))
+CATALOGUE = CachePolicy(1.0, ("events",))
+TICKETS = CachePolicy(1.0, ("events", "tickets"))
 
 
-@blp.get("/discover", access=PUBLIC, query=asked.DiscoverQuery, returns=answers.Discovered, kept=CATALOGUE)
+@blp.get("/discover", access=PUBLIC, query=asked.DiscoverQuery, returns=answers.Discovered, cache=CATALOGUE)
 def discover(**query: Any) -> bytes:
     """Find published events that are coming or running.
 
@@ -27,13 +27,13 @@ def discover(**query: Any) -> bytes:
     return orjson.dumps(_discovered(**query))
 
 
-@blp.get("/<id>", access=PUBLIC, returns=answers.PublicEvent, kept=CATALOGUE)
+@blp.get("/<id>", access=PUBLIC, returns=answers.PublicEvent, cache=CATALOGUE)
 def public_event(id: str) -> bytes:
     """Read a published or unlisted event."""
     return orjson.dumps(public.page(id))
 
 
-@blp.get("/<id>/ticket-inventory", access=PUBLIC, returns=answers.Inventory, kept=TICKETS)
+@blp.get("/<id>/ticket-inventory", access=PUBLIC, returns=answers.Inventory, cache=TICKETS)
 def ticket_inventory(id: str) -> bytes:
     """Read what tickets there are, their present price, and whether they can be had.
 
@@ -47,11 +47,11 @@ def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: 
         if filters.get(name) is not None:
             filters[name] = instant(filters[name], "UTC")
     place = f"discover {sort}"
-    after = paging.decoded(cursor, place, discovery.KEYS[sort]) if cursor is not None else None
+    after = paging.decode_cursor(cursor, place, discovery.KEYS[sort]) if cursor is not None else None
     found = discovery.discover(sort=sort, limit=limit, after=after, **filters)
     answer: dict[str, Any] = {
         "events": found.events,
-        "pagination": {"limit": limit, "nextCursor": found.after and paging.encoded(found.after, place)},
+        "pagination": {"limit": limit, "nextCursor": found.after and paging.encode_cursor(found.after, place)},
     }
     if not found.events and filters.get("q") and cursor is None:
         answer["suggestions"] = discovery.suggestions(filters["q"])

@@ -7,12 +7,12 @@ from app.blueprints.events import answers, asked, schemas
 from app.events import actions, errors, queries, stats
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.media.errors import UPLOAD_ERRORS
-from app.web.access import ORGANISER, ORGANISER_READS, PUBLIC_OR_SIGNED_IN
-from app.web.auth import current_caller, optional_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN
+from app.web.auth import find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
+from app.web.errors import TokenMissing
+from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
-from app.web.pictures import Picture, PictureFile
-from app.web.refusals import TokenMissing
 
 blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
 
@@ -34,7 +34,7 @@ def create_event(**body: Any) -> Any:
     It is a draft until `visibility` or `publishAt` publishes it. A naive time is in the event's time zone, which by
     default is that of the country.
     """
-    event = actions.create_event(caller=current_caller(), **body)
+    event = actions.create_event(caller=get_current_caller(), **body)
     return queries.shown(event), {"ETag": f'"{event.version}"'}
 
 
@@ -49,7 +49,7 @@ def list_events(mine: bool, **filters: Any) -> Any:
 
     An admin's own are everybody's.
     """
-    caller = optional_caller()
+    caller = find_current_caller()
     if mine and caller is None:
         raise TokenMissing()
     return queries.listed(caller, mine=mine, **filters)
@@ -69,16 +69,16 @@ def upload_cover(file: Any) -> Any:
 
     JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is written anew without metadata.
     """
-    return store_picture(account_id=current_caller().id, data=file.read())
+    return store_picture(account_id=get_current_caller().id, data=file.read())
 
 
-@blp.get("/<id>", access=ORGANISER_READS, returns=answers.EventData, versioned=True, sparse=True)
+@blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=answers.EventData, etag=True, sparse=True)
 def read_event(id: str) -> Any:
     """Read an event of one's own.
 
     `fields=name,city` answers `id` and those.
     """
-    return queries.shown(queries.event(current_caller(), id))
+    return queries.shown(queries.event(get_current_caller(), id))
 
 
 @blp.patch(
@@ -86,7 +86,7 @@ def read_event(id: str) -> Any:
     access=ORGANISER,
     body=schemas.EventChanges,
     returns=answers.EventData,
-    versioned=True,
+    etag=True,
     errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
 )
 def change_event(id: str, **body: Any) -> Any:
@@ -95,17 +95,17 @@ def change_event(id: str, **body: Any) -> Any:
     A list replaces the one before. Ticket types are told apart by `id`, else by name; one that is not sent is
     removed, which is refused once tickets of it are sold or allocated.
     """
-    event = actions.change_event(caller=current_caller(), id=id, **body)
+    event = actions.change_event(caller=get_current_caller(), id=id, **body)
     return queries.shown(event), {"ETag": f'"{event.version}"'}
 
 
-@blp.delete("/<id>", access=ORGANISER, returns=answers.Removed, versioned=True)
+@blp.delete("/<id>", access=ORGANISER, returns=answers.Removed, etag=True)
 def remove_event(id: str, **options: Any) -> Any:
     """Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which."""
-    return actions.remove_event(caller=current_caller(), id=id, **options)
+    return actions.remove_event(caller=get_current_caller(), id=id, **options)
 
 
-@blp.get("/<id>/ticket-stats", access=ORGANISER_READS, returns=answers.Stats, sparse=True)
+@blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=answers.Stats, sparse=True)
 def ticket_stats(id: str) -> Any:
     """Read how an event sells: per ticket type, and per day for charts."""
-    return stats.ticket_stats(current_caller(), id)
+    return stats.ticket_stats(get_current_caller(), id)

@@ -21,10 +21,22 @@ from app.blueprints.events.shapes import (
 )
 from app.events.categories import CATEGORIES
 from app.events.visibility import VISIBILITIES
-from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Number, Object, Secret, Text, Whole, problem
-from app.web.names import Name
-from app.web.pictures import ImageUrl
+from app.web.fields import (
+    Boolean,
+    Choice,
+    EndTimeField,
+    List,
+    Nested,
+    Number,
+    Secret,
+    Text,
+    TimeField,
+    WholeNumber,
+    field_error,
+)
+from app.web.images import ImageUrl
 from app.web.schema import Schema
+from app.web.text_fields import Name
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
 START = {"description": "the same as startsAt", "example": "2026-12-04T18:00:00"}
@@ -44,19 +56,19 @@ class EventFields(Schema):
     latitude = Number(min=-90, max=90, allow_none=True, metadata={"example": -22.5609})
     longitude = Number(min=-180, max=180, allow_none=True, metadata={"example": 17.0658})
     timezone = Zone()
-    starts_at = Moment(metadata={"rare": True, "example": "2026-12-04T18:00:00"})
-    ends_at = EndMoment(metadata={"rare": True, "example": "2026-12-06T23:00:00"})
-    start_date = Moment(metadata=START)
-    end_date = EndMoment(metadata=END)
-    sales_end_at = EndMoment(allow_none=True, metadata={"example": "2026-12-06T18:00:00"})
+    starts_at = TimeField(metadata={"rare": True, "example": "2026-12-04T18:00:00"})
+    ends_at = EndTimeField(metadata={"rare": True, "example": "2026-12-06T23:00:00"})
+    start_date = TimeField(metadata=START)
+    end_date = EndTimeField(metadata=END)
+    sales_end_at = EndTimeField(allow_none=True, metadata={"example": "2026-12-06T18:00:00"})
     visibility = Choice(*VISIBILITIES)
-    publish_at = Moment(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
-    capacity = Whole(min=0, max=100 * MOST_TICKETS, allow_none=True, metadata={"example": 5000})
+    publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
+    capacity = WholeNumber(min=0, max=100 * MOST_TICKETS, allow_none=True, metadata={"example": 5000})
     category = Choice(*CATEGORIES, allow_none=True)
     keywords = Words(max=50)
-    is_cashless = Flag()
+    is_cashless = Boolean()
     allowed_payment_option_slugs = Words(max=50)
-    ticket_types = Items(Object(TicketTypeShape), max=50, allow_none=True)
+    ticket_types = List(Nested(TicketTypeShape), max=50, allow_none=True)
     promo_codes = Stored(PromoCode, max=200, allow_none=True)
     bulk_discounts = Stored(BulkDiscount, max=20, allow_none=True)
     payment_method_discounts = Stored(PaymentMethodDiscount, max=50, allow_none=True)
@@ -64,7 +76,7 @@ class EventFields(Schema):
     stall_types = Stored(StallType, max=50, allow_none=True)
     tables = Stored(Table, max=200, allow_none=True)
     lineup = Stored(LineupEntry, max=80, allow_none=True)
-    promotion = Object(Promotion, allow_none=True)
+    promotion = Nested(Promotion, allow_none=True)
 
     @pre_load
     def one_name_each(self, data: Any, **_: Any) -> Any:
@@ -96,8 +108,8 @@ class NewEvent(EventFields):
     """An event to create: six fields are required."""
 
     name = Name(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
-    start_date = Moment(required=True, metadata=START)
-    end_date = EndMoment(required=True, metadata=END)
+    start_date = TimeField(required=True, metadata=START)
+    end_date = EndTimeField(required=True, metadata=END)
     venue = Text(required=True, min=2, max=200, metadata={"example": "River grounds"})
     city = Text(required=True, min=2, max=120, metadata={"example": "Windhoek"})
     country = Country(required=True)
@@ -113,4 +125,4 @@ def _wire(name: str) -> str:
 
 
 def _contradiction(name: str) -> marshmallow.ValidationError:
-    return problem("contradiction", f"Differs from {name}; send one of the two.")
+    return field_error("contradiction", f"Differs from {name}; send one of the two.")

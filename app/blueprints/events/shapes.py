@@ -5,10 +5,10 @@ from typing import Any
 from marshmallow import post_load, validates_schema
 
 from app.blueprints.events.fields import Link
-from app.web.fields import EndMoment, Items, Moment, Number, Object, Text, Whole, problem
-from app.web.names import Name
-from app.web.pictures import ImageUrl
+from app.web.fields import EndTimeField, List, Nested, Number, Text, TimeField, WholeNumber, field_error
+from app.web.images import ImageUrl
 from app.web.schema import Schema
+from app.web.text_fields import Name
 
 MOST_MONEY = 100_000_000_000
 MOST_TICKETS = 10_000_000
@@ -26,20 +26,20 @@ class Kept(Schema):
 class PromoCode(Kept):
     code = Text(required=True, min=1, max=40, metadata={"example": "EARLYBIRD"})
     percent_off = Number(min=0, max=100, allow_none=True, metadata={"example": 10})
-    amount_off_minor = Whole(min=1, max=MOST_MONEY, allow_none=True, metadata={"rare": True})
-    max_uses = Whole(min=1, max=MOST_TICKETS, allow_none=True)
-    starts_at = Moment(allow_none=True)
-    ends_at = EndMoment(allow_none=True)
-    ticket_type_ids = Items(Text(min=24, max=24), max=100, allow_none=True, metadata={"rare": True})
+    amount_off_minor = WholeNumber(min=1, max=MOST_MONEY, allow_none=True, metadata={"rare": True})
+    max_uses = WholeNumber(min=1, max=MOST_TICKETS, allow_none=True)
+    starts_at = TimeField(allow_none=True)
+    ends_at = EndTimeField(allow_none=True)
+    ticket_type_ids = List(Text(min=24, max=24), max=100, allow_none=True, metadata={"rare": True})
 
     @validates_schema
     def one_of_two(self, data: dict[str, Any], **_: Any) -> None:
         if (data.get("percent_off") is None) == (data.get("amount_off_minor") is None):
-            raise problem("contradiction", "Give percentOff or amountOffMinor, one of them.")
+            raise field_error("contradiction", "Give percentOff or amountOffMinor, one of them.")
 
 
 class BulkDiscount(Kept):
-    min_quantity = Whole(required=True, min=1, max=MOST_TICKETS, metadata={"example": 10})
+    min_quantity = WholeNumber(required=True, min=1, max=MOST_TICKETS, metadata={"example": 10})
     percent_off = Number(required=True, min=0, max=100, metadata={"example": 5})
 
 
@@ -57,22 +57,22 @@ class Sponsor(Kept):
 
 class StallType(Kept):
     name = Name(required=True, min=1, max=120, metadata={"example": "Food stall"})
-    fee_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 150000})
-    quantity = Whole(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 40})
+    fee_minor = WholeNumber(required=True, min=0, max=MOST_MONEY, metadata={"example": 150000})
+    quantity = WholeNumber(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 40})
 
 
 class Table(Kept):
     name = Name(required=True, min=1, max=120, metadata={"example": "Front row"})
-    seats = Whole(required=True, min=1, max=10_000, metadata={"example": 8})
-    price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 800000})
-    quantity = Whole(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 10})
+    seats = WholeNumber(required=True, min=1, max=10_000, metadata={"example": 8})
+    price_minor = WholeNumber(required=True, min=0, max=MOST_MONEY, metadata={"example": 800000})
+    quantity = WholeNumber(min=0, max=MOST_TICKETS, allow_none=True, metadata={"example": 10})
 
 
 class LineupEntry(Kept):
     name = Name(required=True, min=1, max=200, metadata={"example": "Ees"})
     stage = Text(max=120, allow_none=True, metadata={"example": "River stage"})
-    starts_at = Moment(allow_none=True)
-    ends_at = EndMoment(allow_none=True)
+    starts_at = TimeField(allow_none=True)
+    ends_at = EndTimeField(allow_none=True)
     image_url = ImageUrl(allow_none=True)
 
 
@@ -81,24 +81,24 @@ class Promotion(Kept):
     body = Text(max=2000, allow_none=True)
     href = Link(allow_none=True)
     image_url = ImageUrl(allow_none=True)
-    starts_at = Moment(allow_none=True)
-    ends_at = EndMoment(allow_none=True)
+    starts_at = TimeField(allow_none=True)
+    ends_at = EndTimeField(allow_none=True)
 
 
 class Phase(Schema):
     name = Name(required=True, min=1, max=120, metadata={"example": "Early bird"})
-    starts_at = Moment(allow_none=True)
-    ends_at = EndMoment(allow_none=True)
-    price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 35000})
-    quantity = Whole(min=1, max=MOST_TICKETS, allow_none=True, metadata={"example": 500})
+    starts_at = TimeField(allow_none=True)
+    ends_at = EndTimeField(allow_none=True)
+    price_minor = WholeNumber(required=True, min=0, max=MOST_MONEY, metadata={"example": 35000})
+    quantity = WholeNumber(min=1, max=MOST_TICKETS, allow_none=True, metadata={"example": 500})
 
 
 class TicketTypeShape(Schema):
     id = Text(min=24, max=24, metadata={"description": "names the one to change; without it the name does"})
     name = Name(required=True, min=1, max=120, metadata={"example": "Day ticket Saturday"})
     description = Text(max=1000, allow_none=True)
-    price_minor = Whole(required=True, min=0, max=MOST_MONEY, metadata={"example": 45000})
-    quantity = Whole(required=True, min=0, max=MOST_TICKETS, metadata={"example": 2000})
-    min_per_order = Whole(min=1, max=10_000, allow_none=True)
-    max_per_order = Whole(min=1, max=10_000, allow_none=True, metadata={"example": 10})
-    phases = Items(Object(Phase), max=20, allow_none=True)
+    price_minor = WholeNumber(required=True, min=0, max=MOST_MONEY, metadata={"example": 45000})
+    quantity = WholeNumber(required=True, min=0, max=MOST_TICKETS, metadata={"example": 2000})
+    min_per_order = WholeNumber(min=1, max=10_000, allow_none=True)
+    max_per_order = WholeNumber(min=1, max=10_000, allow_none=True, metadata={"example": 10})
+    phases = List(Nested(Phase), max=20, allow_none=True)

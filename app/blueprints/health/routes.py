@@ -7,7 +7,7 @@ from marshmallow import fields
 from app.web import readiness
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
-from app.web.envelope import spliced_response
+from app.web.envelope import envelope_response
 from app.web.schema import Schema
 
 blp = Blueprint("health", __name__, description="Liveness and readiness")
@@ -33,7 +33,7 @@ class Readiness(Schema):
 @blp.get("/health", access=PUBLIC, returns=Health)
 def health() -> Any:
     """Say that the process lives. Touches nothing."""
-    return spliced_response(b'{"ok":true}')
+    return envelope_response(b'{"ok":true}')
 
 
 @blp.get("/ready", access=PUBLIC, returns=Readiness, errors=[readiness.NotReady])
@@ -43,4 +43,4 @@ def ready() -> Any:
     Not ready without a database that answers within a second and has every migration. Redis, relay and workers
     are reported and do not decide.
     """
-    return readiness.report()
+    return readiness.require_ready()

@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from app.core.addresses import is_address
 from app.inventory.item_fields import DATE, DECIMAL_PLACES, LINK, QUANTITY, ItemField
-from app.web.fields import Coded, Number, Text, problem
+from app.web.fields import BaseField, Number, Text, field_error
 
 EXAMPLES = {
     "name": "Windhoek Lager 330 ml",
@@ -46,15 +46,15 @@ class DecimalNumber(Number):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if self.from_text and not (isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", value)):
-            raise problem("invalid_type", "Must be a number.")
+            raise field_error("invalid_type", "Must be a number.")
         super()._deserialize(value, attr, data, **kwargs)
         number = Decimal(str(value))
         if abs(number) < 10**12 and round(number, self.places) != number:
-            raise problem("too_precise", f"Must have at most {self.places} decimals.")
+            raise field_error("too_precise", f"Must have at most {self.places} decimals.")
         return number
 
 
-class Day(Coded, fields.Field[Any]):
+class Day(BaseField, fields.Field[Any]):
     """A day of the calendar; of a time its day is taken."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -70,7 +70,7 @@ class Day(Coded, fields.Field[Any]):
             if not 1900 <= day.year < 9999:
                 raise ValueError(value)
         except ValueError as error:
-            raise problem("invalid_date", "Must be a day like 2027-02-28.") from error
+            raise field_error("invalid_date", "Must be a day like 2027-02-28.") from error
         return day
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ class ImageUrl(OptionalText):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
         if url and not is_address(url, ("https",)):
-            raise problem("invalid_url", "Must be an https address.")
+            raise field_error("invalid_url", "Must be an https address.")
         return url
 
 

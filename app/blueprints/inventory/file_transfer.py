@@ -6,7 +6,7 @@ from flask import Response, request
 
 from app.core.errors import UnsupportedMedia, ValidationFailed
 from app.inventory.actions.imports import MAX_BYTES
-from app.web.parser import whole_body
+from app.web.request_parser import read_body
 
 # A form is a little larger than the file in it.
 MAX_UPLOAD = MAX_BYTES + 64 * 1024
@@ -18,7 +18,7 @@ def read_uploaded_file() -> bytes:
     if request.mimetype == "application/json":
         raise UnsupportedMedia("Send a CSV or XLSX file, as the body or in the field file of a form.")
     if request.mimetype != "multipart/form-data":
-        return whole_body(request)
+        return read_body(request)
     file = request.files.get("file")
     if file is None:
         raise ValidationFailed.of("file", "required", "Send the file in the field file.")

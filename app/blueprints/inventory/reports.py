@@ -11,8 +11,8 @@ from app.inventory import actions, background_jobs, queries
 from app.inventory.reports import report_queries
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import DEFAULT_DAYS, MAX_DAYS, build_report_parameters
-from app.web.envelope import spliced_response
-from app.web.fields import Choice, EndMoment, Flag, Items, Moment, Secret, Whole, problem
+from app.web.envelope import envelope_response
+from app.web.fields import Boolean, Choice, EndTimeField, List, Secret, TimeField, WholeNumber, field_error
 from app.web.schema import Query, Schema
 
 FORMATS = ("json", "csv", "pdf")
@@ -23,24 +23,24 @@ class ReportQuery(Query):
 
     type = Choice(*REPORTS, load_default="summary")
     format = Choice(*FORMATS, load_default="json", metadata={"description": "a pdf is made by a worker: 202"})
-    since = Moment(
+    since = TimeField(
         data_key="from",
         load_default=None,
         metadata={
             "description": f"for movements and charts of days; without it {DEFAULT_DAYS} days; a naive time is the event's"
         },
     )
-    until = EndMoment(data_key="to", load_default=None)
-    within_days = Whole(min=0, max=MAX_DAYS, load_default=90, metadata={"description": "for what expires"})
+    until = EndTimeField(data_key="to", load_default=None)
+    within_days = WholeNumber(min=0, max=MAX_DAYS, load_default=90, metadata={"description": "for what expires"})
     job_id = Secret(
         max=24, load_default=None, metadata={**ID_METADATA, "description": "long work, and nothing else is asked"}
     )
-    download = Flag(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
+    download = Boolean(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
 
     @validates_schema
     def check_download_job(self, data: dict[str, Any], **_: Any) -> None:
         if data["download"] and not data["job_id"]:
-            raise ValidationError({"jobId": problem("required", "This field is required.").messages})
+            raise ValidationError({"jobId": field_error("required", "This field is required.").messages})
 
 
 class ReportData(Schema):
@@ -48,26 +48,26 @@ class ReportData(Schema):
 
     type = Choice(*REPORTS)
     currency = fields.String(metadata={"example": "NAD"})
-    generated_at = Moment()
-    booked_until = Moment(allow_none=True, metadata={"description": "the last movement that is in it"})
+    generated_at = TimeField()
+    booked_until = TimeField(allow_none=True, metadata={"description": "the last movement that is in it"})
     event_id = fields.String(metadata=ID_METADATA)
     event_name = fields.String(metadata={"example": "Windhoek Lights"})
-    since = Moment(data_key="from")
-    until = Moment(data_key="to")
-    within_days = Whole()
+    since = TimeField(data_key="from")
+    until = TimeField(data_key="to")
+    within_days = WholeNumber()
     totals = fields.Dict(metadata={"example": {"items": 84, "costValueMinor": 2395176, "saleValueMinor": 3205188}})
-    row_count = Whole()
-    rows = Items(fields.Dict(), data_key="items", metadata={"description": "the first 1,000 rows; the CSV has all"})
-    categories = Items(fields.Dict(), metadata={"description": "in a summary the rows, else the ten of most value"})
-    suppliers = Items(fields.Dict(), metadata={"description": "the ten of most value"})
-    days = Items(fields.Dict(), metadata={"description": "every day with what came in and went out"})
-    reasons = Items(fields.Dict(), metadata={"description": "movements by reason"})
-    variances = Items(fields.Dict(), metadata={"description": "the ten largest differences that counts found"})
-    periods = Items(fields.Dict(), metadata={"description": "what expires, week by week"})
+    row_count = WholeNumber()
+    rows = List(fields.Dict(), data_key="items", metadata={"description": "the first 1,000 rows; the CSV has all"})
+    categories = List(fields.Dict(), metadata={"description": "in a summary the rows, else the ten of most value"})
+    suppliers = List(fields.Dict(), metadata={"description": "the ten of most value"})
+    days = List(fields.Dict(), metadata={"description": "every day with what came in and went out"})
+    reasons = List(fields.Dict(), metadata={"description": "movements by reason"})
+    variances = List(fields.Dict(), metadata={"description": "the ten largest differences that counts found"})
+    periods = List(fields.Dict(), metadata={"description": "what expires, week by week"})
     job_id = fields.String(metadata={**ID_METADATA, "rare": True})
     kind = fields.String(metadata={"example": "import", "rare": True})
     status = fields.String(metadata={"enum": ["queued", "running", "done", "failed"], "example": "done", "rare": True})
-    progress = Whole(metadata={"description": "0 to 100", "rare": True})
+    progress = WholeNumber(metadata={"description": "0 to 100", "rare": True})
     result = fields.Dict(metadata={"description": "for an import what its answer would say", "rare": True})
     download_url = fields.String(metadata={"description": "where the file is, for five minutes", "rare": True})
     error = fields.String(metadata={"rare": True})
@@ -89,4 +89,4 @@ def build_report_response(
         return build_attachment(
             report_queries.stream_report_csv(event, parameters), f"stock-{parameters.type}.csv", CSV_TYPE
         )
-    return spliced_response(report_queries.load_report_json(event, parameters))
+    return envelope_response(report_queries.load_report_json(event, parameters))

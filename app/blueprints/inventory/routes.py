@@ -16,12 +16,12 @@ from app.core.errors import Throttled
 from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_source
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
-from app.web.access import ORGANISER, ORGANISER_MAILS, ORGANISER_READS, PUBLIC
-from app.web.auth import current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit
 from app.web.paging import Listing
-from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, event_stream
+from app.web.rate_limits import Limit
+from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, build_event_stream
 
 blp = Blueprint("inventory", __name__, url_prefix="/api/events", description="Stock of an event")
 STOCK_PATH = "/<eventId>/inventory"
@@ -30,9 +30,9 @@ DOWNLOAD_LIMIT = Limit(120)
 
 @blp.get(
     STOCK_PATH,
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.Filters,
-    returns=Listing("items", schemas.ItemRow, item_list.SORTS, "name", by_hand=True),
+    returns=Listing("items", schemas.ItemRow, item_list.SORTS, "name", returns_page=True),
 )
 def list_stock(event_id: str, **filters: Any) -> Any:
     """List the stock of an event.
@@ -40,7 +40,7 @@ def list_stock(event_id: str, **filters: Any) -> Any:
     Filters that have no index (prices, levels, quantities, notes, imageUrl) are looked for among 5,000 items at a
     time: a page may then hold fewer rows than `limit`, and `nextCursor` goes on from there.
     """
-    return item_list.list_items(current_caller(), event_id, **filters)
+    return item_list.list_items(get_current_caller(), event_id, **filters)
 
 
 @blp.post(
@@ -54,14 +54,14 @@ def list_stock(event_id: str, **filters: Any) -> Any:
 )
 def create_stock_item(event_id: str, **body: Any) -> Any:
     """Add an item; what is on hand, reserved and damaged is booked as its opening stock."""
-    item = actions.create_item(caller=current_caller(), event_id=event_id, **body)
+    item = actions.create_item(caller=get_current_caller(), event_id=event_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
 
-@blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_READS, returns=schemas.ItemRow, versioned=True, sparse=True)
+@blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_OR_ANALYST, returns=schemas.ItemRow, etag=True, sparse=True)
 def read_stock_item(event_id: str, item_id: str) -> Any:
     """Read one item."""
-    return queries.get_item(current_caller(), event_id, item_id)
+    return queries.get_item(get_current_caller(), event_id, item_id)
 
 
 @blp.patch(
@@ -69,23 +69,23 @@ def read_stock_item(event_id: str, item_id: str) -> Any:
     access=ORGANISER,
     body=schemas.ItemChanges,
     returns=schemas.ItemRow,
-    versioned=True,
+    etag=True,
     errors=[errors.SkuTaken, errors.InsufficientStock],
 )
 def change_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     """Change the fields that are sent; another quantity is booked as a correction."""
-    item = actions.update_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+    item = actions.update_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
 
 @blp.get(
     f"{STOCK_PATH}/items/<itemId>/movements",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     returns=Listing("movements", schemas.MovementRow, queries.MOVEMENT_SORTS, "-occurredAt"),
 )
 def list_movements(event_id: str, item_id: str) -> Any:
     """List the book of an item."""
-    return queries.list_movements_query(current_caller(), event_id, item_id)
+    return queries.list_movements_query(get_current_caller(), event_id, item_id)
 
 
 @blp.post(
@@ -101,13 +101,13 @@ def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
 
     What happened before a later count changes what that count found missing, and not what there is now.
     """
-    return actions.adjust_item(caller=current_caller(), event_id=event_id, item_id=item_id, **body)
+    return actions.adjust_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
 
 
-@blp.get(f"{STOCK_PATH}/export.csv", access=ORGANISER_READS, query=schemas.ExportQuery, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/export.csv", access=ORGANISER_OR_ANALYST, query=schemas.ExportQuery, content_type="text/csv")
 def export_stock(event_id: str, template: bool) -> Any:
     """Get the stock as a file that spreadsheets open and that imports back unchanged; or its columns alone."""
-    event = queries.get_event(current_caller(), event_id)
+    event = queries.get_event(get_current_caller(), event_id)
     content = export.build_template_csv() if template else export.stream_stock_csv(event.id)
     return build_attachment(content, "stock-template.csv" if template else "stock.csv", CSV_TYPE)
 
@@ -128,16 +128,16 @@ def import_stock(event_id: str, **options: Any) -> Any:
     Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written at once;
     up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` tells. The same bytes change stock once.
     """
-    result = actions.import_stock(caller=current_caller(), event_id=event_id, data=read_uploaded_file(), **options)
+    result = actions.import_stock(caller=get_current_caller(), event_id=event_id, data=read_uploaded_file(), **options)
     return result, 202 if "job_id" in result else 200
 
 
 @blp.get(
     f"{STOCK_PATH}/reports",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=ReportQuery,
     returns=ReportData,
-    later=True,
+    may_return_202=True,
     errors=[Throttled],
 )
 def read_report(event_id: str, **options: Any) -> Any:
@@ -146,7 +146,7 @@ def read_report(event_id: str, **options: Any) -> Any:
     JSON and CSV are answered at once. A PDF is drawn by a worker: 202 with `jobId`, and with `?jobId=` this path tells
     how far it is and where to fetch it. The same goes for large imports.
     """
-    return build_report_response(current_caller(), event_id, **options)
+    return build_report_response(get_current_caller(), event_id, **options)
 
 
 @blp.get(
@@ -163,7 +163,7 @@ def read_report_file(event_id: str, token: str) -> Any:
 
 @blp.get(
     f"{STOCK_PATH}/stream",
-    access=ORGANISER_READS.with_verified_address(),
+    access=ORGANISER_OR_ANALYST.with_verified_email(),
     query=schemas.Filters,
     content_type="text/event-stream",
     errors=[TooManyStreams, TooManyStreamsFromNetwork, StreamsFull],
@@ -175,32 +175,32 @@ def stream_stock(event_id: str, **filters: Any) -> Any:
     `resync`. A connection lasts ten minutes at most; an account may have five, a
     network fifty.
     """
-    event = queries.get_event(current_caller(), event_id)
-    return event_stream(stream_source, topic=event.id, asked=filters)
+    event = queries.get_event(get_current_caller(), event_id)
+    return build_event_stream(stream_source, topic=event.id, query_filters=filters)
 
 
-@blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_READS, returns=schemas.ReminderData, versioned=True)
+@blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_OR_ANALYST, returns=schemas.ReminderData, etag=True)
 def read_reminder(event_id: str) -> Any:
     """Read who is told about the stock, when, and of what."""
-    return reminders.get_reminder(current_caller(), event_id)
+    return reminders.get_reminder(get_current_caller(), event_id)
 
 
 @blp.patch(
     f"{STOCK_PATH}/reminder",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.ReminderChanges,
     returns=schemas.ReminderData,
-    versioned=True,
+    etag=True,
 )
 def change_reminder(event_id: str, **body: Any) -> Any:
     """Change who is told about the stock, when, and of what. Hours are those where the event is."""
-    reminder = actions.update_reminder(caller=current_caller(), event_id=event_id, **body)
+    reminder = actions.update_reminder(caller=get_current_caller(), event_id=event_id, **body)
     return reminder, {"ETag": f'"{reminder["version"]}"'}
 
 
 @blp.post(
     f"{STOCK_PATH}/reminder/trigger",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     returns=schemas.Triggered,
     status=202,
     idempotent=True,
@@ -208,7 +208,7 @@ def change_reminder(event_id: str, **body: Any) -> Any:
 )
 def trigger_reminder(event_id: str) -> Any:
     """Mail the digest now, twenty times an hour at most."""
-    return actions.enqueue_digest(caller=current_caller(), event_id=event_id)
+    return actions.enqueue_digest(caller=get_current_caller(), event_id=event_id)
 
 
 @blp.post(
@@ -220,29 +220,29 @@ def trigger_reminder(event_id: str) -> Any:
 )
 def apply_reorder(event_id: str, **body: Any) -> Any:
     """Order what has run low, one order for each supplier; what is on order already is not ordered twice."""
-    return actions.reorder_items(caller=current_caller(), event_id=event_id, **body)
+    return actions.reorder_items(caller=get_current_caller(), event_id=event_id, **body)
 
 
-@blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=ORGANISER_READS, content_type="application/pdf")
+@blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=ORGANISER_OR_ANALYST, content_type="application/pdf")
 def order_pdf(event_id: str, order_id: str) -> Any:
     """Get an order as a sheet for its supplier."""
     return build_attachment(
-        purchase_order_pdf.get_order_pdf(current_caller(), event_id, order_id), "order.pdf", "application/pdf"
+        purchase_order_pdf.get_order_pdf(get_current_caller(), event_id, order_id), "order.pdf", "application/pdf"
     )
 
 
 @blp.get(
     f"{STOCK_PATH}/variance",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.Period,
     returns=Listing("items", schemas.VarianceRow, VARIANCE_SORTS, "name"),
 )
 def read_variance(event_id: str, **period: Any) -> Any:
     """Compare what was counted with what the book had expected, item by item."""
-    return list_variances_query(current_caller(), event_id, **period)
+    return list_variances_query(get_current_caller(), event_id, **period)
 
 
-@blp.get(f"{STOCK_PATH}/variance.csv", access=ORGANISER_READS, query=schemas.Period, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/variance.csv", access=ORGANISER_OR_ANALYST, query=schemas.Period, content_type="text/csv")
 def variance_csv(event_id: str, **period: Any) -> Any:
     """Get the same as a file."""
-    return build_attachment(stream_variance_csv(current_caller(), event_id, **period), "variance.csv", CSV_TYPE)
+    return build_attachment(stream_variance_csv(get_current_caller(), event_id, **period), "variance.csv", CSV_TYPE)

@@ -8,8 +8,20 @@ from app.blueprints.inventory.custom_fields import Day, build_item_field, build_
 from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.serializers import serialize_item, serialize_movement
-from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Number, Object, Text, Whole, problem
-from app.web.schema import Chosen, Query, Schema
+from app.web.fields import (
+    Boolean,
+    Choice,
+    Email,
+    EndTimeField,
+    List,
+    Nested,
+    Number,
+    Text,
+    TimeField,
+    WholeNumber,
+    field_error,
+)
+from app.web.schema import PartialResponse, Query, Schema
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MAX_RECIPIENTS = 20
@@ -44,7 +56,7 @@ class Filters(_create_schema("FieldFilters", "Fields of an item.", FIELD_FILTERS
             "brand, supplier, barcode, storage location and batch",
         },
     )
-    low_stock = Flag(metadata={"description": "at or below the reorder level, or not"})
+    low_stock = Boolean(metadata={"description": "at or below the reorder level, or not"})
     expiring_before = Day(metadata={"example": "2027-02-28"})
 
 
@@ -57,7 +69,7 @@ class AdjustBody(Schema):
     reason = Choice(*REASONS, metadata={"example": "sold", "description": "`count` with counted, else `correction`"})
     note = Text(max=600, allow_none=True)
     reference = Text(max=120, allow_none=True, metadata={"example": "till 3"})
-    occurred_at = Moment(
+    occurred_at = TimeField(
         allow_none=True, metadata={"description": "when it happened, if not now; a naive time is the event's"}
     )
     expected_on_hand = build_quantity_field(
@@ -68,9 +80,9 @@ class AdjustBody(Schema):
     def check_delta_or_counted(self, data: dict[str, Any], **_: Any) -> None:
         field_names = [name for name in ("delta", "counted") if data.get(name) is not None]
         if len(field_names) != 1:
-            raise ValidationError({"delta": problem("required", "Send delta or counted, one of them.").messages})
+            raise ValidationError({"delta": field_error("required", "Send delta or counted, one of them.").messages})
         if data.get("delta") == 0:
-            raise ValidationError({"delta": problem("too_small", "Must not be 0.").messages})
+            raise ValidationError({"delta": field_error("too_small", "Must not be 0.").messages})
 
 
 ITEM_MEMBERS = {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS}
@@ -83,16 +95,16 @@ class ItemRow(_create_schema("ItemFields", "An item.", ITEM_MEMBERS)):  # type: 
     serialize_row = staticmethod(serialize_item)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        if isinstance(obj, Chosen):
+        if isinstance(obj, PartialResponse):
             return obj
         return [self.serialize_row(item) for item in obj] if many else self.serialize_row(obj)
 
     available = Number(required=True, metadata={"description": "on hand − reserved − damaged"})
     on_order = Number(required=True)
-    low_stock = Flag(required=True, attribute="is_low", metadata={"description": "at or below the reorder level"})
-    version = Whole(required=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    low_stock = Boolean(required=True, attribute="is_low", metadata={"description": "at or below the reorder level"})
+    version = WholeNumber(required=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
 
 
 class MovementRow(Schema):
@@ -107,15 +119,15 @@ class MovementRow(Schema):
     note = fields.String(required=True, allow_none=True)
     reference = fields.String(required=True, allow_none=True)
     counted = Number(required=True, allow_none=True)
-    occurred_at = Moment(required=True)
-    recorded_at = Moment(required=True)
+    occurred_at = TimeField(required=True)
+    recorded_at = TimeField(required=True)
     actor = fields.String(required=True, allow_none=True, attribute="actor_id", metadata=ID_METADATA)
 
 
 class Adjusted(ItemRow):
     """The item after it, and the movement."""
 
-    movement = Object(MovementRow, required=True)
+    movement = Nested(MovementRow, required=True)
 
     @staticmethod
     def serialize_row(row: Any) -> dict[str, Any]:
@@ -124,12 +136,14 @@ class Adjusted(ItemRow):
 
 class ImportQuery(Query):
     mode = Choice("atomic", "partial", load_default="atomic", metadata={"description": "partial writes what is right"})
-    dry_run = Flag(load_default=False, metadata={"description": "check everything, write nothing"})
-    again = Flag(load_default=False, metadata={"description": "let bytes that changed this stock before do so again"})
+    dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
+    again = Boolean(
+        load_default=False, metadata={"description": "let bytes that changed this stock before do so again"}
+    )
 
 
 class RowErrorData(Schema):
-    row = Whole(required=True, metadata={"description": "as a spreadsheet shows it"})
+    row = WholeNumber(required=True, metadata={"description": "as a spreadsheet shows it"})
     column = fields.String(required=True, metadata={"example": "onHand"})
     code = fields.String(required=True, metadata={"example": "too_small"})
     message = fields.String(required=True)
@@ -139,54 +153,54 @@ class RowErrorData(Schema):
 class ImportData(Schema):
     """What an import did; or, with 202, the job that does it."""
 
-    created = Whole()
-    updated = Whole()
-    unchanged = Whole()
-    errors = Items(Object(RowErrorData), metadata={"description": "the first thousand"})
-    error_count = Whole()
+    created = WholeNumber()
+    updated = WholeNumber()
+    unchanged = WholeNumber()
+    errors = List(Nested(RowErrorData), metadata={"description": "the first thousand"})
+    error_count = WholeNumber()
     errors_url = fields.String(metadata={"rare": True, "description": "all errors as CSV, for two days"})
     already_imported_at = fields.String(metadata={"rare": True, "format": "date-time"})
     job_id = fields.String(metadata={**ID_METADATA, "rare": True})
     status = fields.String(metadata={"rare": True, "example": "queued"})
-    progress = Whole(metadata={"rare": True})
+    progress = WholeNumber(metadata={"rare": True})
 
 
 class ExportQuery(Query):
-    template = Flag(load_default=False, metadata={"description": "the columns without rows"})
+    template = Boolean(load_default=False, metadata={"description": "the columns without rows"})
 
 
 class ReminderChanges(Schema):
-    enabled = Flag()
+    enabled = Boolean()
     frequency = Choice(DAILY, WEEKLY)
-    hour = Whole(min=0, max=23, metadata={"description": "where the event is"})
+    hour = WholeNumber(min=0, max=23, metadata={"description": "where the event is"})
     weekday = Choice(*WEEKDAYS)
-    recipients = Items(Email(), max=MAX_RECIPIENTS)
-    expiring_within_days = Whole(min=0, max=365)
-    include_low_stock = Flag()
-    include_expiring = Flag()
+    recipients = List(Email(), max=MAX_RECIPIENTS)
+    expiring_within_days = WholeNumber(min=0, max=365)
+    include_low_stock = Boolean()
+    include_expiring = Boolean()
 
 
 class ReminderData(Schema):
-    enabled = Flag(required=True)
+    enabled = Boolean(required=True)
     frequency = fields.String(required=True, metadata={"example": DAILY})
-    hour = Whole(required=True)
+    hour = WholeNumber(required=True)
     weekday = fields.String(required=True, metadata={"example": WEEKDAYS[0]})
-    recipients = Items(fields.String(metadata={"example": "bar@example.com"}), required=True)
-    expiring_within_days = Whole(required=True)
-    include_low_stock = Flag(required=True)
-    include_expiring = Flag(required=True)
-    next_at = Moment(required=True, allow_none=True)
-    version = Whole(required=True)
+    recipients = List(fields.String(metadata={"example": "bar@example.com"}), required=True)
+    expiring_within_days = WholeNumber(required=True)
+    include_low_stock = Boolean(required=True)
+    include_expiring = Boolean(required=True)
+    next_at = TimeField(required=True, allow_none=True)
+    version = WholeNumber(required=True)
 
 
 class Triggered(Schema):
-    recipients = Items(fields.String(metadata={"example": "bar@example.com"}), required=True)
-    queued = Whole(required=True)
+    recipients = List(fields.String(metadata={"example": "bar@example.com"}), required=True)
+    queued = WholeNumber(required=True)
 
 
 class ReorderBody(Schema):
-    item_ids = Items(Text(min=1, max=24, metadata=ID_METADATA), max=2000, allow_none=True)
-    dry_run = Flag(load_default=False)
+    item_ids = List(Text(min=1, max=24, metadata=ID_METADATA), max=2000, allow_none=True)
+    dry_run = Boolean(load_default=False)
 
 
 class OrderLine(Schema):
@@ -202,21 +216,21 @@ class OrderLine(Schema):
 class OrderData(Schema):
     id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
     supplier = fields.String(required=True, allow_none=True)
-    lines = Items(Object(OrderLine), required=True)
+    lines = List(Nested(OrderLine), required=True)
     total_value = Number(required=True)
     sheet_url = fields.String(required=True, allow_none=True, metadata={"description": "the order as a PDF"})
 
 
 class Reordered(Schema):
-    dry_run = Flag(required=True)
-    items = Whole(required=True)
-    more = Flag(required=True, metadata={"description": "another call would order more"})
-    orders = Items(Object(OrderData), required=True)
+    dry_run = Boolean(required=True)
+    items = WholeNumber(required=True)
+    more = Boolean(required=True, metadata={"description": "another call would order more"})
+    orders = List(Nested(OrderData), required=True)
 
 
 class Period(Query):
-    since = Moment(data_key="from", metadata={"description": "a naive time is the event's"})
-    until = EndMoment(data_key="to")
+    since = TimeField(data_key="from", metadata={"description": "a naive time is the event's"})
+    until = EndTimeField(data_key="to")
 
 
 class VarianceRow(Schema):
@@ -228,8 +242,8 @@ class VarianceRow(Schema):
     unit = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
     storage_location = fields.String(required=True, allow_none=True)
-    counts = Whole(required=True)
-    counted_at = Moment(required=True)
+    counts = WholeNumber(required=True)
+    counted_at = TimeField(required=True)
     expected = Number(required=True)
     counted = Number(required=True)
     variance = Number(required=True)

@@ -7,11 +7,11 @@ from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, errors, queries
 from app.merchants.errors import MerchantPaused
-from app.web.access import MERCHANT, MERCHANT_MAILS, ORGANISER_MAILS, ORGANISER_READS, PUBLIC
-from app.web.auth import current_caller
+from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.limits import Limit, missing_counts
 from app.web.paging import Listing
+from app.web.rate_limits import Limit, limit_failed_lookups
 
 blp = Blueprint("invitations", __name__, url_prefix="/api", description="Inviting merchants, and taking part")
 
@@ -21,7 +21,7 @@ DEAD = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
 
 @blp.get(
     "/events/<id>/merchant-directory",
-    access=ORGANISER_READS,
+    access=ORGANISER_OR_ANALYST,
     query=schemas.DirectoryQuery,
     returns=Listing("merchants", schemas.DirectoryRow, queries.DIRECTORY_SORTS, "businessName"),
 )
@@ -30,12 +30,12 @@ def merchant_directory(id: str, **filters: Any) -> Any:
 
     Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
     """
-    return queries.directory(current_caller(), id, **filters)
+    return queries.directory(get_current_caller(), id, **filters)
 
 
 @blp.post(
     "/events/<id>/directory-invites",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.DirectoryInvitesBody,
     returns=schemas.InvitedData,
     status=201,
@@ -50,13 +50,13 @@ def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
     take part at once, unless there is a fee. `withdraw` takes back what has not been answered.
     """
     if withdraw:
-        return actions.withdraw_invites(caller=current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
-    return actions.invite_from_directory(caller=current_caller(), event_id=id, **body)
+        return actions.withdraw_invites(caller=get_current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
+    return actions.invite_from_directory(caller=get_current_caller(), event_id=id, **body)
 
 
 @blp.post(
     "/events/<id>/merchant-invite",
-    access=ORGANISER_MAILS,
+    access=VERIFIED_ORGANISER,
     body=schemas.MerchantInviteBody,
     returns=schemas.LinkData,
     status=201,
@@ -71,12 +71,12 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
     answers the running invitation with `alreadyInvited`. `slug` with `revoke` ends one.
     """
     if revoke:
-        return actions.withdraw_link(caller=current_caller(), event_id=id, slug=slug or "")
-    return actions.make_link(caller=current_caller(), event_id=id, **body)
+        return actions.withdraw_link(caller=get_current_caller(), event_id=id, slug=slug or "")
+    return actions.make_link(caller=get_current_caller(), event_id=id, **body)
 
 
 @blp.get("/events/merchant-invite/<slug>", access=PUBLIC, returns=schemas.PublicLinkData, limit=Limit(120), errors=DEAD)
-@missing_counts
+@limit_failed_lookups
 def read_merchant_invite(slug: str) -> Any:
     """Read what a link offers: event, terms and state.
 
@@ -93,21 +93,21 @@ def read_merchant_invite(slug: str) -> Any:
 )
 def my_invites(**filters: Any) -> Any:
     """List one's own invitations."""
-    return queries.my_invites(current_caller(), **filters)
+    return queries.my_invites(get_current_caller(), **filters)
 
 
-@blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, versioned=True)
+@blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, etag=True)
 def my_invite(invite_id: str) -> Any:
     """Read one of one's own invitations."""
-    return queries.my_invite(current_caller(), invite_id)
+    return queries.my_invite(get_current_caller(), invite_id)
 
 
 @blp.patch(
     "/merchants/me/event-invites/<inviteId>",
-    access=MERCHANT_MAILS,
+    access=VERIFIED_MERCHANT,
     body=schemas.AnswerBody,
     returns=schemas.InviteRow,
-    versioned=True,
+    etag=True,
     errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn],
 )
 def answer_invite(invite_id: str, **body: Any) -> Any:
@@ -115,7 +115,7 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
 
     Accepting makes the merchant a participant. The same answer again gets the same 200.
     """
-    answered = actions.answer_invite(caller=current_caller(), invite_id=invite_id, **body)
+    answered = actions.answer_invite(caller=get_current_caller(), invite_id=invite_id, **body)
     return answered, {"ETag": f'"{answered["version"]}"'}
 
 
@@ -126,7 +126,7 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
 )
 def my_events() -> Any:
     """List the events one takes part in."""
-    return queries.my_events(current_caller())
+    return queries.my_events(get_current_caller())
 
 
 @blp.patch(
@@ -141,4 +141,4 @@ def change_floor_status(**body: Any) -> Any:
 
     At one event, or at all that are not over. With none it is kept for the next one.
     """
-    return actions.set_floor_status(caller=current_caller(), **body)
+    return actions.set_floor_status(caller=get_current_caller(), **body)

@@ -4,9 +4,9 @@ from marshmallow import fields
 
 from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
 from app.merchants.states import FLOOR_STATUSES
-from app.web.fields import Choice, Email, EndMoment, Flag, Items, Moment, Object, Secret, Text, Whole
-from app.web.mail_fields import MailName, MailText
-from app.web.schema import Needing, Query, Schema
+from app.web.fields import Boolean, Choice, Email, EndTimeField, List, Nested, Secret, Text, TimeField, WholeNumber
+from app.web.schema import Query, RequiredFieldsSchema, Schema
+from app.web.text_fields import EmailName, EmailText
 
 MOST = 10_000_000_00
 EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
@@ -28,32 +28,36 @@ class DirectoryRow(Schema):
     invite_status = fields.String(
         required=True, allow_none=True, metadata={"enum": list(STATUSES), "example": "pending"}
     )
-    takes_part = Flag(required=True)
+    takes_part = Boolean(required=True)
 
 
 class TermsBody(Schema):
-    message = MailText(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
-    stall_type = MailName(max=120, allow_none=True, metadata={"example": "Food stall"})
-    fee_minor = Whole(min=0, max=MOST, allow_none=True, metadata={"description": "by default the stall type's"})
-    expires_at = EndMoment(allow_none=True, metadata={"description": "by default, and at the latest, the event's end"})
+    message = EmailText(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
+    stall_type = EmailName(max=120, allow_none=True, metadata={"example": "Food stall"})
+    fee_minor = WholeNumber(min=0, max=MOST, allow_none=True, metadata={"description": "by default the stall type's"})
+    expires_at = EndTimeField(
+        allow_none=True, metadata={"description": "by default, and at the latest, the event's end"}
+    )
 
 
-class DirectoryInvitesBody(TermsBody, Needing):
+class DirectoryInvitesBody(TermsBody, RequiredFieldsSchema):
     needs = ("merchant_ids",)
 
-    merchant_ids = Items(Text(min=1, max=24, metadata=ID), min=1, max=200)
-    withdraw = Flag(metadata={"description": "true takes back what these have not answered yet"})
+    merchant_ids = List(Text(min=1, max=24, metadata=ID), min=1, max=200)
+    withdraw = Boolean(metadata={"description": "true takes back what these have not answered yet"})
 
 
 class MerchantInviteBody(TermsBody):
     email = Email(allow_none=True)
-    business_name = MailName(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
-    max_uses = Whole(min=1, max=100_000, allow_none=True, metadata={"description": "1 with an address, else no limit"})
+    business_name = EmailName(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
+    max_uses = WholeNumber(
+        min=1, max=100_000, allow_none=True, metadata={"description": "1 with an address, else no limit"}
+    )
     slug = Secret(max=100, metadata={"rare": True, "description": "with `revoke`: the link to end"})
-    revoke = Flag(metadata={"rare": True, "description": "true ends the link `slug`"})
+    revoke = Boolean(metadata={"rare": True, "description": "true ends the link `slug`"})
 
 
-class AnswerBody(Needing):
+class AnswerBody(RequiredFieldsSchema):
     needs = ("status",)
 
     status = Choice(*ANSWERS)
@@ -77,10 +81,10 @@ class Invited(Schema):
 
 
 class InvitedData(Schema):
-    invited = Items(Object(Invited))
-    already_invited = Items(Object(Invited))
-    unavailable = Items(fields.String(metadata=ID), metadata={"description": "unknown, paused or not verified"})
-    withdrawn = Items(Object(Invited))
+    invited = List(Nested(Invited))
+    already_invited = List(Nested(Invited))
+    unavailable = List(fields.String(metadata=ID), metadata={"description": "unknown, paused or not verified"})
+    withdrawn = List(Nested(Invited))
 
 
 class WhereAndWhen(Schema):
@@ -89,8 +93,8 @@ class WhereAndWhen(Schema):
     venue = fields.String(required=True)
     country = fields.String(required=True)
     timezone = fields.String(required=True)
-    starts_at = Moment(required=True)
-    ends_at = Moment(required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
 
 
 class OfEvent(WhereAndWhen):
@@ -100,19 +104,19 @@ class OfEvent(WhereAndWhen):
 
 class Terms(Schema):
     stall_type = fields.String(required=True, allow_none=True)
-    fee_minor = Whole(required=True, allow_none=True)
+    fee_minor = WholeNumber(required=True, allow_none=True)
     message = fields.String(required=True, allow_none=True)
-    expires_at = Moment(required=True)
+    expires_at = TimeField(required=True)
 
 
 class InviteRow(OfEvent, Terms):
     id = fields.String(required=True, metadata=ID)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     reply = fields.String(required=True, allow_none=True)
-    automatic = Flag(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
-    created_at = Moment(required=True)
-    decided_at = Moment(required=True, allow_none=True)
-    version = Whole(required=True)
+    automatic = Boolean(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
+    created_at = TimeField(required=True)
+    decided_at = TimeField(required=True, allow_none=True)
+    version = WholeNumber(required=True)
 
 
 class LinkData(Terms):
@@ -123,10 +127,12 @@ class LinkData(Terms):
     state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
     email = fields.String(required=True, allow_none=True)
     business_name = fields.String(required=True, allow_none=True)
-    max_uses = Whole(required=True, allow_none=True)
-    uses = Whole(required=True)
-    mailed = Flag()
-    already_invited = Flag(metadata={"description": "the address has an invitation; this is it, and no mail went out"})
+    max_uses = WholeNumber(required=True, allow_none=True)
+    uses = WholeNumber(required=True)
+    mailed = Boolean()
+    already_invited = Boolean(
+        metadata={"description": "the address has an invitation; this is it, and no mail went out"}
+    )
 
 
 class PublicLinkData(OfEvent, Terms):
@@ -140,11 +146,11 @@ class TakenPartRow(WhereAndWhen):
     name = fields.String(required=True)
     visibility = fields.String(required=True)
     stall_type = fields.String(required=True, allow_none=True)
-    fee_minor = Whole(required=True, allow_none=True)
+    fee_minor = WholeNumber(required=True, allow_none=True)
     floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
-    joined_at = Moment(required=True)
+    joined_at = TimeField(required=True)
 
 
 class FloorStatusData(Schema):
     status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
-    event_ids = Items(fields.String(metadata=ID), required=True, metadata={"description": "where it counts now"})
+    event_ids = List(fields.String(metadata=ID), required=True, metadata={"description": "where it counts now"})

@@ -7,7 +7,7 @@ from app.blueprints.merchants import schemas
 from app.core.errors import Throttled
 from app.merchants import actions, errors, queries
 from app.web.access import MERCHANT
-from app.web.auth import current_caller
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description="A merchant's own account")
@@ -15,13 +15,13 @@ blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description=
 PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
 
 
-@blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, versioned=True, sparse=True)
+@blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, etag=True, sparse=True)
 def read_merchant() -> Any:
     """Read one's own account as a merchant.
 
     Account and mobile numbers are masked.
     """
-    return queries.load_merchant_account(current_caller())
+    return queries.load_merchant_account(get_current_caller())
 
 
 @blp.patch(
@@ -29,7 +29,7 @@ def read_merchant() -> Any:
     access=MERCHANT,
     body=schemas.MerchantChanges,
     returns=schemas.MerchantAccount,
-    versioned=True,
+    etag=True,
     errors=[EmailNotVerified, errors.MerchantDeleted],
 )
 def change_merchant(**body: Any) -> Any:
@@ -38,14 +38,14 @@ def change_merchant(**body: Any) -> Any:
     Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
     New `payoutDetails` need a verified address.
     """
-    merchant = actions.update_profile(caller=current_caller(), **body)
+    merchant = actions.update_profile(caller=get_current_caller(), **body)
     return merchant, {"ETag": f'"{merchant["version"]}"'}
 
 
 @blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
 def change_password(**body: Any) -> Any:
     """Set a new password; every other session ends, and a mail tells the owner."""
-    return actions.change_password(caller=current_caller(), **body)
+    return actions.change_password(caller=get_current_caller(), **body)
 
 
 @blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData, errors=[errors.MerchantDeleted])
@@ -54,7 +54,7 @@ def pause_merchant() -> Any:
 
     It needs nothing but the token, and what is earned still accrues.
     """
-    return actions.pause_merchant(caller=current_caller())
+    return actions.pause_merchant(caller=get_current_caller())
 
 
 @blp.post(
@@ -66,7 +66,7 @@ def pause_merchant() -> Any:
 )
 def resume_merchant(current_password: str, **body: Any) -> Any:
     """End the pause; stalls stay closed until they are opened."""
-    return actions.resume_merchant(caller=current_caller(), current_password=current_password)
+    return actions.resume_merchant(caller=get_current_caller(), current_password=current_password)
 
 
 @blp.post(
@@ -81,4 +81,4 @@ def delete_merchant(current_password: str, **body: Any) -> Any:
 
     An account that holds another role keeps that. A payout that comes back afterwards is given to operators.
     """
-    return actions.delete_merchant(caller=current_caller(), current_password=current_password)
+    return actions.delete_merchant(caller=get_current_caller(), current_password=current_password)

@@ -8,10 +8,9 @@ from marshmallow import fields
 
 from app.merchants.payout_details import is_masked
 from app.merchants.states import FLOOR_STATUSES, STATUSES
-from app.web.credentials import NewPassword
-from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
-from app.web.names import Name
+from app.web.fields import Boolean, Choice, List, Nested, Phone, Secret, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Schema
+from app.web.text_fields import Name, NewPassword
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 _NUMBER_PATTERN = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
@@ -26,7 +25,7 @@ class Digits(Text):
         if is_masked(text):
             return text
         if not _NUMBER_PATTERN.fullmatch(text):
-            raise problem("invalid_number", "Must be digits, with blanks or hyphens between them if you like.")
+            raise field_error("invalid_number", "Must be digits, with blanks or hyphens between them if you like.")
         return re.sub("[ -]", "", text)
 
 
@@ -43,7 +42,7 @@ class Language(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not _LANGUAGE_PATTERN.fullmatch(text):
-            raise problem("unknown_value", "Must be a language tag, like en or af-NA.")
+            raise field_error("unknown_value", "Must be a language tag, like en or af-NA.")
         return text
 
 
@@ -53,7 +52,7 @@ class Zone(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if text not in available_timezones():
-            raise problem("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
+            raise field_error("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
         return text
 
 
@@ -66,12 +65,12 @@ class Confirmation(fields.Field[Any]):
         self.word = word
 
     def make_error(self, key: str, **kwargs: Any) -> Any:
-        return problem("required", "This field is required.")
+        return field_error("required", "This field is required.")
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         is_confirmed = value is True or (isinstance(value, str) and value.strip().upper() == self.word)
         if not is_confirmed:
-            raise problem("not_confirmed", f"Must be {self.word}, or true.")
+            raise field_error("not_confirmed", f"Must be {self.word}, or true.")
         return True
 
 
@@ -87,18 +86,18 @@ class PayoutDetails(Schema):
 
 
 class Channels(Schema):
-    email = Flag()
-    sms = Flag()
-    push = Flag()
+    email = Boolean()
+    sms = Boolean()
+    push = Boolean()
 
 
 class SettingsBody(Schema):
     """What is not named stays."""
 
     language = Language(max=35, metadata={"example": "en"})
-    notifications = Object(Channels)
+    notifications = Nested(Channels)
     timezone = Zone(max=64, metadata={"example": "Africa/Windhoek"})
-    auto_accept_invites = Flag(metadata={"description": "accept invitations without a fee by themselves"})
+    auto_accept_invites = Boolean(metadata={"description": "accept invitations without a fee by themselves"})
 
 
 class MerchantChanges(Schema):
@@ -108,8 +107,8 @@ class MerchantChanges(Schema):
     stall_name = Name(max=100, allow_none=True, metadata={"example": "Kapana Corner, gate B"})
     category = Text(max=80, allow_none=True, metadata={"example": "food", "description": "for the directory"})
     city = Text(max=120, allow_none=True, metadata={"example": "Windhoek", "description": "for the directory"})
-    payout_details = Object(PayoutDetails, required=True)
-    settings = Object(SettingsBody, required=True)
+    payout_details = Nested(PayoutDetails, required=True)
+    settings = Nested(SettingsBody, required=True)
 
 
 class ChangePasswordBody(Schema):
@@ -131,28 +130,28 @@ class MerchantAccount(Schema):
     id = fields.String(required=True)
     name = fields.String(required=True)
     email = fields.String(required=True)
-    roles = Items(fields.String(metadata={"example": "merchant"}), required=True)
+    roles = List(fields.String(metadata={"example": "merchant"}), required=True)
     phone = fields.String(metadata={"example": "+264811234567", "description": "present only when set"})
-    email_verified = Flag(required=True)
+    email_verified = Boolean(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     business_name = fields.String(required=True, allow_none=True)
     stall_name = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
     city = fields.String(required=True, allow_none=True)
-    payout_details = Object(PayoutDetails, required=True, metadata={"description": "numbers are masked"})
-    settings = Object(SettingsBody, required=True)
+    payout_details = Nested(PayoutDetails, required=True, metadata={"description": "numbers are masked"})
+    settings = Nested(SettingsBody, required=True)
     floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
-    version = Whole(required=True)
+    version = WholeNumber(required=True)
 
 
 class StatusData(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
-    paused_at = Moment(allow_none=True)
+    paused_at = TimeField(allow_none=True)
 
 
 class DeletedData(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[-1]})
-    money_may_return_until = Moment(
+    money_may_return_until = TimeField(
         required=True,
         allow_none=True,
         metadata={"description": "a bank or wallet can send the last payout back so long"},

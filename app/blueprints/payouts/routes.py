@@ -9,9 +9,9 @@ from app.ledger.errors import InsufficientFunds
 from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.payouts import actions, errors, queries
 from app.web.access import MERCHANT
-from app.web.auth import current_caller
+from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.idempotency import current_key
+from app.web.idempotency import find_idempotency_key
 from app.web.paging import Listing
 
 blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-requests", description="Payouts")
@@ -19,7 +19,7 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
 
 @blp.post(
     "",
-    access=MERCHANT.with_verified_address(),
+    access=MERCHANT.with_verified_email(),
     body=schemas.PayoutBody,
     returns=schemas.PayoutRow,
     status=201,
@@ -40,7 +40,7 @@ def request_payout(**body: Any) -> Any:
     the destination before: send the `password`, or sign in again (409 CONFIRMATION_REQUIRED); it is told by mail, and
     the payout rests until `heldUntil`.
     """
-    payout = actions.request_payout(caller=current_caller(), idempotency_key=current_key(), **body)
+    payout = actions.request_payout(caller=get_current_caller(), idempotency_key=find_idempotency_key(), **body)
     return payout, {"ETag": f'"{payout["version"]}"'}
 
 
@@ -52,19 +52,19 @@ def request_payout(**body: Any) -> Any:
 )
 def list_payouts(**filters: Any) -> Any:
     """List one's own payouts, the newest first."""
-    return queries.list_payouts_query(current_caller(), **filters)
+    return queries.list_payouts_query(get_current_caller(), **filters)
 
 
 @blp.get("/availability", access=MERCHANT, query=schemas.PayoutWish, returns=schemas.AvailabilityData)
 def read_availability(**payout_request: Any) -> Any:
     """Read what one has and may be paid; with an amount, whether it could be paid out, and if not why."""
-    return queries.load_availability(current_caller(), **payout_request)
+    return queries.load_availability(get_current_caller(), **payout_request)
 
 
-@blp.get("/<id>", access=MERCHANT, returns=schemas.PayoutData, versioned=True)
+@blp.get("/<id>", access=MERCHANT, returns=schemas.PayoutData, etag=True)
 def read_payout(id: str) -> Any:
     """Read a payout with every step that it took."""
-    return queries.get_payout(current_caller(), id)
+    return queries.get_payout(get_current_caller(), id)
 
 
 @blp.post("/<id>/cancel", access=MERCHANT, returns=schemas.PayoutRow, errors=[errors.NotCancellable])
@@ -73,4 +73,4 @@ def cancel_payout(id: str) -> Any:
 
     Doing it again changes nothing.
     """
-    return actions.cancel_payout(caller=current_caller(), id=id)
+    return actions.cancel_payout(caller=get_current_caller(), id=id)

@@ -6,9 +6,20 @@ from marshmallow import ValidationError, fields, validates_schema
 
 from app.payouts.destinations import DESTINATIONS
 from app.payouts.states import ACTORS, STATES
-from app.web.bounded import BoundedMoment
 from app.web.confirmation import ConfirmedBody
-from app.web.fields import Choice, Flag, Items, Moment, Object, Phone, Secret, Text, Whole, problem
+from app.web.fields import (
+    Boolean,
+    BoundedTimeField,
+    Choice,
+    List,
+    Nested,
+    Phone,
+    Secret,
+    Text,
+    TimeField,
+    WholeNumber,
+    field_error,
+)
 from app.web.schema import Query, Schema
 
 MAX_AMOUNT_MINOR = 10**12
@@ -29,10 +40,10 @@ REFUSAL_CODES = [
 class PayoutBody(ConfirmedBody):
     """How much is paid out, when, and where to."""
 
-    amount_minor = Whole(required=True, min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
+    amount_minor = WholeNumber(required=True, min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
     destination = Choice(*DESTINATIONS, required=True)
     mode = Choice("now", "schedule", required=True)
-    scheduled_for = BoundedMoment(min=8, max=40, metadata=SCHEDULE_METADATA)
+    scheduled_for = BoundedTimeField(min=8, max=40, metadata=SCHEDULE_METADATA)
     payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet; by default that of payoutDetails"})
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
 
@@ -40,17 +51,17 @@ class PayoutBody(ConfirmedBody):
     def check_schedule_mode(self, data: dict[str, Any], **_: Any) -> None:
         """Whoever names a time does not mean now; money that left too early does not come back."""
         if data.get("mode") == "now" and data.get("scheduled_for") is not None:
-            error = problem("unexpected_value", "Leave it out, or choose the mode schedule.")
+            error = field_error("unexpected_value", "Leave it out, or choose the mode schedule.")
             raise ValidationError({"scheduledFor": error.messages})
 
 
 class PayoutWish(Query):
     """What the fields of a request are called in a query: filters of the list, inputs of availability."""
 
-    amount_minor = Whole(min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
+    amount_minor = WholeNumber(min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
     destination = Choice(*DESTINATIONS)
     mode = Choice("now", "schedule")
-    scheduled_for = BoundedMoment(min=8, max=40, metadata={"description": "a time, or a date for the whole day"})
+    scheduled_for = BoundedTimeField(min=8, max=40, metadata={"description": "a time, or a date for the whole day"})
     payrail_msisdn = Phone(min=8, max=20)
     idempotency_key = Text(min=8, max=80, metadata={"rare": True, "description": "the key that it was made with"})
 
@@ -61,46 +72,50 @@ class PayoutFilters(PayoutWish):
 
 class PayoutStep(Schema):
     status = fields.String(required=True, metadata={"enum": list(STATES), "example": "requested"})
-    at = Moment(required=True)
+    at = TimeField(required=True)
     actor = fields.String(required=True, metadata={"enum": list(ACTORS), "example": "merchant"})
     reason = fields.String(required=True, allow_none=True)
 
 
 class PayoutRow(Schema):
     id = fields.String(required=True)
-    version = Whole(required=True)
+    version = WholeNumber(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATES), "example": "processing"})
-    conclusive = Flag(required=True, metadata={"description": "whether it has ended; only a bounce can follow `paid`"})
-    on_hold = Flag(required=True, metadata={"description": "it waits because the merchant has paused"})
-    amount_minor = Whole(required=True, metadata=AMOUNT_METADATA)
+    conclusive = Boolean(
+        required=True, metadata={"description": "whether it has ended; only a bounce can follow `paid`"}
+    )
+    on_hold = Boolean(required=True, metadata={"description": "it waits because the merchant has paused"})
+    amount_minor = WholeNumber(required=True, metadata=AMOUNT_METADATA)
     currency = fields.String(required=True, metadata={"example": "NAD"})
     destination = fields.String(required=True, metadata={"enum": list(DESTINATIONS), "example": "payrail"})
     shown_as = fields.String(
         required=True, data_key="destinationShown", metadata={"example": "••••567", "description": "masked"}
     )
     mode = fields.String(required=True, metadata={"enum": ["now", "schedule"], "example": "now"})
-    scheduled_for = Moment(required=True, allow_none=True)
+    scheduled_for = TimeField(required=True, allow_none=True)
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it failed, as the rail says"})
-    held_until = Moment(
+    held_until = TimeField(
         required=True,
         allow_none=True,
         metadata={"description": "it does not leave before: nothing was paid to its destination before the request"},
     )
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
-    submitted_at = Moment(required=True, allow_none=True)
-    settled_at = Moment(required=True, allow_none=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
+    submitted_at = TimeField(required=True, allow_none=True)
+    settled_at = TimeField(required=True, allow_none=True)
 
 
 class PayoutData(PayoutRow):
-    history = Items(Object(PayoutStep), required=True)
+    history = List(Nested(PayoutStep), required=True)
 
 
 class AvailabilityData(Schema):
-    balance_minor = Whole(required=True, metadata={"example": 482000, "description": "available and held together"})
-    held_minor = Whole(required=True, metadata={"example": 125000, "description": "on its way out"})
-    available_minor = Whole(required=True, metadata={"example": 357000})
+    balance_minor = WholeNumber(
+        required=True, metadata={"example": 482000, "description": "available and held together"}
+    )
+    held_minor = WholeNumber(required=True, metadata={"example": 125000, "description": "on its way out"})
+    available_minor = WholeNumber(required=True, metadata={"example": 357000})
     currency = fields.String(required=True, metadata={"example": "NAD"})
-    next_payout_at = Moment(required=True, allow_none=True, metadata={"description": "the next that is scheduled"})
-    payable = Flag(metadata={"description": "with amountMinor: whether it could be paid out now"})
-    reasons = Items(fields.String(metadata={"enum": REFUSAL_CODES, "example": REFUSAL_CODES[3]}))
+    next_payout_at = TimeField(required=True, allow_none=True, metadata={"description": "the next that is scheduled"})
+    payable = Boolean(metadata={"description": "with amountMinor: whether it could be paid out now"})
+    reasons = List(fields.String(metadata={"enum": REFUSAL_CODES, "example": REFUSAL_CODES[3]}))

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import fields
 
 from app.subscriptions.channels import PLATFORMS
-from app.web.fields import Choice, Flag, Id, Items, Moment, Object, Secret, Whole, problem
+from app.web.fields import Boolean, Choice, Id, List, Nested, Secret, TimeField, WholeNumber, field_error
 from app.web.schema import Schema
 
 MAX_TOKEN_LENGTH, MAX_RESUBSCRIBES = 1024, 200
@@ -22,34 +22,34 @@ class DeviceToken(Secret):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not (text.isascii() and text.isprintable()):
-            raise problem("invalid_characters", "Must be printable ASCII.")
+            raise field_error("invalid_characters", "Must be printable ASCII.")
         return text
 
 
 class Preferences(Schema):
-    email = Flag(required=True)
-    sms = Flag(required=True)
-    push = Flag(required=True)
-    unsubscribed_from_all = Flag(required=True, metadata=FROM_ALL_METADATA)
+    email = Boolean(required=True)
+    sms = Boolean(required=True)
+    push = Boolean(required=True)
+    unsubscribed_from_all = Boolean(required=True, metadata=FROM_ALL_METADATA)
 
 
 class Ended(Schema):
     organiser_id = Id(required=True)
     name = fields.String(required=True)
-    since = Moment(required=True)
+    since = TimeField(required=True)
 
 
 class PreferencesData(Preferences):
-    unsubscribed_from = Items(Object(Ended), required=True, metadata={"description": "who may not write any more"})
-    version = Whole(required=True)
+    unsubscribed_from = List(Nested(Ended), required=True, metadata={"description": "who may not write any more"})
+    version = WholeNumber(required=True)
 
 
 class PreferencesBody(Schema):
-    email = Flag()
-    sms = Flag()
-    push = Flag()
-    unsubscribed_from_all = Flag(metadata=FROM_ALL_METADATA)
-    resubscribe = Items(Id(), max=MAX_RESUBSCRIBES, metadata={"description": "ids of organisers who may write again"})
+    email = Boolean()
+    sms = Boolean()
+    push = Boolean()
+    unsubscribed_from_all = Boolean(metadata=FROM_ALL_METADATA)
+    resubscribe = List(Id(), max=MAX_RESUBSCRIBES, metadata={"description": "ids of organisers who may write again"})
 
 
 class DeviceBody(Schema):
@@ -64,9 +64,9 @@ class DeviceGoneBody(Schema):
 class DeviceData(Schema):
     id = Id(required=True)
     platform = fields.String(required=True)
-    created_at = Moment(required=True)
-    seen_at = Moment(required=True)
+    created_at = TimeField(required=True)
+    seen_at = TimeField(required=True)
 
 
 class RemovedData(Schema):
-    removed = Flag(required=True, metadata={"description": "whether it was there"})
+    removed = Boolean(required=True, metadata={"description": "whether it was there"})

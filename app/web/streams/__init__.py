@@ -15,8 +15,8 @@ neither a thread nor a database connection.
     source.py     what a domain has to tell
 """
 
-from app.web.streams.answer import event_stream
-from app.web.streams.hall import end_when
-from app.web.streams.places import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork
+from app.web.streams.connection_limits import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork
+from app.web.streams.event_loop import set_stop_condition
+from app.web.streams.stream_response import build_event_stream
 
-__all__ = ["StreamsFull", "TooManyStreams", "TooManyStreamsFromNetwork", "end_when", "event_stream"]
+__all__ = ["StreamsFull", "TooManyStreams", "TooManyStreamsFromNetwork", "set_stop_condition", "build_event_stream"]

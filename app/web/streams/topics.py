@@ -4,74 +4,74 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from app.web.streams.listener import Listener
-from app.web.streams.source import Asked
+from app.web.streams.client_connection import ClientConnection
+from app.web.streams.event_source import FilterKey
 
-GAP, AGAIN, ANYWAY = 0.1, 1.0, 10.0
-AT_ONCE = 20
+MIN_GAP_SECONDS, RETRY_SECONDS, MAX_GAP_SECONDS = 0.1, 1.0, 10.0
+MAX_POSITIONS_PER_READ = 20
 """Positions that one reading takes together."""
 
 
 @dataclass
-class State:
-    rung: bool = False
-    reading: bool = False
+class TopicState:
+    has_changed: bool = False
+    is_reading: bool = False
     not_before: float = 0.0
-    anyway_at: float = 0.0
+    read_again_at: float = 0.0
 
 
 class Topics:
     """The state of each topic that has listeners."""
 
     def __init__(self) -> None:
-        self.states: dict[str, State] = {}
+        self.states: dict[str, TopicState] = {}
 
-    def ring(self, *topics: str) -> None:
+    def mark_changed(self, *topics: str) -> None:
         """Says that there may be something new. Topics without listeners are of no interest: see `begin`."""
         for topic in topics:
-            self.states.setdefault(topic, State()).rung = True
+            self.states.setdefault(topic, TopicState()).has_changed = True
 
-    def wait(self) -> float:
+    def seconds_until_due(self) -> float:
         """Seconds until a topic may be read."""
         now = time.monotonic()
-        times = [state.not_before for state in self.states.values() if state.rung and not state.reading]
-        return max(0.0, min(times, default=now + ANYWAY) - now)
+        times = [state.not_before for state in self.states.values() if state.has_changed and not state.is_reading]
+        return max(0.0, min(times, default=now + MAX_GAP_SECONDS) - now)
 
-    def due(self) -> list[str]:
+    def list_due(self) -> list[str]:
         """Topics to be read now."""
         now = time.monotonic()
         return [
             topic
-            for topic, it in self.states.items()
-            if not it.reading and now >= it.not_before and (it.rung or now >= it.anyway_at)
+            for topic, state in self.states.items()
+            if not state.is_reading and now >= state.not_before and (state.has_changed or now >= state.read_again_at)
         ]
 
-    def begin(self, topic: str, listeners: Iterable[Listener]) -> dict[str, set[Asked]]:
+    def start_reading(self, topic: str, clients: Iterable[ClientConnection]) -> dict[str, set[FilterKey]]:
         """Who waits for news, by position; a topic that nobody waits for is forgotten."""
-        waiting: dict[str, set[Asked]] = {}
+        filters_by_position: dict[str, set[FilterKey]] = {}
         state = self.states[topic]
-        state.rung = False
-        for item in self.live(topic, listeners):
-            if item.position in waiting or len(waiting) < AT_ONCE:
-                waiting.setdefault(str(item.position), set()).add(item.ticket.asked)
+        state.has_changed = False
+        for client in self.iterate_waiting_clients(topic, clients):
+            if client.position in filters_by_position or len(filters_by_position) < MAX_POSITIONS_PER_READ:
+                filters_by_position.setdefault(str(client.position), set()).add(client.stream_request.filters)
             else:
-                state.rung = True
-        state.reading = bool(waiting)
-        if not waiting:
+                state.has_changed = True
+        state.is_reading = bool(filters_by_position)
+        if not filters_by_position:
             del self.states[topic]
-        return waiting
+        return filters_by_position
 
-    def end(self, topic: str, *, heard: bool) -> None:
+    def finish_reading(self, topic: str, *, succeeded: bool) -> None:
         """The reading is over; without an answer it is tried again soon."""
         state, now = self.states[topic], time.monotonic()
-        state.reading = False
-        state.rung = state.rung or not heard
-        state.not_before = now + (GAP if heard else AGAIN)
-        state.anyway_at = now + ANYWAY
+        state.is_reading = False
+        state.has_changed = state.has_changed or not succeeded
+        state.not_before = now + (MIN_GAP_SECONDS if succeeded else RETRY_SECONDS)
+        state.read_again_at = now + MAX_GAP_SECONDS
 
     @staticmethod
-    def live(topic: str, listeners: Iterable[Listener]) -> Iterator[Listener]:
+    def iterate_waiting_clients(topic: str, clients: Iterable[ClientConnection]) -> Iterator[ClientConnection]:
         """Listeners who have the state and wait for what is new."""
-        for listener in list(listeners):
-            if listener.ticket.topic == topic and listener.position is not None and not listener.leaving:
-                yield listener
+        for client in list(clients):
+            if client.stream_request.topic == topic and client.position is not None and not client.is_ending:
+                yield client

@@ -1,0 +1,73 @@
+"""Whether anybody does the work that leaves requests."""
+
+from app.config import Settings
+from app.core.outbox.heartbeat import FRESH
+from app.doctor.results import Finding, Findings, fail, ok, warn
+from app.web.metrics_endpoint import database_metrics
+
+WAIT_WARN_SECONDS, WAIT_FAIL_SECONDS = 60.0, 300.0
+
+
+def run_checks(settings: Settings) -> Findings:
+    """Nothing when the database does not answer: that has been said."""
+    metrics = database_metrics.load_database_metrics(settings.DATABASE_URL)
+    if database_metrics.WORKERS_ALIVE.name not in metrics:
+        return
+    count_by_state = {state: count for (state,), (count,) in metrics[database_metrics.OUTBOX_ROWS.name].items()}
+    yield _check_relay(metrics[database_metrics.HEARTBEAT_AGE.name].get(("relay",), [None])[0])
+    yield _check_workers(int(metrics[database_metrics.WORKERS_ALIVE.name][()][0]))
+    yield _check_queue(metrics[database_metrics.OLDEST_DUE_SECONDS.name][()][0], int(count_by_state["due"]))
+    yield from _check_failed_work(
+        int(count_by_state["dead"]),
+        int(count_by_state["uncertain"]),
+        int(metrics[database_metrics.OPEN_REVIEWS.name][()][0]),
+    )
+
+
+def _check_relay(age: float | None) -> Finding:
+    if age is not None and age < FRESH:
+        return ok("relay", f"Heard of {age:.0f} s ago.")
+    last_seen = "never" if age is None else f"{age:.0f} s ago"
+    return fail(
+        "relay",
+        f"Last heard of {last_seen}: nothing rings for delayed, repeated and lost work.",
+        "Start one: `flask --app wsgi relay` (systemd: event-commerce-relay).",
+    )
+
+
+def _check_workers(alive: int) -> Finding:
+    if alive:
+        return ok("workers", f"{alive} alive.")
+    return fail(
+        "workers",
+        "None is alive: mail, codes and reports wait.",
+        "Start one or more: `python -m app.worker` (systemd: event-commerce-worker@1).",
+    )
+
+
+def _check_queue(seconds: float, due: int) -> Finding:
+    advice = "Start more workers; `flask --app wsgi outbox list --state ready` shows what waits."
+    if seconds > WAIT_FAIL_SECONDS:
+        return fail("queue", f"Work has waited for {seconds / 60:.0f} minutes; {due} rows are due.", advice)
+    if seconds > WAIT_WARN_SECONDS:
+        return warn("queue", f"Work has waited for {seconds:.0f} s; {due} rows are due.", advice)
+    return ok("queue", f"{due} due, the longest for {seconds:.0f} s.")
+
+
+def _check_failed_work(dead: int, uncertain: int, reviews: int) -> Findings:
+    if dead:
+        yield warn(
+            "queue",
+            f"{dead} rows are dead: refused for good, or tried often enough.",
+            "`flask --app wsgi outbox list --state dead` says why; mend it, then `outbox retry`.",
+        )
+    if uncertain:
+        yield warn(
+            "queue",
+            f"{uncertain} rows are uncertain: sent once at most, and nobody knows whether they arrived.",
+            "`flask --app wsgi outbox list --state uncertain`; `outbox retry` sends again, perhaps twice.",
+        )
+    if reviews:
+        yield warn(
+            "payouts", f"{reviews} contradictions about money wait for a person.", "`flask --app wsgi payouts --help`."
+        )

@@ -1,0 +1,114 @@
+"""Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
+
+from typing import Any
+
+import psycopg
+import structlog
+from flask import Flask, Response, current_app, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import exc
+from werkzeug.exceptions import ClientDisconnected, HTTPException, SecurityError
+
+from app.core import errors
+from app.core.errors import AppError
+from app.core.telemetry.errors import report
+from app.web.envelope import error_response
+from app.web.errors import HostNotTrusted, MalformedBody
+from app.web.middleware import ROUTE_KEY
+from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
+
+log = structlog.get_logger("errors")
+ERROR_PAGE_KEY = "event_commerce.error_page"
+"""In the environment of a request whose errors are shown to people; of the application, the page for any of them."""
+BUSY_SQLSTATES = {"55P03", "57014", "40P01", "40001"}
+# Connection trouble, shutting down, no room, an idle transaction cut off, and a standby where the primary was.
+UNAVAILABLE_SQLSTATES = ("08", "57P", "53", "25P03", "25006")
+ERROR_BY_STATUS: dict[int, type[AppError]] = {
+    400: errors.BadRequest,
+    401: errors.Unauthorised,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.MethodNotAllowed,
+    409: errors.Conflict,
+    410: errors.Gone,
+    412: errors.StaleVersion,
+    413: errors.TooLarge,
+    415: errors.UnsupportedMedia,
+    422: errors.Unprocessable,
+    429: errors.Throttled,
+    503: errors.Unavailable,
+}
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(Exception, handle_exception)
+
+
+def handle_exception(exception: Exception) -> ResponseReturnValue:
+    """The answer for any exception; one that nobody foresaw is logged and told without insides."""
+    error = to_app_error(exception)
+    # A log line names the route, never what stood in its place: that may be a token.
+    if request.url_rule is not None:
+        request.environ.setdefault(ROUTE_KEY, request.url_rule.rule)
+    if isinstance(error, errors.InternalError):
+        log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
+        report(exception, route=get_route_rule(request.environ))
+    render_page = request.environ.get(ERROR_PAGE_KEY) or _find_html_404_handler()
+    if render_page is not None:
+        response: Response = render_page(error)
+        return response
+    try:
+        return error_response(error)
+    except TypeError as encoding_error:
+        return handle_exception(encoding_error)
+
+
+def _find_html_404_handler() -> Any:
+    """The page for an address that somebody typed into a browser and that nothing stands at; programs get envelopes."""
+    is_browser = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
+    if request.url_rule is not None or not is_browser or request.path.startswith("/api/"):
+        return None
+    return current_app.extensions.get(ERROR_PAGE_KEY)
+
+
+def to_app_error(exception: Exception) -> AppError:
+    """The AppError that `exception` amounts to."""
+    if isinstance(exception, AppError):
+        return exception
+    if isinstance(exception, HTTPException):
+        return _from_werkzeug(exception)
+    if isinstance(exception, exc.TimeoutError):
+        POOL_TIMEOUTS.add()
+        return errors.Busy()
+    if isinstance(exception, exc.DBAPIError):
+        return _from_database(exception.orig, connection_lost=exception.connection_invalidated)
+    if isinstance(exception, psycopg.Error):
+        return _from_database(exception, connection_lost=False)
+    return errors.InternalError()
+
+
+def _from_werkzeug(exception: HTTPException) -> AppError:
+    if isinstance(exception, SecurityError):
+        return HostNotTrusted()
+    if isinstance(exception, ClientDisconnected):
+        return MalformedBody()
+    if exception.response is not None or exception.code is None:
+        return errors.InternalError()
+    error = ERROR_BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()
+    for name, value in exception.get_headers():
+        if name.lower() in ("allow", "retry-after", "www-authenticate"):
+            error.headers[name] = value
+    return error
+
+
+def _from_database(driver_error: BaseException | None, *, connection_lost: bool) -> AppError:
+    sqlstate = getattr(driver_error, "sqlstate", None) or ""
+    if sqlstate in BUSY_SQLSTATES:
+        return errors.Busy()
+    if (
+        connection_lost
+        or (isinstance(driver_error, psycopg.OperationalError) and not sqlstate)
+        or sqlstate.startswith(UNAVAILABLE_SQLSTATES)
+    ):
+        return errors.DatabaseAway()
+    return errors.InternalError()

@@ -1,0 +1,89 @@
+"""Figures from the database: two statements over indexes of what is unfinished, and none grows with the past."""
+
+from typing import Any
+
+import psycopg
+
+from app.core.apart import apart
+from app.core.metrics import Figure
+from app.core.metrics.summing import Numbers
+
+MAX_COUNTED_ROWS = 100_000
+OUTBOX_ROWS = Figure(
+    "commerce_outbox_rows",
+    f"Rows of work by state: due, scheduled, leased, uncertain, dead; counted to {MAX_COUNTED_ROWS:,}.",
+    ("state",),
+)
+OLDEST_DUE_SECONDS = Figure(
+    "commerce_outbox_oldest_due_seconds", "How long the longest waiting due row has waited; 0: none waits."
+)
+EXPIRED_LEASES = Figure(
+    "commerce_outbox_expired_leases", "Leased rows whose holder is gone; the relay takes them back."
+)
+HEARTBEAT_AGE = Figure(
+    "commerce_heartbeat_age_seconds", "Since the last sign of life, of the liveliest of its kind.", ("process",)
+)
+WORKERS_ALIVE = Figure("commerce_workers_alive", "Workers heard of in the last 45 seconds, on all nodes.")
+PAYOUTS_PROCESSING = Figure(
+    "commerce_payouts_processing", "Payouts the rail has been told of and has not said how they ended."
+)
+OPEN_REVIEWS = Figure("commerce_payout_reviews_open", "Contradictions about money that a person has to settle.")
+DATABASE_CONNECTIONS = Figure("commerce_database_connections", "Connections to this database, everybody's.")
+DATABASE_UP = Figure("commerce_database_up", "1 when the database answered this question.")
+
+OUTBOX_SQL = f"""
+    SELECT (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'ready' AND run_at <= now() LIMIT {MAX_COUNTED_ROWS}) AS due),
+           (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'ready' AND run_at > now() LIMIT {MAX_COUNTED_ROWS}) AS later),
+           (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'leased' LIMIT {MAX_COUNTED_ROWS}) AS leased),
+           (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'uncertain' AND done_at IS NOT NULL
+                                   LIMIT {MAX_COUNTED_ROWS}) AS uncertain),
+           (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'dead' AND done_at IS NOT NULL
+                                   LIMIT {MAX_COUNTED_ROWS}) AS dead),
+           (SELECT count(*) FROM outbox WHERE state = 'leased' AND lease_until < now()),
+           greatest(0, extract(epoch FROM now() - least(
+               (SELECT min(run_at) FROM outbox WHERE state = 'ready' AND critical),
+               (SELECT min(run_at) FROM outbox WHERE state = 'ready' AND NOT critical))))
+"""
+SERVICE_SQL = """
+    SELECT (SELECT extract(epoch FROM now() - max(at)) FROM heartbeat WHERE name = 'relay'),
+           (SELECT extract(epoch FROM now() - max(at)) FROM heartbeat WHERE name LIKE 'worker:%'),
+           (SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%' AND at > now() - interval '45 s'),
+           (SELECT count(*) FROM payout WHERE status = 'processing'),
+           (SELECT count(*) FROM payout_review WHERE resolved_at IS NULL)
+             + (SELECT count(*) FROM stall_payment_review WHERE resolved_at IS NULL),
+           (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
+"""
+
+
+def load_database_metrics(url: str) -> Numbers:
+    """What the database says; when it does not, only that."""
+    try:
+        with apart(url) as connection:
+            outbox_row = connection.execute(OUTBOX_SQL).fetchone()
+            service_row = connection.execute(SERVICE_SQL).fetchone()
+    except (psycopg.Error, OSError):
+        return {DATABASE_UP.name: {(): [0.0]}}
+    assert outbox_row is not None
+    assert service_row is not None
+    return {DATABASE_UP.name: {(): [1.0]}, **_build_outbox_metrics(outbox_row), **_build_service_metrics(service_row)}
+
+
+def _build_outbox_metrics(row: tuple[Any, ...]) -> Numbers:
+    states = ("due", "scheduled", "leased", "uncertain", "dead")
+    return {
+        OUTBOX_ROWS.name: {(state,): [float(count)] for state, count in zip(states, row, strict=False)},
+        EXPIRED_LEASES.name: {(): [float(row[5])]},
+        OLDEST_DUE_SECONDS.name: {(): [float(row[6] or 0)]},
+    }
+
+
+def _build_service_metrics(row: tuple[Any, ...]) -> Numbers:
+    relay_age, worker_age, workers_alive, payouts_processing, open_reviews, connections = row
+    ages = {("relay",): relay_age, ("worker",): worker_age}
+    return {
+        HEARTBEAT_AGE.name: {name: [float(age)] for name, age in ages.items() if age is not None},
+        WORKERS_ALIVE.name: {(): [float(workers_alive)]},
+        PAYOUTS_PROCESSING.name: {(): [float(payouts_processing)]},
+        OPEN_REVIEWS.name: {(): [float(open_reviews)]},
+        DATABASE_CONNECTIONS.name: {(): [float(connections)]},
+    }

@@ -1,0 +1,92 @@
+"""All metrics as text. What has to be looked up is at most five seconds old, however many ask.
+
+Who may read `/metrics`: whoever asks from this machine itself, and whoever brings METRICS_TOKEN.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from ipaddress import ip_address
+from threading import Lock
+
+from flask import Response, current_app, request
+
+from app.clients import counted
+from app.config import Settings
+from app.core.errors import Forbidden
+from app.core.metrics import store
+from app.core.metrics.summing import Numbers, from_nought, summed
+from app.core.metrics.text import CONTENT_TYPE, text
+from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
+
+MAX_AGE_SECONDS = 5.0
+WORKER_METRICS = (counted.MESSAGES,)
+"""Only workers send messages; what a process has not declared it cannot tell."""
+
+
+@dataclass
+class ComputedMetricsCache:
+    """What was found when somebody last looked, for all threads of a process."""
+
+    lock: Lock = field(default_factory=Lock)
+    loaded_at: float = float("-inf")
+    values: Numbers = field(default_factory=dict)
+
+    def get_or_load(self, max_age_seconds: float, load: Callable[[], Numbers]) -> Numbers:
+        with self.lock:
+            if time.monotonic() - self.loaded_at > max_age_seconds:
+                self.values, self.loaded_at = load(), time.monotonic()
+            return self.values
+
+
+def build_metrics_response() -> Response:
+    """Everything, in Prometheus's format. Raises MetricsClosed."""
+    check_access()
+    computed_metrics = get_computed_metrics(current_app.extensions["settings"])
+    return Response(text({**from_nought(), **summed(store().folder), **computed_metrics}), content_type=CONTENT_TYPE)
+
+
+def get_computed_metrics(settings: Settings) -> Numbers:
+    """What has to be looked up, at most five seconds old."""
+    cache: ComputedMetricsCache = current_app.extensions.setdefault("figures", ComputedMetricsCache())
+    return cache.get_or_load(
+        MAX_AGE_SECONDS,
+        lambda: {
+            **database_metrics.load_database_metrics(settings.DATABASE_URL),
+            **infrastructure_metrics.read_infrastructure_metrics(settings),
+        },
+    )
+
+
+PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
+
+
+class MetricsClosed(Forbidden):
+    number, code = 40370, "METRICS_CLOSED"
+    message = "Metrics are read from this machine itself, or with METRICS_TOKEN as the Bearer token."
+
+
+def check_access() -> None:
+    """Lets the request pass. Raises MetricsClosed."""
+    if not (_is_local_client() or _has_token()):
+        raise MetricsClosed()
+
+
+def _is_local_client() -> bool:
+    """Straight from a loopback address or a local socket. What a proxy on this machine passes on is not from here."""
+    if any(name in request.headers for name in PROXY_HEADERS):
+        return False
+    address = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR") or request.remote_addr
+    try:
+        return not address or ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _has_token() -> bool:
+    expected_token: str | None = current_app.extensions["settings"].METRICS_TOKEN
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not expected_token or scheme.lower() != "bearer":
+        return False
+    return compare_digest(token.strip().encode("utf-8", "replace"), expected_token.encode())

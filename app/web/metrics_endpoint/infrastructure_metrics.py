@@ -1,0 +1,57 @@
+"""Figures from around the database: Redis, the payment rail's breaker, the disk, and which version this is."""
+
+import platform
+import shutil
+from pathlib import Path
+
+from redis.exceptions import RedisError
+
+from app.clients.payrail import rail
+from app.config import Settings
+from app.core import migrations
+from app.core.metrics import Figure
+from app.core.metrics.summing import Numbers
+from app.core.outbox.bell import bell
+
+BUILD_INFO = Figure(
+    "commerce_build_info", "Always 1: the migration that this code expects, and the Python.", ("schema", "python")
+)
+REDIS_UP = Figure("commerce_redis_up", "1 when Redis answered this question.")
+WAKEUPS_WAITING = Figure("commerce_bells_waiting", "Bells that no worker has answered yet; sixteen at most are useful.")
+BREAKER_STATE = Figure(
+    "commerce_rail_breaker_state", "Of the payment rail: 0 closed, 1 trying, 2 open. Live mode only."
+)
+DISK_FREE = Figure("commerce_disk_free_bytes", "Free for this service where DATA_DIR is.")
+DISK_SIZE = Figure("commerce_disk_size_bytes", "The disk on which DATA_DIR is.")
+BREAKER_STATE_NUMBERS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
+
+
+def read_infrastructure_metrics(settings: Settings) -> Numbers:
+    """What they say; whoever does not answer is left out."""
+    return {
+        BUILD_INFO.name: {(migrations.head(), platform.python_version()): [1.0]},
+        **_read_redis(),
+        **_read_breaker(),
+        **_read_disk(settings.DATA_DIR),
+    }
+
+
+def _read_redis() -> Numbers:
+    try:
+        wakeup_count = bell().queue.count
+    except (RedisError, OSError):
+        return {REDIS_UP.name: {(): [0.0]}}
+    return {REDIS_UP.name: {(): [1.0]}, WAKEUPS_WAITING.name: {(): [float(wakeup_count)]}}
+
+
+def _read_breaker() -> Numbers:
+    state = rail().breaker_state()
+    return {} if state is None else {BREAKER_STATE.name: {(): [BREAKER_STATE_NUMBERS[state]]}}
+
+
+def _read_disk(folder: Path) -> Numbers:
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return {}
+    return {DISK_FREE.name: {(): [float(usage.free)]}, DISK_SIZE.name: {(): [float(usage.total)]}}

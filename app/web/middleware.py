@@ -1,0 +1,148 @@
+"""The outermost layer, below Flask's dispatch: request ids and the headers every answer carries.
+
+It is plain WSGI because it runs for every request: as hooks of Flask the same costs a fifth of `/health`.
+
+A span for each request, named after its route. Only there when somebody collects them.
+
+The body of a request as the client frames it: what cannot be read to its end is the client's error.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from app.core.context import request_id as current_request_id
+from app.core.telemetry.spans import Spans
+from app.web.envelope import REQUEST_ID_KEY
+from app.web.errors import MalformedBody
+from app.web.request_metrics import RequestMetrics, get_route_rule
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import InputStream, StartResponse, WSGIApplication, WSGIEnvironment
+
+ROUTE_KEY = "event_commerce.route"
+EXTRA_HEADERS_KEY = "event_commerce.headers"
+_VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_SECRET_SEGMENT = re.compile(r"(?<=/)(?:[^/]{20,}|[^/]*[^a-z/.-][^/]*)")
+SLOW_SECONDS = 1.0
+log = structlog.get_logger("http")
+SECURITY_HEADERS = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+    ("Cache-Control", "no-store"),
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+]
+HSTS_HEADER = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+
+
+class RequestMiddleware:
+    """Wraps a WSGI application: keeps or makes the request id, adds absent headers, counts, logs what matters."""
+
+    def __init__(self, application: "WSGIApplication", metrics: RequestMetrics, *, https: bool) -> None:
+        self.application, self.metrics = application, metrics
+        self.headers = SECURITY_HEADERS + ([HSTS_HEADER] if https else [])
+        self.headers_by_name = {name.lower(): (name, value) for name, value in self.headers}
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        client_request_id = environ.get("HTTP_X_REQUEST_ID", "")
+        request_id = client_request_id if _VALID_REQUEST_ID.fullmatch(client_request_id) else secrets.token_hex(12)
+        environ[REQUEST_ID_KEY] = request_id
+        current_request_id.set(request_id)
+        wrap_body_stream(environ)
+        started_at = time.perf_counter()
+
+        def start_response_with_headers(
+            status: str, headers: list[tuple[str, str]], exc_info: Any = None
+        ) -> Callable[[bytes], object]:
+            present_names = {name.lower() for name, _ in headers}
+            headers += [header for name, header in self.headers_by_name.items() if name not in present_names]
+            headers += environ.get(EXTRA_HEADERS_KEY, ())
+            headers.append(("X-Request-Id", request_id))
+            seconds = time.perf_counter() - started_at
+            self.metrics.record_response(environ, status[:3], seconds)
+            _log_request(environ, status, seconds)
+            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
+
+        self.metrics.start_request()
+        try:
+            return self.application(environ, start_response_with_headers)
+        finally:
+            self.metrics.finish_request()
+
+
+def _log_request(environ: "WSGIEnvironment", status: str, seconds: float) -> None:
+    method, status_code = environ["REQUEST_METHOD"], int(status[:3])
+    if status_code < 400 and method in ("GET", "HEAD", "OPTIONS") and seconds < SLOW_SECONDS:
+        return
+    write = log.error if status_code >= 500 else log.info
+    write(
+        "request",
+        method=method,
+        route=environ.get(ROUTE_KEY) or mask_path(environ.get("PATH_INFO", "")),
+        status=status_code,
+        ms=round(seconds * 1000, 1),
+    )
+
+
+def mask_path(path: str) -> str:
+    """A path without its secrets: each segment that is no short word becomes six characters of its hash."""
+    return _SECRET_SEGMENT.sub(lambda match: "~" + sha256(match[0].encode()).hexdigest()[:6], path[:500])
+
+
+class TracingMiddleware:
+    """Wraps a WSGI application, inside the layer that gives requests their ids."""
+
+    def __init__(self, application: "WSGIApplication", spans: Spans) -> None:
+        self.application, self.spans = application, spans
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        method, traceparent = environ["REQUEST_METHOD"], environ.get("HTTP_TRACEPARENT", "")
+        headers = {"traceparent": traceparent} if traceparent else None
+        with self.spans.span(method, headers, method=method, request_id=environ[REQUEST_ID_KEY]) as span:
+
+            def start_response_with_span(status: str, *args: Any) -> Callable[[bytes], object]:
+                span.update(status=int(status[:3]), route=get_route_rule(environ))
+                span["name"] = f"{method} {span['route']}"
+                return start_response(status, *args)
+
+            return self.application(environ, start_response_with_span)
+
+
+class CheckedBodyStream:
+    """Reads like the server's stream. A malformed chunk, or an end before the announced length, is BodyBroken."""
+
+    def __init__(self, stream: "InputStream", length: int | None) -> None:
+        self._stream, self._remaining = stream, length
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes, or all. Raises BodyBroken."""
+        try:
+            data = self._stream.read(size)
+        except Exception as error:
+            raise MalformedBody() from error
+        if self._remaining is not None:
+            self._remaining -= len(data)
+            if self._remaining > 0 and (size < 0 or (size > 0 and not data)):
+                raise MalformedBody()
+        return data
+
+
+def wrap_body_stream(environ: "WSGIEnvironment") -> None:
+    """Has a request's body, if there is one, read through RequestBody."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    if length.isdecimal():
+        environ["wsgi.input"] = CheckedBodyStream(environ["wsgi.input"], int(length))
+    elif "HTTP_TRANSFER_ENCODING" in environ:
+        environ["wsgi.input"] = CheckedBodyStream(environ["wsgi.input"], None)
