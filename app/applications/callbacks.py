@@ -6,10 +6,10 @@ A callback that says what the rail then does not confirm is a review, and so is 
 
 from dataclasses import dataclass
 
-from app.applications import settling
+from app.applications import payment_outcome
 from app.applications.models import StallPayment
-from app.applications.payment import unanswered
 from app.applications.payment_reviews import CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE, add_review
+from app.applications.stall_payments import is_unanswered
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.db import db, release
 from app.core.session import ReadOrWriteSession
@@ -17,7 +17,7 @@ from app.core.transaction import transaction
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
+class ChargeCallback:
     """A signed callback about a charge; the reference is the payment's id."""
 
     event_id: str
@@ -36,40 +36,47 @@ class Heard:
         }
 
 
-def weigh(heard: Heard) -> None:
+def verify_callback(callback: ChargeCallback) -> None:
     """Asks the rail about the payment that a callback names, and adds a review when the callback cannot be true."""
-    row = db.session.get(StallPayment, heard.payment_id, populate_existing=True)
+    payment = db.session.get(StallPayment, callback.payment_id, populate_existing=True)
     release()
-    if row is None:
+    if payment is None:
         with transaction() as session:
-            add_review(session, heard.payment_id, UNKNOWN_REFERENCE, **heard.detail)
+            add_review(session, callback.payment_id, UNKNOWN_REFERENCE, **callback.detail)
         return
-    told = ChargeState(outcome=Outcome.PAID)
-    if row.status != "paid":
-        told = rail().charge_status(heard.payment_id)
-        settling.settle(heard.payment_id, told)
+    charge_state = ChargeState(outcome=Outcome.PAID)
+    if payment.status != "paid":
+        charge_state = rail().charge_status(callback.payment_id)
+        payment_outcome.record_outcome(callback.payment_id, charge_state)
     with transaction() as session:
-        _compare(session, heard, told)
+        _review_contradictions(session, callback, charge_state)
 
 
-def _compare(session: ReadOrWriteSession, heard: Heard, told: ChargeState) -> None:
+def _review_contradictions(session: ReadOrWriteSession, callback: ChargeCallback, charge_state: ChargeState) -> None:
     """Adds a review for what does not fit, and keeps asking where money may have been taken."""
-    application, row = settling.locked(session, heard.payment_id)
-    if settling.differs(row, heard.amount_minor, heard.currency):
-        add_review(session, row.id, MISMATCH, **heard.detail)
-    elif not _fits(row, heard.outcome):
-        add_review(session, row.id, CONTRADICTION, status=row.status, rail=told.outcome.value, **heard.detail)
-        if heard.outcome == Outcome.PAID and told.outcome in (Outcome.UNKNOWN, Outcome.CODE_SENT):
-            settling.reopen(session, application, row)
+    application, payment = payment_outcome.lock_payment(session, callback.payment_id)
+    if payment_outcome.has_different_amount(payment, callback.amount_minor, callback.currency):
+        add_review(session, payment.id, MISMATCH, **callback.detail)
+    elif not _is_consistent(payment, callback.outcome):
+        add_review(
+            session,
+            payment.id,
+            CONTRADICTION,
+            status=payment.status,
+            rail=charge_state.outcome.value,
+            **callback.detail,
+        )
+        if callback.outcome == Outcome.PAID and charge_state.outcome in (Outcome.UNKNOWN, Outcome.CODE_SENT):
+            payment_outcome.reopen_payment(session, application, payment)
 
 
-def _fits(row: StallPayment, outcome: str) -> bool:
+def _is_consistent(payment: StallPayment, outcome: str) -> bool:
     """Whether a callback's outcome can be true along with what we know after asking."""
-    taken = row.status == "paid" or row.captured_at is not None
-    if unanswered(row):
+    is_captured = payment.status == "paid" or payment.captured_at is not None
+    if is_unanswered(payment):
         return True
     if outcome == Outcome.PAID:
-        return taken
+        return is_captured
     if outcome == Outcome.REFUNDED:
-        return row.refunded_at is not None
-    return not taken
+        return payment.refunded_at is not None
+    return not is_captured

@@ -21,27 +21,29 @@ def register(app: Flask) -> None:
 @with_appcontext
 def report(named: str) -> None:
     """List the payments of an application, named by its reference, its id, or a payment's id."""
-    found = payment_operations.list_payments(named)
-    for payment, application in found:
-        state = payment_operations.describe_state(payment)
+    payment_rows = payment_operations.list_payments(named)
+    for payment, application in payment_rows:
+        state = payment_operations.describe_payment_state(payment)
         amount = f"{spoken(payment.amount_minor)} from ••••{payment.msisdn[-4:]}"
-        about = f"{application.reference}, {application.status}"
-        click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({about})")
-    click.echo(f"{len(found)} payments")
+        application_text = f"{application.reference}, {application.status}"
+        click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({application_text})")
+    click.echo(f"{len(payment_rows)} payments")
 
 
 @stall_payments.command("review")
 @with_appcontext
 def review() -> None:
     """List what needs a person, the oldest first."""
-    found = payment_operations.list_reviews()
-    for item in found:
-        about = "no payment of ours"
+    reviews = payment_operations.list_reviews()
+    for item in reviews:
+        subject = "no payment of ours"
         if item.payment is not None and item.application is not None:
-            about = f"{item.application.reference}, {payment_operations.describe_state(item.payment)}"
-        click.echo(f"{item.review.created_at:%Y-%m-%d %H:%M}  {item.review.kind:<18} {item.review.reference}  {about}")
+            subject = f"{item.application.reference}, {payment_operations.describe_payment_state(item.payment)}"
+        click.echo(
+            f"{item.review.created_at:%Y-%m-%d %H:%M}  {item.review.kind:<18} {item.review.reference}  {subject}"
+        )
         click.echo(f"    {', '.join(f'{name} {value}' for name, value in item.review.detail.items())}")
-    click.echo(f"{len(found)} open")
+    click.echo(f"{len(reviews)} open")
 
 
 @stall_payments.command("ask")
@@ -50,7 +52,7 @@ def review() -> None:
 def ask(payment_id: str) -> None:
     """Ask the rail about a payment now, and write down what it says."""
     try:
-        outcome, state = payment_operations.ask_now(payment_id)
+        outcome, state = payment_operations.query_charge_status(payment_id)
     except NotResolvable as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"the rail says {outcome}; the payment is {state}")
@@ -58,13 +60,13 @@ def ask(payment_id: str) -> None:
 
 @stall_payments.command("resolve")
 @click.argument("payment_id")
-@click.argument("outcome", type=click.Choice(list(payment_operations.OUTCOMES)))
+@click.argument("outcome", type=click.Choice(list(payment_operations.OUTCOME_BY_NAME)))
 @click.option("--note", required=True, help="Who found out, and how.")
 @with_appcontext
 def resolve(payment_id: str, outcome: str, note: str) -> None:
     """End a payment without an outcome, as somebody has found out at the rail."""
     try:
-        state = payment_operations.resolve(payment_id, outcome, note)
+        state = payment_operations.resolve_payment(payment_id, outcome, note)
     except NotResolvable as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"the payment is {state}")
@@ -76,4 +78,4 @@ def resolve(payment_id: str, outcome: str, note: str) -> None:
 @with_appcontext
 def seen(reference: str, note: str) -> None:
     """Close the reviews of a reference without changing anything."""
-    click.echo(f"{payment_operations.close(reference, note)} closed")
+    click.echo(f"{payment_operations.close_reviews_of(reference, note)} closed")

@@ -18,11 +18,11 @@ LABELS = {
     "food_safety": "Food safety certificate",
 }
 KINDS = tuple(LABELS)
-ALWAYS = KINDS[:3]
+ALWAYS_REQUIRED_KINDS = KINDS[:3]
 MAX_BYTES = 10 * 1024 * 1024
-ENDINGS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png"}
-PURPOSE = "document-read"
-_FOOD = re.compile(
+FILE_EXTENSIONS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png"}
+READ_PURPOSE = "document-read"
+_FOOD_PATTERN = re.compile(
     r"\b(food|foods|kapana|braai|grill\w*|kitchen|cater\w*|baker\w*|bread|cake\w*|snack\w*|coffee|tea|drink\w*|"
     r"beverage\w*|juice\w*|beer\w*|wine\w*|bar|restaurant\w*|cuisine|meat|fish|fruit\w*|pizza|burger\w*|ice cream)\b",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ _FOOD = re.compile(
 
 
 @dataclass(frozen=True)
-class Sent:
+class DocumentUpload:
     """A file as it was sent, and what it is."""
 
     kind: str
@@ -39,57 +39,64 @@ class Sent:
     content_type: str
 
 
-def required_of(stall_type: str | None) -> list[str]:
+def list_required_kinds(stall_type: str | None) -> list[str]:
     """What has to be handed in unless the deciders say otherwise: food stalls need one more."""
-    return list(KINDS if stall_type and _FOOD.search(stall_type) else ALWAYS)
+    return list(KINDS if stall_type and _FOOD_PATTERN.search(stall_type) else ALWAYS_REQUIRED_KINDS)
 
 
-def missing(required: Iterable[str], present: Iterable[str]) -> list[str]:
-    there = set(present)
-    return [kind for kind in required if kind not in there]
+def list_missing_kinds(required_kinds: Iterable[str], present_kinds: Iterable[str]) -> list[str]:
+    present_set = set(present_kinds)
+    return [kind for kind in required_kinds if kind not in present_set]
 
 
-def checked(kind: str, name: str, data: bytes) -> Sent:
+def check_document(kind: str, name: str, data: bytes) -> DocumentUpload:
     """The file, if it is a document by its content. Raises DocumentTooLarge, DocumentKindUnsupported."""
     if len(data) > MAX_BYTES:
         raise DocumentTooLarge(kind=kind, max_bytes=MAX_BYTES)
-    content_type = _is_pdf(data) or _is_picture(data)
+    content_type = _detect_pdf(data) or _detect_image(data)
     if content_type is None:
-        raise DocumentKindUnsupported(kind=kind, accepted=list(ENDINGS))
-    return Sent(kind, _name(name, kind, content_type), data, content_type)
+        raise DocumentKindUnsupported(kind=kind, accepted=list(FILE_EXTENSIONS))
+    return DocumentUpload(kind, _clean_file_name(name, kind, content_type), data, content_type)
 
 
-def reading_link(document_id: str, viewer_id: str) -> tuple[str, int]:
+def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:
     """An address under which this decider reads this document for five minutes, and when it ends (epoch)."""
-    token, ends = permit(PURPOSE, document_id, viewer_id)
-    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}", ends
+    token, expires_epoch = permit(READ_PURPOSE, document_id, viewer_id)
+    return (
+        f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}",
+        expires_epoch,
+    )
 
 
-def reading_of(token: str) -> Permit | None:
+def verify_read_token(token: str) -> Permit | None:
     """What a token permits; None when it is not one that we gave."""
-    return permitted(PURPOSE, token)
+    return permitted(READ_PURPOSE, token)
 
 
-def _is_pdf(data: bytes) -> str | None:
+def _detect_pdf(data: bytes) -> str | None:
     """Readers look for the marks within a kilobyte of either end, and so do we."""
-    whole = re.search(rb"%PDF-[12]\.[0-9]", data[:1024]) and b"startxref" in data[-2048:] and b"%%EOF" in data[-1024:]
-    return "application/pdf" if whole else None
+    has_pdf_markers = (
+        re.search(rb"%PDF-[12]\.[0-9]", data[:1024]) and b"startxref" in data[-2048:] and b"%%EOF" in data[-1024:]
+    )
+    return "application/pdf" if has_pdf_markers else None
 
 
-def _is_picture(data: bytes) -> str | None:
+def _detect_image(data: bytes) -> str | None:
     """Reads the header alone: nothing is decoded here, so nothing can blow up."""
     if not data.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")):
         return None
     try:
-        with Image.open(BytesIO(data), formats=("JPEG", "PNG")) as picture:
-            return Image.MIME.get(str(picture.format))
+        with Image.open(BytesIO(data), formats=("JPEG", "PNG")) as image:
+            return Image.MIME.get(str(image.format))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
 
 
-def _name(name: str, kind: str, content_type: str) -> str:
+def _clean_file_name(name: str, kind: str, content_type: str) -> str:
     """The name as a person gave it, without its folders, and with the ending that is true."""
-    plain = re.split(r"[/\\]", name)[-1]
-    plain = "".join(item for item in plain if item.isprintable() and item not in '<>:"|?*').strip(" .")
-    stem = plain.rpartition(".")[0] or plain or kind
-    return f"{stem[:120]}.{ENDINGS[content_type]}"
+    base_name = re.split(r"[/\\]", name)[-1]
+    base_name = "".join(
+        character for character in base_name if character.isprintable() and character not in '<>:"|?*'
+    ).strip(" .")
+    stem = base_name.rpartition(".")[0] or base_name or kind
+    return f"{stem[:120]}.{FILE_EXTENSIONS[content_type]}"

@@ -10,21 +10,29 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.applications.models import UNFINISHED, Application, ApplicationDocument, ApplicationLink, StallPayment
-from app.applications.payment import UNANSWERED
-from app.applications.states import DECLINED, EXPIRED, OPEN, WITHDRAWN
+from app.applications.models import (
+    UNFINISHED_PAYMENT_STATES,
+    Application,
+    ApplicationDocument,
+    ApplicationLink,
+    StallPayment,
+)
+from app.applications.stall_payments import UNANSWERED_SQL
+from app.applications.states import DECLINED, EXPIRED, OPEN_STATES, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
-NOBODY = "Deleted merchant"
-NO_WALLET = ""
-FILES_AT_ONCE = 100
-BATCH = 500
-WAITING = ("starting", "otp_required")
-ENDED_WITH_WALLET = StallPayment.status.not_in(UNFINISHED) & ~UNANSWERED & (StallPayment.msisdn != NO_WALLET)
-ENDED = (DECLINED, WITHDRAWN, EXPIRED)
-PERSONAL = (
+ERASED_BUSINESS_NAME = "Deleted merchant"
+ERASED_WALLET = ""
+FILES_PER_JOB = 100
+BATCH_SIZE = 500
+WAITING_STATES = ("starting", "otp_required")
+ENDED_WITH_WALLET_SQL = (
+    StallPayment.status.not_in(UNFINISHED_PAYMENT_STATES) & ~UNANSWERED_SQL & (StallPayment.msisdn != ERASED_WALLET)
+)
+ENDED_STATES = (DECLINED, WITHDRAWN, EXPIRED)
+PERSONAL_COLUMNS = (
     "contact_name",
     "email",
     "phone",
@@ -40,21 +48,23 @@ PERSONAL = (
 
 
 @on_merchant_deleted
-def erase_of_merchant(session: OrmSession, leaving: MerchantDeletion) -> None:
+def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Erases the applications of an account, and those that were sent from its verified address without signing in.
 
     A retired account is detached first from those where money has moved, or may have: whoever paid goes on with the
     links in their mails.
     """
-    own: ColumnElement[bool] = Application.account_id == leaving.account_id
-    if leaving.email is not None:
-        own = own | (Application.account_id.is_(None) & (Application.email == leaving.email))
+    condition: ColumnElement[bool] = Application.account_id == deletion.account_id
+    if deletion.email is not None:
+        condition = condition | (Application.account_id.is_(None) & (Application.email == deletion.email))
     # Locked first and looked at then: nobody confirms a payment meanwhile.
-    ids = session.scalars(select(Application.id).where(own).order_by(Application.id).with_for_update()).all()
-    if leaving.retired:
-        money = update(Application).where(Application.id.in_(ids), _has_money()).values(account_id=None)
-        detached = session.scalars(money.returning(Application.id).execution_options(synchronize_session=False)).all()
-        ids = [id for id in ids if id not in set(detached)]
+    ids = session.scalars(select(Application.id).where(condition).order_by(Application.id).with_for_update()).all()
+    if deletion.retired:
+        detach_statement = update(Application).where(Application.id.in_(ids), _has_money_sql()).values(account_id=None)
+        detached_ids = session.scalars(
+            detach_statement.returning(Application.id).execution_options(synchronize_session=False)
+        ).all()
+        ids = [id for id in ids if id not in set(detached_ids)]
     erase_applications(session, ids)
 
 
@@ -66,30 +76,32 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
     """
     if not ids:
         return
-    _write(
+    _execute_write(
         session,
         update(StallPayment)
-        .where(StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING), ~UNANSWERED)
+        .where(StallPayment.application_id.in_(ids), StallPayment.status.in_(WAITING_STATES), ~UNANSWERED_SQL)
         .values(status="expired"),
     )
-    _write(
+    _execute_write(
         session,
         update(Application)
         .where(Application.id.in_(ids))
         .values(
-            **dict.fromkeys(PERSONAL, null()),
-            business_name=NOBODY,
+            **dict.fromkeys(PERSONAL_COLUMNS, null()),
+            business_name=ERASED_BUSINESS_NAME,
             erased_at=func.coalesce(Application.erased_at, func.now()),
-            status=case((Application.status.in_(OPEN), WITHDRAWN), else_=Application.status),
+            status=case((Application.status.in_(OPEN_STATES), WITHDRAWN), else_=Application.status),
             version=Application.version + 1,
             updated_at=func.now(),
         ),
     )
-    living = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
-    _write(session, update(ApplicationLink).where(*living).values(replaced_at=func.now()))
-    _write(
+    active_link_conditions = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
+    _execute_write(session, update(ApplicationLink).where(*active_link_conditions).values(replaced_at=func.now()))
+    _execute_write(
         session,
-        update(StallPayment).where(StallPayment.application_id.in_(ids), ENDED_WITH_WALLET).values(msisdn=NO_WALLET),
+        update(StallPayment)
+        .where(StallPayment.application_id.in_(ids), ENDED_WITH_WALLET_SQL)
+        .values(msisdn=ERASED_WALLET),
     )
     erase_documents(session, ApplicationDocument.application_id.in_(ids))
 
@@ -97,52 +109,57 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
 def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
     """Removes documents at once and their files by a job that is retried; how many."""
     statement = delete(ApplicationDocument).where(condition).returning(ApplicationDocument.stored_as)
-    names = session.scalars(statement.execution_options(synchronize_session=False)).all()
-    batches = [list(names[start : start + FILES_AT_ONCE]) for start in range(0, len(names), FILES_AT_ONCE)]
+    file_names = session.scalars(statement.execution_options(synchronize_session=False)).all()
+    batches = [list(file_names[start : start + FILES_PER_JOB]) for start in range(0, len(file_names), FILES_PER_JOB)]
     enqueue_many("applications.delete_files", [(None, {"names": batch}) for batch in batches])
-    return len(names)
+    return len(file_names)
 
 
 def erase_ended_documents(session: OrmSession, days: int) -> int:
     """Removes a batch of documents of applications that ended more than `days` ago; how many."""
-    batch = _ended_documents(days).limit(BATCH).with_for_update(of=ApplicationDocument, skip_locked=True)
+    batch = _ended_documents_query(days).limit(BATCH_SIZE).with_for_update(of=ApplicationDocument, skip_locked=True)
     return erase_documents(session, ApplicationDocument.id.in_(batch))
 
 
 def count_ended_documents(days: int) -> int:
-    return db.session.scalar(select(func.count()).select_from(_ended_documents(days).subquery())) or 0
+    return db.session.scalar(select(func.count()).select_from(_ended_documents_query(days).subquery())) or 0
 
 
-def erase_leftovers(session: OrmSession) -> int:
+def erase_leftover_wallets(session: OrmSession) -> int:
     """Erases the wallets of a batch of erased applications whose payment has ended since; how many."""
-    batch = _leftovers().order_by(Application.id).limit(BATCH).with_for_update(of=Application, skip_locked=True)
+    batch = (
+        _leftover_wallets_query()
+        .order_by(Application.id)
+        .limit(BATCH_SIZE)
+        .with_for_update(of=Application, skip_locked=True)
+    )
     ids = session.scalars(batch).all()
     erase_applications(session, ids)
     return len(ids)
 
 
-def count_leftovers() -> int:
-    return db.session.scalar(select(func.count()).select_from(_leftovers().subquery())) or 0
+def count_leftover_wallets() -> int:
+    return db.session.scalar(select(func.count()).select_from(_leftover_wallets_query().subquery())) or 0
 
 
-def _leftovers() -> Select[Any]:
-    wallet = exists().where(StallPayment.application_id == Application.id, ENDED_WITH_WALLET)
-    return select(Application.id).where(Application.erased_at.is_not(None), wallet)
+def _leftover_wallets_query() -> Select[Any]:
+    has_wallet = exists().where(StallPayment.application_id == Application.id, ENDED_WITH_WALLET_SQL)
+    return select(Application.id).where(Application.erased_at.is_not(None), has_wallet)
 
 
-def _ended_documents(days: int) -> Select[Any]:
+def _ended_documents_query(days: int) -> Select[Any]:
     return (
         select(ApplicationDocument.id)
         .join(Application, Application.id == ApplicationDocument.application_id)
-        .where(Application.status.in_(ENDED), Application.updated_at < func.now() - timedelta(days=days))
+        .where(Application.status.in_(ENDED_STATES), Application.updated_at < func.now() - timedelta(days=days))
     )
 
 
-def _has_money() -> ColumnElement[bool]:
-    unanswered = exists().where(StallPayment.application_id == Application.id, UNANSWERED)
-    return Application.paid_at.is_not(None) | unanswered
+def _has_money_sql() -> ColumnElement[bool]:
+    has_unanswered = exists().where(StallPayment.application_id == Application.id, UNANSWERED_SQL)
+    return Application.paid_at.is_not(None) | has_unanswered
 
 
-def _write(session: OrmSession, statement: Any) -> int:
+def _execute_write(session: OrmSession, statement: Any) -> int:
     result: Any = session.execute(statement.execution_options(synchronize_session=False))
     return int(result.rowcount)

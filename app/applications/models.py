@@ -21,23 +21,23 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.applications.states import PAYMENT_STEPS, PURPOSES, RISKS, STATES, SUBMITTED
+from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES, SUBMITTED
 from app.core.db import Base, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
-UNFINISHED = ("starting", "otp_required", "processing")
+UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 
 
-def _lists(scope: str, where: str) -> tuple[Index, ...]:
+def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
     """What keeps a page of the list at the same cost for whoever reads it, in each order."""
-    first = [scope] if scope else []
-    called = f"ix_merchant_application_{scope or 'all'}"
-    only: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
+    leading_columns = [scope] if scope else []
+    name_prefix = f"ix_merchant_application_{scope or 'all'}"
+    options: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
     return (
-        Index(f"{called}_created", *first, "created_at", "id", **only),
-        Index(f"{called}_updated", *first, "updated_at", "id", **only),
-        Index(f"{called}_amount", *first, "amount_minor", "id", **only),
-        Index(f"{called}_status", *first, "status", "created_at", "id", **only),
+        Index(f"{name_prefix}_created", *leading_columns, "created_at", "id", **options),
+        Index(f"{name_prefix}_updated", *leading_columns, "updated_at", "id", **options),
+        Index(f"{name_prefix}_amount", *leading_columns, "amount_minor", "id", **options),
+        Index(f"{name_prefix}_status", *leading_columns, "status", "created_at", "id", **options),
     )
 
 
@@ -49,12 +49,12 @@ class Application(Base):
     __table_args__ = (
         one_of("status", STATES),
         one_of("decision", ("approved", "declined")),
-        one_of("risk_level", RISKS),
+        one_of("risk_level", RISK_LEVELS),
         CheckConstraint("amount_minor >= 0", name="amount"),
-        *_lists("", ""),
-        *_lists("organiser_id", "organiser_id IS NOT NULL"),
-        *_lists("event_id", "event_id IS NOT NULL"),
-        *_lists("account_id", "account_id IS NOT NULL"),
+        *_build_list_indexes("", ""),
+        *_build_list_indexes("organiser_id", "organiser_id IS NOT NULL"),
+        *_build_list_indexes("event_id", "event_id IS NOT NULL"),
+        *_build_list_indexes("account_id", "account_id IS NOT NULL"),
     )
 
     id: Mapped[str] = id_column()

@@ -13,7 +13,7 @@ from app.core.outbox import enqueue
 
 NO_OUTCOME, MISMATCH, CONTRADICTION = "no_outcome", "mismatch", "contradiction"
 SECOND_CAPTURE, APPLICATION_CLOSED, UNKNOWN_REFERENCE = "second_capture", "application_closed", "unknown_reference"
-SENTENCES = {
+REVIEW_MESSAGES = {
     NO_OUTCOME: "The rail has not said for 72 hours how this payment ended. The service goes on asking every hour.",
     MISMATCH: "The rail tells of another amount or currency than was asked for. The payment does not count as paid.",
     CONTRADICTION: "What the rail says now does not fit what it said before.",
@@ -27,18 +27,18 @@ log = structlog.get_logger(__name__)
 
 def add_review(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
     """Adds a row and has operators told, unless a row of that kind is open already."""
-    added = session.scalar(
+    review_id = session.scalar(
         insert(StallPaymentReview)
         .values(reference=reference, kind=kind, detail=detail)
         .on_conflict_do_nothing(index_elements=["reference", "kind"], index_where=text("resolved_at IS NULL"))
         .returning(StallPaymentReview.id)
     )
-    if added is not None:
+    if review_id is not None:
         log.error("stall_payment.review", reference=reference, kind=kind)
-        enqueue("applications.notify_operators", review_id=added)
+        enqueue("applications.notify_operators", review_id=review_id)
 
 
-def add_detail(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
+def add_review_detail(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
     """Adds facts to the open review of that kind, if there is one."""
     session.execute(
         update(StallPaymentReview)
@@ -49,16 +49,16 @@ def add_detail(session: OrmSession, reference: str, kind: str, **detail: Any) ->
     )
 
 
-def close_reviews(session: OrmSession, reference: str, note: str, *, only: Sequence[int] | None = None) -> int:
+def close_reviews(session: OrmSession, reference: str, note: str, *, review_ids: Sequence[int] | None = None) -> int:
     """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
-    wanted = [StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None)]
-    if only is not None:
-        wanted.append(StallPaymentReview.id.in_(only))
-    closed = session.execute(
+    conditions = [StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None)]
+    if review_ids is not None:
+        conditions.append(StallPaymentReview.id.in_(review_ids))
+    closed_rows = session.execute(
         update(StallPaymentReview)
-        .where(*wanted)
+        .where(*conditions)
         .values(resolved_at=func.now(), note=note[:500])
         .returning(StallPaymentReview.id)
         .execution_options(synchronize_session=False)
     )
-    return len(closed.all())
+    return len(closed_rows.all())

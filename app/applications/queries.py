@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.applications import documents, scope
+from app.applications import documents, permissions
 from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
-from app.applications.payment import NEWEST, SHOWN_STATUS
+from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.clients import storage
 from app.core.db import db, release
 from app.core.errors import NotFound
@@ -25,7 +25,7 @@ SORTS: dict[str, ColumnElement[Any]] = {
     "updatedAt": Application.updated_at.expression,
     "amountMinor": Application.amount_minor.expression,
 }
-PLAIN = (
+APPLICATION_COLUMNS = (
     "id",
     "reference",
     "status",
@@ -55,18 +55,18 @@ PLAIN = (
     "created_at",
     "updated_at",
 )
-HANDED = (
+DOCUMENT_COLUMNS = (
     ApplicationDocument.kind,
     ApplicationDocument.file_name,
     ApplicationDocument.content_type,
     ApplicationDocument.size,
     ApplicationDocument.uploaded_at,
 )
-INNER = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
+INTERNAL_COLUMNS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
 
 
 @dataclass(frozen=True)
-class Handed:
+class UploadedDocument:
     """A document as its applicant knows it; the columns of `HANDED`."""
 
     kind: str
@@ -76,81 +76,81 @@ class Handed:
     uploaded_at: datetime
 
 
-def listed(caller: Caller, **filters: Any) -> Select[Any]:
+def list_applications_query(caller: Caller, **filters: Any) -> Select[Any]:
     """The applications that the caller may see, with what is needed to say what is due: one query a page."""
-    return _shown_to(caller).where(*_conditions(caller, filters))
+    return _visible_applications_query(caller).where(*_build_conditions(caller, filters))
 
 
-def one(caller: Caller, id: str) -> Mapping[Any, Any]:
+def get_application(caller: Caller, id: str) -> Mapping[Any, Any]:
     """One application as the list shows it. Raises NotFound."""
-    row = db.session.execute(_shown_to(caller).where(Application.id == id)).mappings().first()
+    row = db.session.execute(_visible_applications_query(caller).where(Application.id == id)).mappings().first()
     if row is None:
         raise NotFound()
     return row
 
 
-def locked(session: OrmSession, caller: Caller, id: str, may: ColumnElement[bool]) -> Application:
+def lock_application(session: OrmSession, caller: Caller, id: str, permission: ColumnElement[bool]) -> Application:
     """An application inside a transaction, for whoever `may`. Raises NotFound."""
-    statement = select(Application).where(Application.id == id, may).with_for_update()
-    found = session.scalar(statement.execution_options(populate_existing=True))
-    if found is None:
+    statement = select(Application).where(Application.id == id, permission).with_for_update()
+    application = session.scalar(statement.execution_options(populate_existing=True))
+    if application is None:
         raise NotFound()
-    return found
+    return application
 
 
-def handed_in(application_id: str, session: OrmSession | None = None) -> list[Handed]:
+def list_documents(application_id: str, session: OrmSession | None = None) -> list[UploadedDocument]:
     """The documents that are there."""
-    statement = select(*HANDED).where(ApplicationDocument.application_id == application_id)
-    return [Handed(*row) for row in (session or db.session).execute(statement)]
+    statement = select(*DOCUMENT_COLUMNS).where(ApplicationDocument.application_id == application_id)
+    return [UploadedDocument(*row) for row in (session or db.session).execute(statement)]
 
 
-def document(token: str) -> tuple[ApplicationDocument, bytes]:
+def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
     """A document and its bytes, for the decider to whom the link was given and who still decides.
 
     Raises NotFound, LinkExpired, StorageUnavailable.
     """
-    permitted = documents.reading_of(token)
-    if permitted is None:
+    read_permit = documents.verify_read_token(token)
+    if read_permit is None:
         raise NotFound()
-    if permitted.expired:
+    if read_permit.expired:
         raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
-    found = db.session.scalar(
+    application_document = db.session.scalar(
         select(ApplicationDocument)
         .join(Application, Application.id == ApplicationDocument.application_id)
-        .join(Account, Account.id == permitted.viewer_id)
+        .join(Account, Account.id == read_permit.viewer_id)
         .where(
-            ApplicationDocument.id == permitted.thing_id,
+            ApplicationDocument.id == read_permit.thing_id,
             or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
         )
     )
     release()
-    data = storage.get(found.stored_as) if found else None
-    if found is None or data is None:
+    data = storage.get(application_document.stored_as) if application_document else None
+    if application_document is None or data is None:
         raise NotFound()
-    return found, data
+    return application_document, data
 
 
-def _shown_to(caller: Caller) -> Select[Any]:
-    inside = scope.inside(caller)
-    inner = [case((inside, getattr(Application, name))).label(name) for name in INNER]
+def _visible_applications_query(caller: Caller) -> Select[Any]:
+    can_read_notes = permissions.can_read_notes_sql(caller)
+    internal_columns = [case((can_read_notes, getattr(Application, name))).label(name) for name in INTERNAL_COLUMNS]
     return (
         select(
-            *(getattr(Application, name) for name in PLAIN),
-            *inner,
-            inside.label("is_decider"),
+            *(getattr(Application, name) for name in APPLICATION_COLUMNS),
+            *internal_columns,
+            can_read_notes.label("is_decider"),
             Event.name.label("event_name"),
             literal(caller.id).label("viewer_id"),
-            _documents().label("files"),
-            _payment().label("payment"),
+            _documents_sql().label("files"),
+            _payment_sql().label("payment"),
         )
         .outerjoin(Event, Event.id == Application.event_id)
-        .where(scope.visible(caller))
+        .where(permissions.can_see_sql(caller))
     )
 
 
-def _documents() -> ColumnElement[Any]:
+def _documents_sql() -> ColumnElement[Any]:
     """The documents of each row, as JSON."""
-    each = func.jsonb_build_object(
+    document_sql = func.jsonb_build_object(
         "id",
         ApplicationDocument.id,
         "kind",
@@ -164,38 +164,40 @@ def _documents() -> ColumnElement[Any]:
         "uploadedAt",
         ApplicationDocument.uploaded_at,
     )
-    inner = select(func.jsonb_agg(aggregate_order_by(each, ApplicationDocument.kind))).where(
+    documents_query = select(func.jsonb_agg(aggregate_order_by(document_sql, ApplicationDocument.kind))).where(
         ApplicationDocument.application_id == Application.id
     )
-    return func.coalesce(inner.correlate(Application).scalar_subquery(), literal([], JSONB), type_=JSONB)
+    return func.coalesce(documents_query.correlate(Application).scalar_subquery(), literal([], JSONB), type_=JSONB)
 
 
-def _payment() -> ColumnElement[Any]:
+def _payment_sql() -> ColumnElement[Any]:
     """The newest try to pay, as JSON."""
-    told = func.jsonb_build_object("paymentId", StallPayment.id, "status", SHOWN_STATUS, type_=JSONB)
-    newest = select(told).where(StallPayment.application_id == Application.id).order_by(*NEWEST)
-    return newest.limit(1).correlate(Application).scalar_subquery()
+    payment_sql = func.jsonb_build_object("paymentId", StallPayment.id, "status", PAYMENT_STATUS_SQL, type_=JSONB)
+    current_query = (
+        select(payment_sql).where(StallPayment.application_id == Application.id).order_by(*CURRENT_PAYMENT_ORDER)
+    )
+    return current_query.limit(1).correlate(Application).scalar_subquery()
 
 
-def _conditions(caller: Caller, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
+def _build_conditions(caller: Caller, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     """The filters; those on what an applicant must not learn count only where the caller reads it anyway."""
-    found = [
+    conditions = [
         getattr(Application, name) == filters[name]
         for name in ("decision", "status", "event_id")
         if filters.get(name) is not None
     ]
     if filters.get("decline_reason"):
-        found.append(Application.decline_reason.icontains(filters["decline_reason"], autoescape=True))
+        conditions.append(Application.decline_reason.icontains(filters["decline_reason"], autoescape=True))
     if filters.get("reviewer_notes"):
-        notes = Application.reviewer_notes.icontains(filters["reviewer_notes"], autoescape=True)
-        found.append(notes & scope.inside(caller))
+        notes_condition = Application.reviewer_notes.icontains(filters["reviewer_notes"], autoescape=True)
+        conditions.append(notes_condition & permissions.can_read_notes_sql(caller))
     if filters.get("risk_level"):
-        found.append((Application.risk_level == filters["risk_level"]) & scope.inside(caller))
+        conditions.append((Application.risk_level == filters["risk_level"]) & permissions.can_read_notes_sql(caller))
     if filters.get("q"):
-        found.append(_search(filters["q"]))
-    return found
+        conditions.append(_search_sql(filters["q"]))
+    return conditions
 
 
-def _search(words: str) -> ColumnElement[bool]:
+def _search_sql(search_text: str) -> ColumnElement[bool]:
     columns = (Application.business_name, Application.contact_name, Application.email, Application.reference)
-    return or_(*(column.icontains(words, autoescape=True) for column in columns))
+    return or_(*(column.icontains(search_text, autoescape=True) for column in columns))

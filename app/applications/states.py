@@ -18,7 +18,7 @@ SUBMITTED, APPROVED, DECLINED = "submitted", "approved", "declined"
 AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY, ACTIVATED = "awaiting_documents", "awaiting_payment", "ready", "activated"
 WITHDRAWN, EXPIRED = "withdrawn", "expired"
 
-MOVES: dict[str, frozenset[str]] = {
+STEPS: dict[str, frozenset[str]] = {
     SUBMITTED: frozenset({APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
     APPROVED: frozenset({AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY}),
     AWAITING_DOCUMENTS: frozenset({AWAITING_PAYMENT, READY, WITHDRAWN, EXPIRED}),
@@ -40,26 +40,26 @@ PAYMENT_STEPS: dict[str, frozenset[str]] = {
 """Of a payment. A capture counts whenever the rail tells of it, also when nobody waits for it any more; with another
 amount than ours it is `processing` until a person has looked."""
 PURPOSES = ("documents", "payment", "activation")
-RISKS = ("low", "medium", "high")
-STATES = tuple(MOVES)
-OPEN = tuple(state for state, ways in MOVES.items() if EXPIRED in ways)
-ACCEPTED = (AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY)
-DECISIONS = {APPROVED: (APPROVED, *ACCEPTED, ACTIVATED), DECLINED: (DECLINED,)}
+RISK_LEVELS = ("low", "medium", "high")
+STATES = tuple(STEPS)
+OPEN_STATES = tuple(state for state, targets in STEPS.items() if EXPIRED in targets)
+ACCEPTED_STATES = (AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY)
+STATES_BY_DECISION = {APPROVED: (APPROVED, *ACCEPTED_STATES, ACTIVATED), DECLINED: (DECLINED,)}
 
 
-class MoveNotAllowed(Conflict):
+class StepNotAllowed(Conflict):
     number, code = 40945, "APPLICATION_STATE"
     message = "The application is in a state that does not allow this; read it again."
 
 
-def checked(now: str, wanted: str) -> str:
+def check_step(current_state: str, target_state: str) -> str:
     """The state wanted, if a way leads there. Raises MoveNotAllowed."""
-    if wanted not in MOVES[now]:
-        raise MoveNotAllowed(status=now)
-    return wanted
+    if target_state not in STEPS[current_state]:
+        raise StepNotAllowed(status=current_state)
+    return target_state
 
 
-def outstanding(*, documents: bool, payment: bool) -> str:
+def get_outstanding_state(*, documents: bool, payment: bool) -> str:
     """Where an approved application rests while these are due."""
     if documents:
         return AWAITING_DOCUMENTS

@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
-from app.crew import guard
-from app.crew.closing import AUTO, OPEN, close_forgotten
+from app.crew import shift_codes
+from app.crew.auto_checkout import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
 from app.crew.models import CrewMember, Shift
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
-FORMER = "Former crew"
+ERASED_NAME = "Former crew"
 
 
 @job("crew.close_forgotten_shifts", Delivery.LOCAL, every=timedelta(minutes=15))
@@ -20,23 +20,23 @@ def close_forgotten_shifts(run: Run) -> None:
     """Ends shifts that are open for over 16 hours, and forgets wrong codes that no longer count."""
     with transaction() as session:
         run.done_in(session)
-        close_forgotten(session)
-        guard.forget_old(session)
+        check_out_forgotten_shifts(session)
+        shift_codes.delete_expired_tries(session)
 
 
 @on_merchant_deleted
-def erase_crew(session: OrmSession, leaving: MerchantDeletion) -> None:
+def erase_crew(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Ends what is open, and keeps hours without names."""
-    theirs = CrewMember.merchant_id == leaving.account_id
-    ended = (
+    of_merchant = CrewMember.merchant_id == deletion.account_id
+    shift_update = (
         update(Shift)
-        .where(Shift.crew_member_id.in_(select(CrewMember.id).where(theirs)), OPEN)
-        .values(ended_at=func.now(), changed_at=func.now(), ended_by=AUTO, break_since=None)
+        .where(Shift.crew_member_id.in_(select(CrewMember.id).where(of_merchant)), IS_OPEN_SQL)
+        .values(ended_at=func.now(), changed_at=func.now(), ended_by=AUTO_CHECKOUT, break_since=None)
     )
     session.execute(
         update(CrewMember)
-        .where(theirs)
-        .values(name=FORMER, phone=None, email=None, retired_at=func.coalesce(CrewMember.retired_at, func.now()))
-        .add_cte(ended.cte("ended"))
+        .where(of_merchant)
+        .values(name=ERASED_NAME, phone=None, email=None, retired_at=func.coalesce(CrewMember.retired_at, func.now()))
+        .add_cte(shift_update.cte("ended"))
         .execution_options(synchronize_session=False)
     )

@@ -7,14 +7,14 @@ from sqlalchemy import select
 from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.errors import NotFound
-from app.crew.hours import Worked, figures
 from app.crew.models import CrewMember, Shift, ShiftBreak
-from app.crew.stall import stall
+from app.crew.stall_access import get_stall
+from app.crew.worked_hours import WorkedShift, calculate_hours
 
 
-def crew(caller: Caller, event_id: str) -> dict[str, Any]:
+def get_crew(caller: Caller, event_id: str) -> dict[str, Any]:
     """The crew of a stall in the order in which it was sent; one resource with one version. Raises NotFound."""
-    own = stall(caller.id, event_id)
+    own_stall = get_stall(caller.id, event_id)
     members = db.session.scalars(
         select(CrewMember)
         .where(
@@ -24,12 +24,12 @@ def crew(caller: Caller, event_id: str) -> dict[str, Any]:
         )
         .order_by(CrewMember.position, CrewMember.id)
     ).all()
-    return {"crew": members, "version": own.crew_version}
+    return {"crew": members, "version": own_stall.crew_version}
 
 
-def stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
+def get_member_stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
     """What a member has worked, per day of the event's time zone; those retired keep their hours. Raises NotFound."""
-    own = stall(caller.id, event_id)
+    own_stall = get_stall(caller.id, event_id)
     member = db.session.scalar(
         select(CrewMember).where(
             CrewMember.id == member_id, CrewMember.merchant_id == caller.id, CrewMember.event_id == event_id
@@ -43,12 +43,17 @@ def stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
     breaks = db.session.scalars(
         select(ShiftBreak).join(Shift, Shift.id == ShiftBreak.shift_id).where(Shift.crew_member_id == member_id)
     ).all()
-    worked = [Worked.of(shift, [item for item in breaks if item.shift_id == shift.id], own.now) for shift in shifts]
+    worked_shifts = [
+        WorkedShift.from_shift(
+            shift, [shift_break for shift_break in breaks if shift_break.shift_id == shift.id], own_stall.now
+        )
+        for shift in shifts
+    ]
     return {
         "id": member.id,
         "name": member.name,
         "role": member.role,
         "active": member.retired_at is None,
-        "timezone": own.timezone,
-        **figures(worked, own.timezone),
+        "timezone": own_stall.timezone,
+        **calculate_hours(worked_shifts, own_stall.timezone),
     }

@@ -20,9 +20,9 @@ STEPS: dict[str, frozenset[str]] = {
     CHECKED_OUT: frozenset(),
 }
 
-LONGEST = timedelta(hours=16)
+MAX_SHIFT_DURATION = timedelta(hours=16)
 """A shift that is open for longer was forgotten: it counts as ended then."""
-REACHES_BACK = timedelta(hours=12)
+MAX_AGE = timedelta(hours=12)
 """How long ago something may have happened that a device without a network tells us now."""
-AHEAD = timedelta(minutes=2)
+CLOCK_TOLERANCE = timedelta(minutes=2)
 """How far the clock of a device may be ahead of ours."""

@@ -12,12 +12,12 @@ from app.clients.letters import letter
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
-from app.invitations.conditions import invite_status, link_state
+from app.invitations.formatting import format_date_time, format_money
+from app.invitations.link_tokens import INVITE_KIND, build_invite_url
 from app.invitations.models import EventInvite, InviteLink
-from app.invitations.queries import OF_EVENT
-from app.invitations.slugs import INVITE, url_of
+from app.invitations.queries import EVENT_COLUMNS
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
-from app.invitations.words import day_and_time, money
+from app.invitations.status_sql import invite_status_sql, link_state_sql
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.merchants.models import MerchantProfile
 
@@ -25,95 +25,95 @@ Organiser = aliased(Account)
 
 
 @job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
-def mail_invite(run: Run, *, invite_id: str) -> None:
+def send_invite_email(run: Run, *, invite_id: str) -> None:
     """Tells a merchant that he is invited, or that he takes part already because he accepts by himself."""
-    found = _invite(invite_id)
-    if found is None or found["status_now"] not in (PENDING, ACCEPTED):
+    invite = _find_invite(invite_id)
+    if invite is None or invite["status_now"] not in (PENDING, ACCEPTED):
         return
-    template = "event_invite" if found["status_now"] == PENDING else "event_joined"
-    mail = letter(
+    template = "event_invite" if invite["status_now"] == PENDING else "event_joined"
+    message = letter(
         template,
-        to=found["merchant_email"],
+        to=invite["merchant_email"],
         key=run.key,
-        sender_name=found["organiser_name"],
-        reply_to=found["organiser_email"],
-        name=found["merchant_name"],
-        url=url_of(invite_id, INVITE),
-        **_told(found),
+        sender_name=invite["organiser_name"],
+        reply_to=invite["organiser_email"],
+        name=invite["merchant_name"],
+        url=build_invite_url(invite_id, INVITE_KIND),
+        **_build_email_context(invite),
     )
-    send_for_account(found["organiser_id"], mail, run=run)
+    send_for_account(invite["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
-def mail_link(run: Run, *, link_id: str) -> None:
+def send_link_email(run: Run, *, link_id: str) -> None:
     """Mails a link to the address it was made for, if it still counts."""
     statement = (
         select(
             InviteLink,
-            link_state().label("state"),
+            link_state_sql().label("state"),
             Organiser.id.label("organiser_id"),
             Organiser.email.label("organiser_email"),
-            *OF_EVENT,
+            *EVENT_COLUMNS,
         )
         .join(Event, Event.id == InviteLink.event_id)
         .join(Organiser, Organiser.id == Event.organiser_id)
         .where(InviteLink.id == link_id)
     )
-    found = db.session.execute(statement).mappings().first()
-    if found is None or found["state"] != OPEN or found["InviteLink"].email is None:
+    link_row = db.session.execute(statement).mappings().first()
+    if link_row is None or link_row["state"] != OPEN or link_row["InviteLink"].email is None:
         return
-    link: InviteLink = found["InviteLink"]
-    mail = letter(
+    link: InviteLink = link_row["InviteLink"]
+    message = letter(
         "merchant_invite",
         to=link.email or "",
         key=run.key,
-        sender_name=found["organiser_name"],
-        reply_to=found["organiser_email"],
+        sender_name=link_row["organiser_name"],
+        reply_to=link_row["organiser_email"],
         name=link.business_name or "",
-        url=url_of(link.id),
-        **_told({**found, **{name: getattr(link, name) for name in TERMS}}),
+        url=build_invite_url(link.id),
+        **_build_email_context({**link_row, **{column: getattr(link, column) for column in TERM_COLUMNS}}),
     )
-    send_for_account(found["organiser_id"], mail, run=run)
+    send_for_account(link_row["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_answer", Delivery.AT_LEAST_ONCE, to_others=True)
-def mail_answer(run: Run, *, invite_id: str) -> None:
+def send_answer_email(run: Run, *, invite_id: str) -> None:
     """Tells the organiser how a merchant has answered."""
-    found = _invite(invite_id)
-    if found is None or found["status_now"] not in ANSWERS:
+    invite = _find_invite(invite_id)
+    if invite is None or invite["status_now"] not in ANSWERS:
         return
-    mail = letter(
+    message = letter(
         "invite_answered",
-        to=found["organiser_email"],
+        to=invite["organiser_email"],
         key=run.key,
-        name=found["organiser_own_name"],
-        accepted=found["status_now"] == ACCEPTED,
-        business=found["business_name"] or "A merchant",
-        event=found["event_name"],
-        reply=(found["reply"] or "").splitlines(),
+        name=invite["organiser_own_name"],
+        accepted=invite["status_now"] == ACCEPTED,
+        business=invite["business_name"] or "A merchant",
+        event=invite["event_name"],
+        reply=(invite["reply"] or "").splitlines(),
     )
-    send_for_account(found["merchant_id"], mail, run=run, already_counted=False)
+    send_for_account(invite["merchant_id"], message, run=run, already_counted=False)
 
 
 @on_merchant_deleted
-def erase_answers(session: OrmSession, leaving: MerchantDeletion) -> None:
+def erase_merchant_invites(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Withdraws what is open, and erases what the merchant wrote."""
     session.execute(
         update(EventInvite)
-        .where(EventInvite.merchant_id == leaving.account_id)
+        .where(EventInvite.merchant_id == deletion.account_id)
         .values(reply=None, status=case((EventInvite.status == PENDING, WITHDRAWN), else_=EventInvite.status))
         .execution_options(synchronize_session=False)
     )
 
 
-TERMS = ("message", "stall_type", "fee_minor", "expires_at")
+TERM_COLUMNS = ("message", "stall_type", "fee_minor", "expires_at")
 
 
-def _invite(invite_id: str) -> RowMapping | None:
+def _find_invite(invite_id: str) -> RowMapping | None:
     statement = (
         select(
-            *(getattr(EventInvite, name) for name in (*TERMS, "reply")),
-            invite_status().label("status_now"),
+            *(getattr(EventInvite, column) for column in (*TERM_COLUMNS, "reply")),
+            invite_status_sql().label("status_now"),
             Account.email.label("merchant_email"),
             Account.name.label("merchant_name"),
             MerchantProfile.business_name,
@@ -121,7 +121,7 @@ def _invite(invite_id: str) -> RowMapping | None:
             Organiser.name.label("organiser_own_name"),
             Organiser.id.label("organiser_id"),
             EventInvite.merchant_id,
-            *OF_EVENT,
+            *EVENT_COLUMNS,
         )
         .join(Event, Event.id == EventInvite.event_id)
         .join(Account, Account.id == EventInvite.merchant_id)
@@ -132,15 +132,15 @@ def _invite(invite_id: str) -> RowMapping | None:
     return db.session.execute(statement).mappings().first()
 
 
-def _told(found: Any) -> dict[str, Any]:
+def _build_email_context(row: Any) -> dict[str, Any]:
     """What each invitation says of event and terms."""
     return {
-        "organiser": found["organiser_name"],
-        "event": found["event_name"],
-        "place": f"{found['venue']}, {found['city']}",
-        "when": day_and_time(found["starts_at"], found["timezone"]),
-        "until": day_and_time(found["expires_at"], found["timezone"]),
-        "stall": found["stall_type"] or "",
-        "fee": "" if found["fee_minor"] is None else money(found["fee_minor"]),
-        "lines": (found["message"] or "").splitlines(),
+        "organiser": row["organiser_name"],
+        "event": row["event_name"],
+        "place": f"{row['venue']}, {row['city']}",
+        "when": format_date_time(row["starts_at"], row["timezone"]),
+        "until": format_date_time(row["expires_at"], row["timezone"]),
+        "stall": row["stall_type"] or "",
+        "fee": "" if row["fee_minor"] is None else format_money(row["fee_minor"]),
+        "lines": (row["message"] or "").splitlines(),
     }

@@ -9,26 +9,28 @@ from app.merchants.models import Merchant
 from app.merchants.states import CLOSED
 
 
-def take_part(
+def add_participant(
     session: OrmSession, *, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None
 ) -> bool:
     """Makes the merchant a participant; False when he is one already, whose terms stay.
 
     His stall begins with the floor status that he last set.
     """
-    statement = joining(event_id=event_id, merchant_id=merchant_id, stall_type=stall_type, fee_minor=fee_minor)
+    statement = add_participant_sql(
+        event_id=event_id, merchant_id=merchant_id, stall_type=stall_type, fee_minor=fee_minor
+    )
     return session.execute(statement.returning(Participation.event_id)).first() is not None
 
 
-def joining(*, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None) -> Insert:
+def add_participant_sql(*, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None) -> Insert:
     """The statement of `take_part`, for one that does more at once."""
-    kept = select(Merchant.floor_status).where(Merchant.profile_id == merchant_id).scalar_subquery()
+    last_floor_status = select(Merchant.floor_status).where(Merchant.profile_id == merchant_id).scalar_subquery()
     statement = insert(Participation).values(
         event_id=event_id,
         merchant_id=merchant_id,
         stall_type=stall_type,
         fee_minor=fee_minor,
-        floor_status=func.coalesce(kept, literal(CLOSED)),
+        floor_status=func.coalesce(last_floor_status, literal(CLOSED)),
         crew_version=1,
     )
     return statement.on_conflict_do_nothing()

@@ -35,7 +35,7 @@ def print_report() -> None:
     settings = current_app.extensions["settings"]
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
-    click.echo(f"{erasure.count_leftovers():>8}  erased applications whose payment has ended since")
+    click.echo(f"{erasure.count_leftover_wallets():>8}  erased applications whose payment has ended since")
     for target in guest_data.ERASURE_TARGETS:
         days = settings.GUEST_RETENTION_DAYS
         count = target.count_rows(days) if days else 0

@@ -31,7 +31,7 @@ def erase_personal_data(run: Run) -> None:
         "documents",
         lambda page_session: erasure.erase_ended_documents(page_session, settings.DOCUMENT_RETENTION_DAYS),
     )
-    _erase_in_pages(run, deadline, "applications", erasure.erase_leftovers)
+    _erase_in_pages(run, deadline, "applications", erasure.erase_leftover_wallets)
     if settings.GUEST_RETENTION_DAYS:
         for event_id in guest_data.list_ended_events(settings.GUEST_RETENTION_DAYS):
             for target in guest_data.ERASURE_TARGETS:

@@ -51,10 +51,10 @@ STATE_MACHINES = (
         name="Application",
         description="`approved` is passed through at once: what is shown is the first thing that is outstanding. The"
         " applicant withdraws; when the event is over, what has not come to its end expires.",
-        transitions=applications.MOVES,
+        transitions=applications.STEPS,
         initial_states=(applications.SUBMITTED,),
         column=("merchant_application", "status"),
-        source=("MOVES", "app/applications/states.py"),
+        source=("STEPS", "app/applications/states.py"),
         doc_pages=("applications.md",),
         transient_states=(applications.APPROVED,),
         transition_labels={

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.accounts.actions import registration
 from app.accounts.models import Account
-from app.applications import activation as activating
+from app.applications import account_activation as activating
 from app.core.db import db
 from app.merchants import actions as deleting
 from tests.applications.test_erasure import ME, delete_me
@@ -78,7 +78,7 @@ def test_a_password_that_a_reset_has_replaced_meanwhile_activates_nothing(
 ) -> None:
     owner, path = owner_and_link(client, "customer")
     body = reset_token(client)
-    meanwhile(monkeypatch, activating, "_opens", lambda: data(client.post("/api/auth/password-reset/complete", body)))
+    meanwhile(monkeypatch, activating, "_check_existing_password", lambda: data(client.post("/api/auth/password-reset/complete", body)))
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id) == (["customer"], None, 0, 0)
 
@@ -86,7 +86,7 @@ def test_a_password_that_a_reset_has_replaced_meanwhile_activates_nothing(
 def test_an_account_that_is_deleted_meanwhile_is_not_revived(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, path = owner_and_link(client, "merchant", verified=False)
     me = signed_in(client, owner)
-    meanwhile(monkeypatch, activating, "_opens", lambda: delete_me(me))
+    meanwhile(monkeypatch, activating, "_check_existing_password", lambda: delete_me(me))
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id) == ([], None, 0, 0)
 

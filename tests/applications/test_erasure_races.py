@@ -56,7 +56,7 @@ def test_an_application_that_comes_during_the_deletion_leaves_nothing(
 def test_without_holding_the_merchant_it_would_keep_their_name(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submit = importlib.import_module("app.applications.actions.submit")
+    submit = importlib.import_module("app.applications.actions.submission")
     monkeypatch.setattr(submit, "lock_against_deletion", lambda *arguments: None)
     assert application_during_a_deletion(app, client, monkeypatch) == (201, 1)
 
@@ -85,8 +85,8 @@ def deletion_during_an_upload(app: Flask, client: Client, monkeypatch: pytest.Mo
     """The files that are left when a deletion comes while a document is being written down."""
     approved(client, organiser(client))
     token, me = link("documents"), signed_in(client, account("merchant", email=EMAIL))
-    hand_in, looked = importlib.import_module("app.applications.actions.hand_in"), Event()
-    keep = hand_in.keep
+    hand_in, looked = importlib.import_module("app.applications.actions.document_upload"), Event()
+    keep = hand_in.save_documents
 
     def keep_slowly(*arguments: Any) -> Any:
         looked.set()
@@ -99,7 +99,7 @@ def deletion_during_an_upload(app: Flask, client: Client, monkeypatch: pytest.Mo
             return me.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}).status_code
         return int(upload(client, token, "identity").status_code)
 
-    monkeypatch.setattr(hand_in, "keep", keep_slowly)
+    monkeypatch.setattr(hand_in, "save_documents", keep_slowly)
     assert at_once(2, act) == [200, 200]
     deliver()
     return list(files(app))
@@ -116,10 +116,10 @@ def test_without_the_lock_on_the_application_the_document_would_stay(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = importlib.import_module("app.applications.links")
-    opened = links.opened
+    opened = links.get_active_link
 
     def opened_without_a_lock(token: str, purpose: str, *, session: Any = None) -> Any:
         return opened(token, purpose)
 
-    monkeypatch.setattr(links, "opened", opened_without_a_lock)
+    monkeypatch.setattr(links, "get_active_link", opened_without_a_lock)
     assert len(deletion_during_an_upload(app, client, monkeypatch)) == 1

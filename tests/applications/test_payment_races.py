@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import false, func, update
 
 from app.applications import erasure, jobs
-from app.applications.actions import decisions, pay
+from app.applications.actions import decisions, payments
 from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
 from app.core.transaction import transaction
@@ -41,7 +41,7 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
     """The states of application and payment after a code that comes when the withdrawal has looked for payments."""
     merchant, application_id, path = withdrawable(client)
     data(client.post(path))
-    moved = decisions.moved
+    moved = decisions.set_status
 
     def moved_slowly(*arguments: Any) -> None:
         time.sleep(HELD)
@@ -54,7 +54,7 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
             time.sleep(HELD / 2)
             otp(client, path)
 
-    monkeypatch.setattr(decisions, "moved", moved_slowly)
+    monkeypatch.setattr(decisions, "set_status", moved_slowly)
     at_once(2, act)
     return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
 
@@ -70,8 +70,8 @@ def test_a_code_that_comes_during_a_withdrawal_takes_nothing(
 def test_without_a_look_at_the_application_it_would(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pay, "claim", claim_whatever_the_application)
-    monkeypatch.setattr(decisions.payment, "end_running", lambda session, application_id: None)
+    monkeypatch.setattr(payments, "mark_processing_sql", claim_whatever_the_application)
+    monkeypatch.setattr(decisions.stall_payments, "end_open_payment", lambda session, application_id: None)
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "paid")
 
 
@@ -114,7 +114,7 @@ def test_of_a_code_and_the_end_of_the_event_one_counts(
 def test_without_waiting_for_the_payment_an_expired_application_is_paid(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "UNANSWERED", false())
+    monkeypatch.setattr(jobs, "UNANSWERED_SQL", false())
     found = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=True)
     assert found == ("expired", "paid") and [kind for kind, _ in reviews()] == ["application_closed"]
 
@@ -130,13 +130,13 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
         with app.app_context():
             if number == 0:
                 with transaction() as session:
-                    session.execute(pay.claim(started))
+                    session.execute(payments.mark_processing_sql(started))
                     claimed.set()
                     time.sleep(HELD)
             else:
                 claimed.wait(10)
                 with transaction() as session:
-                    erasure.erase_of_merchant(session, MerchantDeletion(account_id, retired=True))
+                    erasure.erase_merchant_applications(session, MerchantDeletion(account_id, retired=True))
 
     at_once(2, act)
     return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, text, update
 
-from app.applications import activation as opening
-from app.applications import links, payment, queries
+from app.applications import account_activation as opening
+from app.applications import links, queries, stall_payments
 from app.applications.actions import activation as activating
 from app.applications.actions import decisions as deciding
-from app.applications.actions import pay as paying
+from app.applications.actions import payments as paying
 from app.applications.models import Application, ApplicationLink, StallPayment
 from app.core.transaction import transaction
 from tests.factories.accounts import account, signed_in
@@ -54,9 +54,9 @@ def test_without_the_lock_both_would(client: Client, monkeypatch: pytest.MonkeyP
         time.sleep(0.2)
         return found
 
-    monkeypatch.setattr(deciding, "locked", unlocked)
+    monkeypatch.setattr(deciding, "lock_application", unlocked)
     assert decide_at_once(client)["SUCCESS"] == 2
-    assert queries.locked is not unlocked
+    assert queries.lock_application is not unlocked
 
 
 def test_two_starts_are_one_charge(client: Client) -> None:
@@ -88,16 +88,16 @@ def test_the_index_alone_refuses_a_second_charge(client: Client, monkeypatch: py
 
 def _unlock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody looks, waits a moment, and then acts on what he saw."""
-    newest = payment.newest
+    newest = stall_payments.find_current_payment
 
     def looked(application_id: str, session: Any = None) -> Any:
         found = newest(application_id, session)
         time.sleep(0.2)
         return found
 
-    opened = links.opened
-    monkeypatch.setattr(paying.links, "opened", lambda token, purpose, session=None: opened(token, purpose))
-    monkeypatch.setattr(paying.payment, "newest", looked)
+    opened = links.get_active_link
+    monkeypatch.setattr(paying.links, "get_active_link", lambda token, purpose, session=None: opened(token, purpose))
+    monkeypatch.setattr(paying.stall_payments, "find_current_payment", looked)
 
 
 def pay_path(client: Client) -> str:
@@ -118,7 +118,7 @@ def codes_at_once(client: Client, path: str, codes: list[str]) -> list[Any]:
 
 def unguarded_claim(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
     """Everybody reads the payment before anybody takes it, and then takes it whatever it has become."""
-    start, read = Barrier(callers), payment.behind
+    start, read = Barrier(callers), stall_payments.get_link_with_payment
     firsts = iter(range(callers))
 
     def together(token: str) -> Any:
@@ -131,8 +131,8 @@ def unguarded_claim(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
         taken = update(StallPayment).where(StallPayment.id == payment_id)
         return taken.values(status="processing", tries=StallPayment.tries + 1).returning(StallPayment.id)
 
-    monkeypatch.setattr(paying.payment, "behind", together)
-    monkeypatch.setattr(paying, "claim", whatever)
+    monkeypatch.setattr(paying.stall_payments, "get_link_with_payment", together)
+    monkeypatch.setattr(paying, "mark_processing_sql", whatever)
 
 
 def test_sixty_four_right_codes_capture_once(client: Client) -> None:
@@ -206,9 +206,9 @@ def test_a_link_opens_one_account_because_it_is_claimed_under_a_condition(
         used = update(ApplicationLink).where(ApplicationLink.id == found.link.id)
         return used.values(used_at=func.now()).returning(ApplicationLink.id)
 
-    monkeypatch.setattr(activating, "account_of", somebody_new)
+    monkeypatch.setattr(activating, "open_account", somebody_new)
     if not guarded:
-        monkeypatch.setattr(activating, "claim", whatever)
+        monkeypatch.setattr(activating, "complete_activation_sql", whatever)
     assert activate_at_once(client, token, 8)["SUCCESS"] == (1 if guarded else 8)
     assert count("account WHERE 'merchant' = ANY(roles)") == (1 if guarded else 8)
 
@@ -229,7 +229,7 @@ def test_documents_handed_in_sixteen_times_at_once_go_on_once(client: Client) ->
 @pytest.mark.control
 def test_without_the_lock_they_would_go_on_several_times(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wants an activation link of its own: some get it, and for the others the index is in the way."""
-    opened, start = links.opened, Barrier(8)
+    opened, start = links.get_active_link, Barrier(8)
     waiting = iter(range(9))
 
     def together(token: str, purpose: str, session: Any = None) -> Any:
@@ -238,6 +238,6 @@ def test_without_the_lock_they_would_go_on_several_times(client: Client, monkeyp
             start.wait(timeout=20)
         return found
 
-    monkeypatch.setattr(links, "opened", together)
+    monkeypatch.setattr(links, "get_active_link", together)
     statuses, went_on = hand_in_at_once(client, 8)
     assert statuses != {200} or went_on > 1

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from app.invitations import queries
-from app.invitations.actions.links import use_link
+from app.invitations.actions.invite_links import count_link_use
 from app.invitations.errors import InviteUsed
 from tests.counting import statements
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
@@ -247,13 +247,13 @@ def test_the_terms_of_an_application_and_the_uses_of_a_link(client: Client) -> N
     owner = organiser(client)
     made = event(owner)
     sent = data(owner.post(f"/api/events/{made['id']}/merchant-invite", {"maxUses": 2, "feeMinor": 9}), 201)
-    terms = queries.application_terms(sent["slug"])
+    terms = queries.get_application_terms(sent["slug"])
     assert (terms["event_id"], terms["fee_minor"], terms["link_id"]) == (made["id"], 9, sent["id"])
     for _ in range(2):
         with transaction() as session:
-            use_link(session, terms["link_id"])
+            count_link_use(session, terms["link_id"])
     with pytest.raises(InviteUsed), transaction() as session:
-        use_link(session, terms["link_id"])
+        count_link_use(session, terms["link_id"])
     assert refusal(client.get(f"/api/events/merchant-invite/{sent['slug']}")) == (410, "INVITE_USED")
 
 

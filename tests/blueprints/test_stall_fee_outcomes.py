@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.applications.actions import pay as paying
+from app.applications.actions import payments as paying
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.mock_server import Fault, MockServer
 from tests.blueprints.test_stall_fee import fee, otp
@@ -255,9 +255,9 @@ def test_without_a_second_try_a_code_that_was_slower_is_not_looked_at(
 def test_a_code_that_another_was_quicker_than_is_still_looked_at(
     payer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, claimed, lost = fee(payer), paying._claimed, iter([False])
+    path, claimed, lost = fee(payer), paying._mark_processing, iter([False])
     data(payer.post(path))
-    monkeypatch.setattr(paying, "_claimed", lambda *about: next(lost, True) and claimed(*about))
+    monkeypatch.setattr(paying, "_mark_processing", lambda *about: next(lost, True) and claimed(*about))
     assert refusal(otp(payer, path, "000000")) == (422, "OTP_WRONG")
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.invitations.slugs import INVITE, slug_of
+from app.invitations.link_tokens import INVITE_KIND, build_slug
 from tests.console.browser import seen
 from tests.console.pages import Visitor
 from tests.factories.accounts import account, mails_to, signed_in
@@ -90,7 +90,7 @@ def test_a_name_that_was_never_given_out_is_not_found(owner: Client, visitor: Vi
 def test_the_link_in_a_merchants_mail_shows_his_own_invitation(client: Client, owner: Client, visitor: Visitor) -> None:
     who = merchant_account("Kapana Corner")
     invite = invited(owner, event(owner)["id"], who, **TERMS)["invited"][0]["inviteId"]
-    path = f"/merchant-invite/{slug_of(invite, INVITE)}"
+    path = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"
     assert path in mails_to(who.email)[0]["text"]
     assert "How to answer" in visitor.open(path).text
     answered(signed_in(client, who), invite)
@@ -105,7 +105,7 @@ def test_how_it_looks(owner: Client, client: Client, address: str, chromium: Bro
     who = merchant_account("Omuramba Crafts")
     made = event(owner, name="Desert week-end of crafts, food and long conversations")
     invite = invited(owner, made["id"], who, **TERMS)["invited"][0]["inviteId"]
-    own = f"/merchant-invite/{slug_of(invite, INVITE)}"
+    own = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"
     with seen(chromium, SERIES, scripts=scripts) as eyes:
         eyes.page.goto(address + path)
         eyes.look("open")

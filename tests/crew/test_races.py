@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.crew import guard
-from app.crew.actions import replace, shifts
-from app.crew.stall import stall as unlocked
+from app.crew import actions, shift_codes
+from app.crew.stall_access import get_stall as unlocked
 from tests.factories.crew import at, put, stall
 from tests.http import Client
 from tests.races import at_once
@@ -58,7 +57,7 @@ def test_of_thirty_two_wrong_codes_at_once_five_are_looked_at(client: Client) ->
 
 @pytest.mark.control
 def test_without_the_guard_all_of_them_would_be(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "TRIES", 1000)
+    monkeypatch.setattr(shift_codes, "MAX_TRIES", 1000)
     me, path = stall(client)
     put(me, path, {"name": "Selma"})
     assert Counter(at_once(16, lambda number: at(me, path, "verify", code=f"x{number}").status_code)) == {422: 16}
@@ -105,7 +104,7 @@ def test_nobody_is_retired_while_he_begins_a_shift_because_the_stall_is_locked(
     """The crew is replaced after the code was looked up and before the shift is written, if nothing holds it back."""
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
-    looked, replaced, counting = Event(), Event(), guard.count_try
+    looked, replaced, counting = Event(), Event(), shift_codes.count_try
 
     def slowly(session: Any, subject: str) -> None:
         looked.set()
@@ -120,9 +119,9 @@ def test_nobody_is_retired_while_he_begins_a_shift_because_the_stall_is_locked(
         replaced.set()
         return status
 
-    monkeypatch.setattr(guard, "count_try", slowly)
+    monkeypatch.setattr(shift_codes, "count_try", slowly)
     if not guarded:
-        monkeypatch.setattr(shifts, "stall_at_work", lambda session, merchant, event: unlocked(merchant, event))
+        monkeypatch.setattr(actions, "lock_stall_shared", lambda session, merchant, event: unlocked(merchant, event))
     assert at_once(2, act) == [200, 409 if guarded else 200]
     at_work_and_retired = "FROM shift s JOIN crew_member c ON c.id = s.crew_member_id WHERE c.retired_at IS NOT NULL"
     assert count(f"SELECT count(*) {at_work_and_retired}") == (0 if guarded else 1)
@@ -131,15 +130,15 @@ def test_nobody_is_retired_while_he_begins_a_shift_because_the_stall_is_locked(
 @pytest.mark.control
 def test_without_the_lock_all_lists_would_be_left(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     me, path = stall(client)
-    start, known = Barrier(4), replace._known
+    start, known = Barrier(4), actions._load_members
 
     def together(*arguments: Any) -> Any:
         found = known(*arguments)
         start.wait(timeout=20)
         return found
 
-    monkeypatch.setattr(replace, "stall_to_change", lambda session, merchant, event: unlocked(merchant, event))
-    monkeypatch.setattr(replace, "_known", together)
+    monkeypatch.setattr(actions, "lock_stall_exclusive", lambda session, merchant, event: unlocked(merchant, event))
+    monkeypatch.setattr(actions, "_load_members", together)
     at_once(4, lambda number: me.put(path, {"crew": [{"name": "ABCD"[number]}]}))
     assert len(me.get(path).get_json()["data"]["crew"]) == 4
 

@@ -69,7 +69,7 @@ def test_a_page_costs_the_same_among_a_hundred_thousand(app: Flask, client: Clie
     for low, high in ((1, 1_000), (1_001, 100_000)):
         seed(low, high)
         for filters in FILTERS:
-            costs[str(filters)].append(touched(queries.directory(caller, made["id"], **filters)))
+            costs[str(filters)].append(touched(queries.list_directory_query(caller, made["id"], **filters)))
     for filters, (few, many) in costs.items():
         assert many <= 3 * few + 250, f"{filters}: {costs}"
 

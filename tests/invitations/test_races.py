@@ -14,11 +14,11 @@ from sqlalchemy import func, select, text, update
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.invitations.actions import answer, links
-from app.invitations.actions.links import use_link
+from app.invitations.actions import invite_answers, invite_links
+from app.invitations.actions.invite_links import count_link_use
 from app.invitations.errors import InviteUsed
 from app.invitations.models import EventInvite, InviteLink
-from app.invitations.queries import OF_EVENT
+from app.invitations.queries import EVENT_COLUMNS
 from app.invitations.states import PENDING, STATUSES, STEPS
 from app.merchants.models import Merchant
 from tests.factories.accounts import account, mails_to, signed_in
@@ -91,7 +91,7 @@ def test_a_use_that_only_counts_would_go_through(client: Client, end: str, monke
         statement = update(InviteLink).where(InviteLink.id == link_id, InviteLink.uses < InviteLink.max_uses)
         return statement.values(uses=InviteLink.uses + 1).returning(InviteLink.id)
 
-    monkeypatch.setattr(links, "_use", only_counted)
+    monkeypatch.setattr(invite_links, "_count_link_use_sql", only_counted)
     assert applied_while_ending(client, ENDS[end][0]).status_code == 201
 
 
@@ -120,13 +120,13 @@ def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.Monkey
     start = Barrier(8)
 
     def unlocked(session: Any, caller: Any, invite_id: str) -> Any:
-        statement = select(EventInvite, func.now().label("now"), *OF_EVENT)
+        statement = select(EventInvite, func.now().label("now"), *EVENT_COLUMNS)
         row = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
         start.wait(timeout=20)
         return row[0], row[0].status, dict(row._mapping)
 
-    monkeypatch.setattr(answer, "lock_merchant", lambda session, account_id: Merchant(status="active"))
-    monkeypatch.setattr(answer, "_locked", unlocked)
+    monkeypatch.setattr(invite_answers, "lock_merchant", lambda session, account_id: Merchant(status="active"))
+    monkeypatch.setattr(invite_answers, "_lock_invite", unlocked)
     words = ("accepted", "declined")
     answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
     assert Counter(answers) == {200: 8}
@@ -179,7 +179,7 @@ def test_the_last_use_of_a_link_goes_to_one(app: Flask, client: Client) -> None:
         with app.app_context():
             try:
                 with transaction() as session:
-                    use_link(session, link["id"])
+                    count_link_use(session, link["id"])
             except InviteUsed as error:
                 return error.code
             return None

@@ -10,7 +10,7 @@ from app.accounts import outgoing_mail
 from app.campaigns import keeping
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.invitations.actions import links
+from app.invitations.actions import invite_links
 from tests.factories import allocations
 from tests.factories.accounts import account, mails_to, signed_in
 from tests.factories.applications import LIST, applied
@@ -91,17 +91,21 @@ def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -
 @pytest.mark.control
 def test_without_the_index_many_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The statement names the index, so the control looks first and inserts then, as one would without it."""
-    plain = links.insert
+    plain = invite_links.insert
 
     def look_first(session: Any, values: dict[str, Any]) -> Any:
-        running = links.select(links.InviteLink).where(links.InviteLink.invited_address == values["invited_address"])
+        running = invite_links.select(invite_links.InviteLink).where(
+            invite_links.InviteLink.invited_address == values["invited_address"]
+        )
         found = session.scalar(running)
         if found is not None:
             return found, False
-        statement = plain(links.InviteLink).values(id=links.new_id(), **values).returning(links.InviteLink)
+        statement = (
+            plain(invite_links.InviteLink).values(id=invite_links.new_id(), **values).returning(invite_links.InviteLink)
+        )
         return session.scalars(statement).one(), True
 
-    monkeypatch.setattr(links, "_insert", look_first)
+    monkeypatch.setattr(invite_links, "_insert_or_find_link", look_first)
     with without("uq_invite_link_invited"):
         race_of_invitations(client, 32)
         assert count("SELECT count(*) FROM invite_link") > 1

@@ -1,22 +1,22 @@
 """What happens to applications: one verb, one transaction; payments two, with the rail between them."""
 
 from app.applications import erasure
-from app.applications.actions.activation import activate
-from app.applications.actions.decisions import decide, withdraw
-from app.applications.actions.fresh_links import request_link, send_link
-from app.applications.actions.hand_in import hand_in
-from app.applications.actions.pay import start_payment, verify_otp
-from app.applications.actions.submit import submit
+from app.applications.actions.activation import activate_account
+from app.applications.actions.decisions import decide_application, withdraw_application
+from app.applications.actions.document_upload import upload_documents
+from app.applications.actions.link_renewal import request_links, send_link
+from app.applications.actions.payments import start_payment, verify_otp
+from app.applications.actions.submission import submit_application
 
 __all__ = [
-    "activate",
-    "decide",
+    "activate_account",
+    "decide_application",
     "erasure",
-    "hand_in",
-    "request_link",
+    "upload_documents",
+    "request_links",
     "send_link",
     "start_payment",
-    "submit",
+    "submit_application",
     "verify_otp",
-    "withdraw",
+    "withdraw_application",
 ]

@@ -6,16 +6,16 @@ from sqlalchemy import func
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.applications import documents, links, payment, scope, states
+from app.applications import documents, links, permissions, stall_payments, states
 from app.applications.errors import AlreadyDecided, NotWithdrawable
 from app.applications.models import Application
-from app.applications.progress import go_on, moved, post
-from app.applications.queries import locked
+from app.applications.queries import lock_application
+from app.applications.transitions import advance_application, enqueue_email, set_status
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 
 
-def decide(
+def decide_application(
     caller: Caller,
     id: str,
     *,
@@ -29,43 +29,45 @@ def decide(
     Raises NotFound, StaleVersion, AlreadyDecided, MoveNotAllowed, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
-        application = locked(session, caller, id, scope.decidable(caller))
+        application = lock_application(session, caller, id, permissions.can_decide_sql(caller))
         if expected_version not in (None, application.version):
             raise StaleVersion()
         if application.decision is not None:
-            _agree(application, decision)
+            _check_same_decision(application, decision)
             return
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
-        moved(application, decision)
+        set_status(application, decision)
         application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
         for name, value in notes.items():
             setattr(application, name, value)
         if decision == states.DECLINED:
-            post("application_declined", application)
+            enqueue_email("application_declined", application)
             return
-        wanted = documents.required_of(application.stall_type) if documents_required is None else documents_required
-        application.documents_required = [kind for kind in documents.KINDS if kind in wanted]
-        go_on(session, application)
-        fresh = links.renewed(session, application, links.due(application))
-        post("application_approved", application, *fresh)
+        required_kinds = (
+            documents.list_required_kinds(application.stall_type) if documents_required is None else documents_required
+        )
+        application.documents_required = [kind for kind in documents.KINDS if kind in required_kinds]
+        advance_application(session, application)
+        new_links = links.renew_links(session, application, links.list_due_purposes(application))
+        enqueue_email("application_approved", application, *new_links)
 
 
-def withdraw(caller: Caller, id: str) -> None:
+def withdraw_application(caller: Caller, id: str) -> None:
     """Takes the caller's own application back; its links die.
 
     Raises NotFound, NotWithdrawable, PaymentInProgress, MoveNotAllowed.
     """
     with transaction() as session:
-        application = locked(session, caller, id, Application.account_id == caller.id)
+        application = lock_application(session, caller, id, Application.account_id == caller.id)
         if application.status == states.WITHDRAWN:
             return
         if application.paid_at is not None:
             raise NotWithdrawable()
-        payment.end_running(session, application.id)
-        moved(application, states.WITHDRAWN)
+        stall_payments.end_open_payment(session, application.id)
+        set_status(application, states.WITHDRAWN)
 
 
-def _agree(application: Application, decision: str) -> None:
+def _check_same_decision(application: Application, decision: str) -> None:
     if application.decision != decision:
         raise AlreadyDecided(decision=application.decision, status=application.status)

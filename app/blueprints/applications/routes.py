@@ -6,10 +6,10 @@ from urllib.parse import quote
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
-from app.applications import actions, errors, queries, visits
+from app.applications import actions, errors, link_queries, queries
 from app.applications.documents import MAX_BYTES
-from app.applications.states import MoveNotAllowed
-from app.blueprints.applications import answers, schemas
+from app.applications.states import StepNotAllowed
+from app.blueprints.applications import response_schemas, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
@@ -28,9 +28,9 @@ blp = Blueprint(
 activation = Blueprint(
     "activation", __name__, url_prefix="/api/merchant-activation", description="The merchant's account"
 )
-LISTED = Listing("applications", answers.ApplicationRow, queries.SORTS, "-createdAt")
-FOLLOWING = Limit(120)
-UPLOADS = 41 * 1024 * 1024
+APPLICATION_LISTING = Listing("applications", response_schemas.ApplicationRow, queries.SORTS, "-createdAt")
+LINK_LIMIT = Limit(120)
+MAX_UPLOAD_BYTES = 41 * 1024 * 1024
 FILE_HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cache-Control": "private, no-store",
@@ -41,7 +41,7 @@ FILE_HEADERS = {
     "",
     access=PUBLIC_OR_SIGNED_IN,
     body=schemas.ApplicationBody,
-    returns=answers.Submitted,
+    returns=response_schemas.Submitted,
     status=201,
     idempotent=True,
     limit=EMAIL_REQUEST_LIMIT,
@@ -53,56 +53,56 @@ def submit(**body: Any) -> Any:
     With a merchant's token the contact comes from the account, where none is given. Without any contact the
     application is taken all the same; then the deciders hand the links over themselves.
     """
-    return actions.submit(caller=find_current_caller(), **body)
+    return actions.submit_application(caller=find_current_caller(), **body)
 
 
-@blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=LISTED)
+@blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=APPLICATION_LISTING)
 def list_applications(**filters: Any) -> Any:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
-    return queries.listed(get_current_caller(), **filters)
+    return queries.list_applications_query(get_current_caller(), **filters)
 
 
-@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=answers.ApplicationRow, etag=True)
+@blp.get("/<applicationId>", access=APPLICATION_READERS, returns=response_schemas.ApplicationRow, etag=True)
 def read_application(application_id: str) -> Any:
     """Read one application."""
-    return queries.one(get_current_caller(), application_id)
+    return queries.get_application(get_current_caller(), application_id)
 
 
 @blp.patch(
     "/<applicationId>",
     access=VERIFIED_ORGANISER_OR_SUPPORT,
     body=schemas.DecisionBody,
-    returns=answers.ApplicationRow,
+    returns=response_schemas.ApplicationRow,
     etag=True,
-    errors=[errors.AlreadyDecided, MoveNotAllowed, *MAIL_ERRORS],
+    errors=[errors.AlreadyDecided, StepNotAllowed, *MAIL_ERRORS],
 )
 def decide(application_id: str, **body: Any) -> Any:
     """Approve or decline an application.
 
     The approval mails the links that are due. The same decision again changes nothing.
     """
-    actions.decide(get_current_caller(), application_id, **body)
-    return queries.one(get_current_caller(), application_id)
+    actions.decide_application(get_current_caller(), application_id, **body)
+    return queries.get_application(get_current_caller(), application_id)
 
 
 @blp.post(
     "/<applicationId>/withdraw",
     access=MERCHANT,
-    returns=answers.ApplicationRow,
+    returns=response_schemas.ApplicationRow,
     idempotent=True,
-    errors=[errors.NotWithdrawable, errors.PaymentInProgress, MoveNotAllowed],
+    errors=[errors.NotWithdrawable, errors.PaymentInProgress, StepNotAllowed],
 )
 def withdraw(application_id: str) -> Any:
     """Take one's own application back; not while a payment is processing."""
-    actions.withdraw(get_current_caller(), application_id)
-    return queries.one(get_current_caller(), application_id)
+    actions.withdraw_application(get_current_caller(), application_id)
+    return queries.get_application(get_current_caller(), application_id)
 
 
 @blp.post(
     "/<applicationId>/links",
     access=VERIFIED_ORGANISER_OR_SUPPORT,
     body=schemas.LinkBody,
-    returns=answers.ApplicationLinkData,
+    returns=response_schemas.ApplicationLinkData,
     status=201,
     idempotent=True,
     errors=[errors.NothingDue, *MAIL_ERRORS],
@@ -115,24 +115,24 @@ def send_link(application_id: str, **body: Any) -> Any:
 @blp.get(
     "/docs/<token>",
     access=PUBLIC,
-    returns=answers.DocumentsData,
+    returns=response_schemas.DocumentsData,
     etag=True,
-    limit=FOLLOWING,
+    limit=LINK_LIMIT,
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
 def documents(token: str) -> Any:
     """See which documents are required, and which are there."""
-    return visits.documents(token)
+    return link_queries.get_documents(token)
 
 
 @blp.post(
     "/docs/<token>",
     access=PUBLIC,
     files=schemas.Documents,
-    returns=answers.DocumentsData,
-    limit=FOLLOWING,
-    max_bytes=UPLOADS,
+    returns=response_schemas.DocumentsData,
+    limit=LINK_LIMIT,
+    max_bytes=MAX_UPLOAD_BYTES,
     errors=[
         errors.LinkExpired,
         errors.DocumentTooLarge,
@@ -144,44 +144,44 @@ def documents(token: str) -> Any:
 @limit_failed_lookups
 def hand_in(token: str, submit: bool, **files: Any) -> Any:
     """Upload documents, the field's name being the kind; an empty body hands them in."""
-    sent = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
-    return actions.hand_in(token=token, files=sent, submit=submit or not sent)
+    uploads = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
+    return actions.upload_documents(token=token, files=uploads, submit=submit or not uploads)
 
 
 @blp.get(
     "/files/<token>",
     access=PUBLIC,
     content_type="*/*",
-    limit=FOLLOWING,
+    limit=LINK_LIMIT,
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
 def read_document(token: str) -> Any:
     """Read a document through the link that an application shows to its deciders for five minutes."""
-    found, data = queries.document(token)
-    named = f"attachment; filename*=UTF-8''{quote(found.file_name)}"
-    return Response(data, mimetype=found.content_type, headers={**FILE_HEADERS, "Content-Disposition": named})
+    document, data = queries.get_document(token)
+    disposition = f"attachment; filename*=UTF-8''{quote(document.file_name)}"
+    return Response(data, mimetype=document.content_type, headers={**FILE_HEADERS, "Content-Disposition": disposition})
 
 
 @blp.get(
     "/pay/<token>",
     access=PUBLIC,
-    returns=answers.PaymentData,
+    returns=response_schemas.PaymentData,
     etag=True,
-    limit=FOLLOWING,
+    limit=LINK_LIMIT,
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
 def fee(token: str) -> Any:
     """See the stall fee: amount, state and due date."""
-    return visits.fee(token)
+    return link_queries.get_fee(token)
 
 
 @blp.post(
     "/pay/<token>",
     access=PUBLIC,
     body=schemas.PayBody,
-    returns=answers.StartedData,
+    returns=response_schemas.StartedData,
     limit=CODE_ATTEMPT_LIMIT,
     errors=[
         errors.ApplicationsClosed,
@@ -206,7 +206,7 @@ def pay(token: str, **body: Any) -> Any:
     "/pay/<token>/payrail/verify-otp",
     access=PUBLIC,
     body=schemas.OtpBody,
-    returns=answers.StartedData,
+    returns=response_schemas.StartedData,
     limit=CODE_ATTEMPT_LIMIT,
     errors=[
         errors.ApplicationsClosed,
@@ -228,9 +228,9 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
     "/<token>",
     access=PUBLIC,
     query=schemas.ActivationQuery,
-    returns=answers.ActivationData,
+    returns=response_schemas.ActivationData,
     etag=True,
-    limit=FOLLOWING,
+    limit=LINK_LIMIT,
     errors=[errors.LinkExpired, errors.LinkUsed],
 )
 @limit_failed_lookups
@@ -239,14 +239,14 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
 
     It says what the application says, and not whether the address has an account.
     """
-    return {**visits.activation(token), "path": path}
+    return {**link_queries.get_activation(token), "path": path}
 
 
 @activation.post(
     "/<token>",
     access=PUBLIC,
     body=schemas.ActivationBody,
-    returns=answers.ActivatedData,
+    returns=response_schemas.ActivatedData,
     limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
 )
@@ -257,5 +257,5 @@ def activate(token: str, confirm_password: str, **body: Any) -> Any:
     Opens an account, or links the one that has the address: then the password must be that account's, and a wrong one
     counts as a failed sign-in. Works once.
     """
-    done = actions.activate(token=token, **body)
-    return {**serialize_sign_in(done.signed_in), "path": done.path}
+    result = actions.activate_account(token=token, **body)
+    return {**serialize_sign_in(result.login_result), "path": result.path}

@@ -1,12 +1,15 @@
-"""What the operations on merchant applications take (specification 4.3 with 4.0-P and 4.0-D)."""
+"""What the operations on merchant applications take (specification 4.3 with 4.0-P and 4.0-D).
+
+The field that only applications have: a website.
+"""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
-from app.applications.states import PURPOSES, RISKS, STATES
-from app.blueprints.applications.fields import Website
+from app.applications.states import PURPOSES, RISK_LEVELS, STATES
 from app.web.fields import (
     Boolean,
     BoundedTimeField,
@@ -25,15 +28,37 @@ from app.web.safe_redirect import SafePath
 from app.web.schema import Query, Schema
 from app.web.text_fields import EmailText, Name, NewPassword
 
-PASSWORD = {"example": "a quiet evening at Sossusvlei", "format": "password"}
-MOST_MINOR = 10**12
+PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
+MAX_AMOUNT_MINOR = 10**12
+
+
+class Website(Text):
+    """An http or https address; one without a scheme gets https."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max=300, metadata={"example": "https://kapana-corner.example"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not text:
+            return None
+        url = text if "://" in text else f"https://{text}"
+        try:
+            parts = urlsplit(url)
+            has_host = "." in (parts.hostname or "") and parts.port != 0 and not parts.username
+            is_valid = parts.scheme in ("http", "https") and has_host and " " not in url
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            raise field_error("invalid_url", "Must be a web address, like https://kapana-corner.example.")
+        return url
 
 
 class ApplicationBody(Schema):
     """How the stall fee is to be paid, and who applies for what."""
 
     amount_minor = WholeNumber(
-        required=True, min=0, max=MOST_MINOR, metadata={"example": 250000, "description": "NAD cents"}
+        required=True, min=0, max=MAX_AMOUNT_MINOR, metadata={"example": 250000, "description": "NAD cents"}
     )
     destination = Choice("payrail", "bank", required=True)
     mode = Choice("now", "schedule", required=True)
@@ -58,7 +83,7 @@ class DecisionBody(Schema):
     decision = Choice("approved", "declined", required=True)
     decline_reason = EmailText(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
     reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
-    risk_level = Choice(*RISKS, metadata={"description": "never shown to the applicant"})
+    risk_level = Choice(*RISK_LEVELS, metadata={"description": "never shown to the applicant"})
     documents_required = List(
         Choice(*KINDS),
         max=len(KINDS),
@@ -81,7 +106,7 @@ class OtpBody(Schema):
     otp = Secret(min=4, max=12, metadata={"rare": True, "description": "another name for code"})
 
     @validates_schema
-    def one_of_both(self, data: dict[str, Any], **_: Any) -> None:
+    def check_code(self, data: dict[str, Any], **_: Any) -> None:
         if "code" not in data and "otp" not in data:
             raise ValidationError({"code": field_error("required", "This field is required.").messages})
         if "code" in data and "otp" in data and data["code"] != data["otp"]:
@@ -94,7 +119,7 @@ class Filters(Query):
     decision = Choice("approved", "declined")
     decline_reason = Text(max=1000, metadata={"description": "words in the reason"})
     reviewer_notes = Text(max=2000, metadata={"description": "words in the notes"})
-    risk_level = Choice(*RISKS)
+    risk_level = Choice(*RISK_LEVELS)
     status = Choice(*STATES)
     event_id = Id()
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, address, reference"})
@@ -106,13 +131,13 @@ class Multipart(Schema):
     from_text = True
 
 
-def _document(kind: str) -> File:
+def _document_field(kind: str) -> File:
     return File(metadata={"description": f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most", "rare": True})
 
 
 Documents: Any = Multipart.from_dict(
     {
-        **{kind: _document(kind) for kind in KINDS},
+        **{kind: _document_field(kind) for kind in KINDS},
         "submit": Boolean(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
     },
     name="DocumentsBody",
@@ -133,13 +158,15 @@ class ActivationQuery(Query):
 
 class ActivationBody(Schema):
     name = Name(required=True, min=2, max=80, metadata={"example": "Tuli Hamutenya"})
-    password = NewPassword(required=True, metadata={**PASSWORD, "description": "of the account, if there is one"})
-    confirm_password = NewPassword(required=True, metadata=PASSWORD)
+    password = NewPassword(
+        required=True, metadata={**PASSWORD_METADATA, "description": "of the account, if there is one"}
+    )
+    confirm_password = NewPassword(required=True, metadata=PASSWORD_METADATA)
     message = Text(required=True, validate=[validate.Length(max=1000)], metadata={"example": "See you at gate B."})
     path = SafePath(required=True)
     email = Email(metadata={"rare": True, "description": "only where the application names none"})
 
     @validates_schema
-    def passwords_agree(self, data: dict[str, Any], **_: Any) -> None:
+    def check_passwords(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("password") != data.get("confirm_password"):
             raise ValidationError({"confirmPassword": field_error("mismatch", "The two passwords differ.").messages})

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.applications import actions, visits
+from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages, page
@@ -83,7 +83,7 @@ LANDING = Input("path", "Where to go then", type="hidden")
 @explained(PURPOSE)
 def start(token: str) -> Response:
     """For whom the account is, and what is needed to open it."""
-    found = visits.activation(token)
+    found = link_queries.get_activation(token)
     return _page(token, found, FORMS[_kind(found)].blank(name=found["name"] or "", path=request.args.get("path", "")))
 
 
@@ -94,13 +94,13 @@ def activate(token: str) -> ResponseReturnValue:
     form = FORMS.get(request.form.get("shown", ""), FORMS["named"]).typed()
     try:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATING)
-        done = actions.activate(token=token, **{"message": "", **form.checked()})
+        done = actions.activate_account(token=token, **{"message": "", **form.checked()})
     except REFUSALS as error:
-        found = visits.activation(token)
+        found = link_queries.get_activation(token)
         return _page(token, found, replace(form, form=FORMS[_kind(found)]).refused(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
-    user = done.signed_in.user
+    user = done.login_result.user
     session[DONE] = {"email": user["email"], "event": done.event, "path": done.path}
     return redirect(url_for("activate.done"), 303)
 

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.applications import actions, visits, waypoints
+from app.applications import actions, link_queries
 from app.applications.documents import LABELS, MAX_BYTES
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.blueprints.console.forms import Form, Input, form_page
@@ -42,7 +42,7 @@ class DocumentsSchema(Query):
 @explained(PURPOSE)
 def start(token: str) -> Response:
     """What is needed, and what is there already."""
-    return _page(token, visits.documents(token))
+    return _page(token, link_queries.get_documents(token))
 
 
 @blueprint.post("/<token>")
@@ -56,11 +56,11 @@ def send(token: str) -> ResponseReturnValue:
         if kind in LABELS and file.filename
     }
     try:
-        actions.hand_in(token=token, files=files, submit="later" not in request.form)
+        actions.upload_documents(token=token, files=files, submit="later" not in request.form)
     except DocumentsClosed:
         return redirect(url_for("documents.start", token=token), 303)
     except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
-        return _page(token, visits.documents(token), _at_fields(error))
+        return _page(token, link_queries.get_documents(token), _at_fields(error))
     return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
 
 
@@ -74,7 +74,7 @@ def _page(token: str, found: dict[str, Any], error: AppError | None = None) -> R
         rows=rows,
         token=token,
         contact=found["contact_email"],
-        onward=waypoints.payment_path(found["id"]) if found["submitted_at"] else None,
+        onward=link_queries.find_payment_path(found["id"]) if found["submitted_at"] else None,
         kept="kept" in request.args,
         until=day(found["expires_at"]),
     )

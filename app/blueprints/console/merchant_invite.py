@@ -7,8 +7,8 @@ from flask import Response
 
 from app.blueprints.console.page import Pages, page
 from app.invitations import queries
+from app.invitations.formatting import format_date_time, format_money
 from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
-from app.invitations.words import day_and_time, money
 from app.web.rate_limits import Limit, count_lookup_failure, count_request, limit_failed_lookups
 
 blueprint = Pages("merchant_invite", __name__, url_prefix="/merchant-invite")
@@ -47,7 +47,7 @@ GONE = {LINK_EXPIRED, EXPIRED, REVOKED, WITHDRAWN, USED_UP}
 def invitation(slug: str) -> Response:
     """Shows an invitation, of anybody who holds the link or of one merchant. Raises NotFound."""
     count_request(READING, ROUTE)
-    found = queries.invitation_page(slug)
+    found = queries.get_invitation_page(slug)
     status = 410 if found["state"] in GONE else 200
     if status == 410:
         count_lookup_failure()
@@ -60,9 +60,9 @@ def _shown(found: dict[str, Any]) -> dict[str, Any]:
         "invite": found,
         "personal": found["personal"],
         "outcome": OUTCOMES.get(found["state"]),
-        "begins": day_and_time(found["starts_at"], zone),
-        "ends": day_and_time(found["ends_at"], zone),
-        "until": day_and_time(found["expires_at"], zone),
-        "fee": "Agreed with the organiser" if fee is None else money(fee) if fee else "None",
+        "begins": format_date_time(found["starts_at"], zone),
+        "ends": format_date_time(found["ends_at"], zone),
+        "until": format_date_time(found["expires_at"], zone),
+        "fee": "Agreed with the organiser" if fee is None else format_money(fee) if fee else "None",
         "lines": (found["message"] or "").splitlines(),
     }

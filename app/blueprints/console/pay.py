@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.applications import actions, visits
+from app.applications import actions, link_queries
 from app.applications.errors import NothingDue, PaymentInProgress
 from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
 from app.blueprints.console.page import Pages
@@ -57,7 +57,7 @@ CODE = Form(
 @explained(PURPOSE)
 def start(token: str) -> Response:
     """What is to be paid, and how far it is."""
-    found = visits.fee(token)
+    found = link_queries.get_fee(token)
     coded = found["status"] == "otp_required" and "wallet" not in request.args
     return _page(token, found, CODE.blank() if coded else _wallet(found).blank())
 
@@ -66,14 +66,14 @@ def start(token: str) -> Response:
 @explained(PURPOSE)
 def send_code(token: str) -> ResponseReturnValue:
     """Has a code sent to the wallet."""
-    form = _wallet(visits.fee(token)).typed()
+    form = _wallet(link_queries.get_fee(token)).typed()
     try:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, STARTING)
         actions.start_payment(token=token, **form.checked())
     except (NothingDue, PaymentInProgress):
         pass
     except (*REFUSALS, Unavailable) as error:
-        return _page(token, visits.fee(token), form.refused(error))
+        return _page(token, link_queries.get_fee(token), form.refused(error))
     return redirect(url_for("pay.start", token=token), 303)
 
 
@@ -86,7 +86,7 @@ def confirm(token: str) -> ResponseReturnValue:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, TRYING)
         actions.verify_otp(token=token, **form.checked())
     except (*REFUSALS, Unavailable) as error:
-        found = visits.fee(token)
+        found = link_queries.get_fee(token)
         running = found["status"] == "otp_required"
         return _page(token, found, (form if running else _wallet(found).blank()).refused(error))
     return redirect(url_for("pay.start", token=token), 303)

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.applications import actions, waypoints
+from app.applications import actions, link_queries
 from app.blueprints.console.forms import FORM_POLICY
 from app.blueprints.console.page import Pages, page
 from app.core.errors import Gone, NotFound, Throttled
@@ -47,7 +47,7 @@ def offer_fresh_links(blueprint: Pages, purpose: str) -> None:
         """Mails a fresh link to the address of the application, and to no other."""
         try:
             rate_limits.count_request(EMAIL_REQUEST_LIMIT, FRESH)
-            sent = actions.request_link(token=token, purpose=purpose)
+            sent = actions.request_links(token=token, purpose=purpose)
         except Throttled as error:
             return dead_page(token, purpose, status=error.status, wait=error)
         session[SENT] = sent
@@ -57,7 +57,7 @@ def offer_fresh_links(blueprint: Pages, purpose: str) -> None:
         """Says that it is on its way, and where to look."""
         if SENT not in session:
             return redirect(f"{blueprint.url_prefix}/{token}", 303)
-        return page("console/link_sent.html", dead=waypoints.dead(token, purpose), sent=session[SENT])
+        return page("console/link_sent.html", dead=link_queries.get_expired_link(token, purpose), sent=session[SENT])
 
     blueprint.add_url_rule("/<token>/fresh", "ask_fresh", explained(purpose)(ask), methods=["POST"])
     blueprint.add_url_rule("/<token>/sent", "sent", explained(purpose)(sent), methods=["GET"])
@@ -65,7 +65,7 @@ def offer_fresh_links(blueprint: Pages, purpose: str) -> None:
 
 def dead_page(token: str, purpose: str, *, status: int, wait: Throttled | None = None) -> Response:
     """Why the link is dead, and the offer of a fresh one. Raises NotFound."""
-    dead = waypoints.dead(token, purpose)
+    dead = link_queries.get_expired_link(token, purpose)
     response = page(DEAD_PAGE, status=status, dead=dead, contact=dead.contact, purpose=purpose, token=token, wait=wait)
     response.headers["Content-Security-Policy"] = FORM_POLICY
     if wait is not None:

@@ -14,7 +14,7 @@ blp = Blueprint("crew", __name__, url_prefix="/api/merchants/me/events", descrip
 @blp.get("/<eventId>/crew", access=MERCHANT, returns=schemas.CrewData, etag=True)
 def read_crew(event_id: str) -> Any:
     """Read the crew of one's stall at an event."""
-    return queries.crew(get_current_caller(), event_id)
+    return queries.get_crew(get_current_caller(), event_id)
 
 
 @blp.put(
@@ -31,14 +31,14 @@ def replace_crew(event_id: str, **body: Any) -> Any:
     Who is not named is retired and keeps his hours. New members, and those with `rotateCode`, have their shift code
     in this answer and in no other.
     """
-    replaced = actions.replace_crew(caller=get_current_caller(), event_id=event_id, **body)
-    return replaced, {"ETag": f'"{replaced["version"]}"'}
+    crew = actions.replace_crew(caller=get_current_caller(), event_id=event_id, **body)
+    return crew, {"ETag": f'"{crew["version"]}"'}
 
 
 @blp.get("/<eventId>/crew/<crewMemberId>/stats", access=MERCHANT, returns=schemas.StatsData)
 def crew_stats(event_id: str, crew_member_id: str) -> Any:
     """Read what a member has worked, per day of the event's time zone."""
-    return queries.stats(get_current_caller(), event_id, crew_member_id)
+    return queries.get_member_stats(get_current_caller(), event_id, crew_member_id)
 
 
 @blp.post(
@@ -50,7 +50,7 @@ def crew_stats(event_id: str, crew_member_id: str) -> Any:
 )
 def shift_verify(event_id: str, **body: Any) -> Any:
     """Start a shift with its code, or get the one that is open already."""
-    return actions.verify(caller=get_current_caller(), event_id=event_id, **body)
+    return actions.start_shift(caller=get_current_caller(), event_id=event_id, **body)
 
 
 @blp.post(
@@ -62,4 +62,4 @@ def shift_verify(event_id: str, **body: Any) -> Any:
 )
 def shift_checkout(event_id: str, **body: Any) -> Any:
     """End shifts, or begin and end breaks: one person's, or of everybody at work."""
-    return actions.check_out(caller=get_current_caller(), event_id=event_id, **body)
+    return actions.change_shift_status(caller=get_current_caller(), event_id=event_id, **body)

@@ -22,10 +22,12 @@ from app.web.fields import (
 from app.web.schema import RequiredFieldsSchema, Schema
 from app.web.text_fields import Name
 
-ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
-CODE = {"example": "402913"}
-WHEN = {"description": "up to 12 hours ago, from a device without a network; a naive time is the event's"}
-MOST = 500
+ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+CODE_METADATA = {"example": "402913"}
+OCCURRED_AT_METADATA = {
+    "description": "up to 12 hours ago, from a device without a network; a naive time is the event's"
+}
+MAX_CREW_SIZE = 500
 
 
 class Pin(Secret):
@@ -39,7 +41,7 @@ class Pin(Secret):
 
 
 class CrewEntry(Schema):
-    id = Text(min=1, max=24, allow_none=True, metadata=ID)
+    id = Text(min=1, max=24, allow_none=True, metadata=ID_METADATA)
     name = Name(required=True, min=1, max=120, metadata={"example": "Selma Nangolo"})
     phone = Phone(allow_none=True)
     email = Email(allow_none=True)
@@ -51,30 +53,32 @@ class CrewEntry(Schema):
 class CrewBody(RequiredFieldsSchema):
     needs = ("crew",)
 
-    crew = List(Nested(CrewEntry), max=MOST)
+    crew = List(Nested(CrewEntry), max=MAX_CREW_SIZE)
 
 
 class VerifyBody(RequiredFieldsSchema):
     needs = ("code",)
 
-    crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID)
-    code = Secret(max=20, metadata=CODE)
-    occurred_at = TimeField(allow_none=True, metadata=WHEN)
+    crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID_METADATA)
+    code = Secret(max=20, metadata=CODE_METADATA)
+    occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
 
 
 class CheckoutBody(Schema):
     status = Choice(*STATUSES, required=True)
-    crew_member_id = Text(min=1, max=24, allow_none=True, metadata={**ID, "description": "else everybody at work"})
-    occurred_at = TimeField(allow_none=True, metadata=WHEN)
+    crew_member_id = Text(
+        min=1, max=24, allow_none=True, metadata={**ID_METADATA, "description": "else everybody at work"}
+    )
+    occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
 
 
 class CrewRow(Schema):
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     name = fields.String(required=True)
     phone = fields.String(required=True, allow_none=True)
     email = fields.String(required=True, allow_none=True)
     role = fields.String(required=True, allow_none=True)
-    shift_code = fields.String(metadata={**CODE, "description": "only in the answer that made it"})
+    shift_code = fields.String(metadata={**CODE_METADATA, "description": "only in the answer that made it"})
     shift_code_qr = fields.String(metadata={"description": "the same with the id, as an SVG data address"})
 
 
@@ -84,8 +88,8 @@ class CrewData(Schema):
 
 
 class ShiftData(Schema):
-    id = fields.String(required=True, metadata=ID)
-    crew_member_id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
+    crew_member_id = fields.String(required=True, metadata=ID_METADATA)
     name = fields.String(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     started_at = TimeField(required=True)
@@ -107,14 +111,14 @@ class Day(Schema):
 
 
 class OpenShift(Schema):
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     started_at = TimeField(required=True, attribute="start")
     on_break_since = TimeField(required=True, allow_none=True)
 
 
 class StatsData(Schema):
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     name = fields.String(required=True)
     role = fields.String(required=True, allow_none=True)
     active = Boolean(required=True, metadata={"description": "false when retired"})

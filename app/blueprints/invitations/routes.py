@@ -15,8 +15,8 @@ from app.web.rate_limits import Limit, limit_failed_lookups
 
 blp = Blueprint("invitations", __name__, url_prefix="/api", description="Inviting merchants, and taking part")
 
-INVITING = Limit(60)
-DEAD = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
+INVITE_LIMIT = Limit(60)
+LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
 
 
 @blp.get(
@@ -30,7 +30,7 @@ def merchant_directory(id: str, **filters: Any) -> Any:
 
     Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
     """
-    return queries.directory(get_current_caller(), id, **filters)
+    return queries.list_directory_query(get_current_caller(), id, **filters)
 
 
 @blp.post(
@@ -40,7 +40,7 @@ def merchant_directory(id: str, **filters: Any) -> Any:
     returns=schemas.InvitedData,
     status=201,
     idempotent=True,
-    limit=INVITING,
+    limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
 def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
@@ -61,7 +61,7 @@ def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
     returns=schemas.LinkData,
     status=201,
     idempotent=True,
-    limit=INVITING,
+    limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
 def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> Any:
@@ -72,17 +72,23 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
     """
     if revoke:
         return actions.withdraw_link(caller=get_current_caller(), event_id=id, slug=slug or "")
-    return actions.make_link(caller=get_current_caller(), event_id=id, **body)
+    return actions.create_link(caller=get_current_caller(), event_id=id, **body)
 
 
-@blp.get("/events/merchant-invite/<slug>", access=PUBLIC, returns=schemas.PublicLinkData, limit=Limit(120), errors=DEAD)
+@blp.get(
+    "/events/merchant-invite/<slug>",
+    access=PUBLIC,
+    returns=schemas.PublicLinkData,
+    limit=Limit(120),
+    errors=LINK_ERRORS,
+)
 @limit_failed_lookups
 def read_merchant_invite(slug: str) -> Any:
     """Read what a link offers: event, terms and state.
 
     A link that has ended answers 410, and says in `state` how.
     """
-    return queries.living_link(slug)
+    return queries.get_active_invite_link(slug)
 
 
 @blp.get(
@@ -93,13 +99,13 @@ def read_merchant_invite(slug: str) -> Any:
 )
 def my_invites(**filters: Any) -> Any:
     """List one's own invitations."""
-    return queries.my_invites(get_current_caller(), **filters)
+    return queries.list_own_invites_query(get_current_caller(), **filters)
 
 
 @blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, etag=True)
 def my_invite(invite_id: str) -> Any:
     """Read one of one's own invitations."""
-    return queries.my_invite(get_current_caller(), invite_id)
+    return queries.get_own_invite(get_current_caller(), invite_id)
 
 
 @blp.patch(
@@ -115,8 +121,8 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
 
     Accepting makes the merchant a participant. The same answer again gets the same 200.
     """
-    answered = actions.answer_invite(caller=get_current_caller(), invite_id=invite_id, **body)
-    return answered, {"ETag": f'"{answered["version"]}"'}
+    invite = actions.answer_invite(caller=get_current_caller(), invite_id=invite_id, **body)
+    return invite, {"ETag": f'"{invite["version"]}"'}
 
 
 @blp.get(
@@ -126,7 +132,7 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
 )
 def my_events() -> Any:
     """List the events one takes part in."""
-    return queries.my_events(get_current_caller())
+    return queries.list_own_events_query(get_current_caller())
 
 
 @blp.patch(

@@ -8,9 +8,9 @@ from app.web.fields import Boolean, Choice, Email, EndTimeField, List, Nested, S
 from app.web.schema import Query, RequiredFieldsSchema, Schema
 from app.web.text_fields import EmailName, EmailText
 
-MOST = 10_000_000_00
+MAX_FEE_MINOR = 10_000_000_00
 EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
-ID = {"example": EXAMPLE_ID}
+ID_METADATA = {"example": EXAMPLE_ID}
 
 
 class DirectoryQuery(Query):
@@ -20,7 +20,7 @@ class DirectoryQuery(Query):
 
 
 class DirectoryRow(Schema):
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     business_name = fields.String(required=True)
     stall_name = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True)
@@ -34,7 +34,9 @@ class DirectoryRow(Schema):
 class TermsBody(Schema):
     message = EmailText(max=1000, allow_none=True, metadata={"example": "We would love to have you at gate B."})
     stall_type = EmailName(max=120, allow_none=True, metadata={"example": "Food stall"})
-    fee_minor = WholeNumber(min=0, max=MOST, allow_none=True, metadata={"description": "by default the stall type's"})
+    fee_minor = WholeNumber(
+        min=0, max=MAX_FEE_MINOR, allow_none=True, metadata={"description": "by default the stall type's"}
+    )
     expires_at = EndTimeField(
         allow_none=True, metadata={"description": "by default, and at the latest, the event's end"}
     )
@@ -43,7 +45,7 @@ class TermsBody(Schema):
 class DirectoryInvitesBody(TermsBody, RequiredFieldsSchema):
     needs = ("merchant_ids",)
 
-    merchant_ids = List(Text(min=1, max=24, metadata=ID), min=1, max=200)
+    merchant_ids = List(Text(min=1, max=24, metadata=ID_METADATA), min=1, max=200)
     withdraw = Boolean(metadata={"description": "true takes back what these have not answered yet"})
 
 
@@ -66,24 +68,24 @@ class AnswerBody(RequiredFieldsSchema):
 
 class FloorStatusBody(Schema):
     status = Choice(*FLOOR_STATUSES, required=True)
-    event_id = Text(min=1, max=24, metadata={**ID, "description": "one event; else all that are not over"})
+    event_id = Text(min=1, max=24, metadata={**ID_METADATA, "description": "one event; else all that are not over"})
 
 
 class InvitesQuery(Query):
     status = Choice(*STATUSES)
-    event_id = Text(max=24, metadata=ID)
+    event_id = Text(max=24, metadata=ID_METADATA)
 
 
 class Invited(Schema):
-    merchant_id = fields.String(required=True, metadata=ID)
-    invite_id = fields.String(required=True, attribute="id", allow_none=True, metadata=ID)
+    merchant_id = fields.String(required=True, metadata=ID_METADATA)
+    invite_id = fields.String(required=True, attribute="id", allow_none=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
 
 
 class InvitedData(Schema):
     invited = List(Nested(Invited))
     already_invited = List(Nested(Invited))
-    unavailable = List(fields.String(metadata=ID), metadata={"description": "unknown, paused or not verified"})
+    unavailable = List(fields.String(metadata=ID_METADATA), metadata={"description": "unknown, paused or not verified"})
     withdrawn = List(Nested(Invited))
 
 
@@ -98,7 +100,7 @@ class WhereAndWhen(Schema):
 
 
 class OfEvent(WhereAndWhen):
-    event_id = fields.String(required=True, metadata=ID)
+    event_id = fields.String(required=True, metadata=ID_METADATA)
     event_name = fields.String(required=True)
 
 
@@ -110,7 +112,7 @@ class Terms(Schema):
 
 
 class InviteRow(OfEvent, Terms):
-    id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     reply = fields.String(required=True, allow_none=True)
     automatic = Boolean(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
@@ -120,8 +122,8 @@ class InviteRow(OfEvent, Terms):
 
 
 class LinkData(Terms):
-    id = fields.String(required=True, metadata=ID)
-    event_id = fields.String(required=True, metadata=ID)
+    id = fields.String(required=True, metadata=ID_METADATA)
+    event_id = fields.String(required=True, metadata=ID_METADATA)
     slug = fields.String(required=True, metadata={"example": EXAMPLE_ID + "kQ3vXa1s9dKfLm0pQrTz2w"})
     url = fields.String(required=True, metadata={"example": "https://events.example/merchant-invite/6565…"})
     state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
@@ -142,7 +144,7 @@ class PublicLinkData(OfEvent, Terms):
 
 
 class TakenPartRow(WhereAndWhen):
-    id = fields.String(required=True, metadata={**ID, "description": "of the event"})
+    id = fields.String(required=True, metadata={**ID_METADATA, "description": "of the event"})
     name = fields.String(required=True)
     visibility = fields.String(required=True)
     stall_type = fields.String(required=True, allow_none=True)
@@ -153,4 +155,6 @@ class TakenPartRow(WhereAndWhen):
 
 class FloorStatusData(Schema):
     status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
-    event_ids = List(fields.String(metadata=ID), required=True, metadata={"description": "where it counts now"})
+    event_ids = List(
+        fields.String(metadata=ID_METADATA), required=True, metadata={"description": "where it counts now"}
+    )

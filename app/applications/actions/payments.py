@@ -1,0 +1,270 @@
+"""Paying the stall fee: reserve, let the rail send a code, confirm. The rail is called between transactions."""
+
+from typing import Any
+
+from sqlalchemy import exists, func, insert, literal, select, update
+
+from app.applications import links, stall_payments, states
+from app.applications.errors import (
+    ApplicationsClosed,
+    NothingDue,
+    OtpWrong,
+    PaymentDeclined,
+    PaymentExpired,
+    PaymentInProgress,
+    PaymentNotStarted,
+)
+from app.applications.links import ResolvedLink
+from app.applications.models import Application, StallPayment
+from app.applications.payment_outcome import STATUS_CHECK_DELAY, record_outcome, refresh_payment, restore_try
+from app.applications.stall_payments import MAX_TRIES, CurrentPayment
+from app.clients.payrail import Charge, ChargeState, Outcome, rail
+from app.clients.payrail.errors import PayrailUnavailable
+from app.core.db import release
+from app.core.errors import AppError, ValidationFailed
+from app.core.ids import new_id
+from app.core.outbox import enqueue
+from app.core.session import ReadOrWriteSession
+from app.core.transaction import transaction
+from app.events.models import Event
+
+ENDED_OUTCOMES = (Outcome.EXPIRED, Outcome.PAID, Outcome.REFUNDED)
+EVENT_TAKES_PLACE_SQL = (Event.ends_at > func.now(), Event.visibility != "cancelled")
+EXECUTION_OPTIONS = {"populate_existing": True, "synchronize_session": False}
+
+
+def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str, Any]:
+    """Has a code sent to the wallet; a payment that is paid or awaits its code is returned instead.
+
+    Another wallet than that of a payment that awaits its code ends it and starts anew. Before anything new begins the
+    rail is asked about every payment that is unanswered. Raises NotFound, LinkExpired, NothingDue, PaymentInProgress,
+    Throttled, ValidationFailed without any wallet, ApplicationsClosed when the event is over or was called off,
+    PaymentDeclined, PayrailDisabled, PayrailUnavailable.
+    """
+    while True:
+        resolved_link, current_payment, charge = _reserve_payment(token, payrail_msisdn)
+        if charge is not None:
+            charge_state = rail().start_charge(charge)
+            if charge_state.outcome not in ENDED_OUTCOMES:
+                return _record_start(resolved_link.application, charge, charge_state.outcome)
+            # A start that was cut off long ago: the rail has ended its charge meanwhile.
+            record_outcome(charge.reference, charge_state)
+            continue
+        assert current_payment is not None
+        if current_payment.status != "processing":
+            return stall_payments.serialize_payment(resolved_link.application, current_payment)
+        # Each turn ends one payment that is unanswered, or this.
+        if stall_payments.is_unanswered(refresh_payment(current_payment.stall_payment.id)):
+            raise PaymentInProgress(payment_id=current_payment.stall_payment.id)
+
+
+def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, CurrentPayment | None, Charge | None]:
+    """What the link opens, the payment that counts, and the charge to start, if one is to be started."""
+    with transaction() as session:
+        resolved_link = links.get_active_link(token, links.PAYMENT, session=session)
+        current_payment = stall_payments.find_current_payment(resolved_link.application.id, session)
+        is_reusable = _is_reusable(current_payment, msisdn)
+        if current_payment is None or not is_reusable:
+            stall_payment = _insert_payment(
+                session, resolved_link.application, msisdn, previous_payment=current_payment
+            )
+        else:
+            if current_payment.status in ("starting", "otp_required"):
+                _check_event_open(session, resolved_link.application)
+            if current_payment.status != "starting":
+                return resolved_link, current_payment, None
+            stall_payment = current_payment.stall_payment
+        charge = Charge(
+            reference=stall_payment.id,
+            amount_minor=stall_payment.amount_minor,
+            msisdn=stall_payment.msisdn,
+            description=f"Stall fee {resolved_link.application.reference}",
+        )
+        return resolved_link, current_payment, charge
+
+
+def verify_otp(*, token: str, code: str) -> dict[str, Any]:
+    """Confirms the running payment with the code; `processing` while the rail's answer is not final.
+
+    Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
+    PaymentInProgress, ApplicationsClosed when the event is over or was called off since the code was sent,
+    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
+    """
+    for _ in range(MAX_TRIES + 1):
+        resolved_link, current_payment = stall_payments.get_link_with_payment(token)
+        if current_payment is None or current_payment.status != "otp_required":
+            return _serialize_or_refuse(resolved_link, current_payment)
+        if _mark_processing(resolved_link.application, current_payment):
+            return _confirm_payment(token, resolved_link, current_payment, code)
+        # Another code was quicker, and wrong: the payment may wait for its code again.
+    raise PaymentInProgress()
+
+
+def _confirm_payment(
+    token: str, resolved_link: ResolvedLink, current_payment: CurrentPayment, code: str
+) -> dict[str, Any]:
+    """What has become of the payment after this code."""
+    charge_state = _confirm_charge(current_payment.stall_payment.id, code)
+    stall_payment = record_outcome(current_payment.stall_payment.id, charge_state)
+    if charge_state.outcome is Outcome.WRONG_CODE and stall_payment.status != "paid":
+        raise OtpWrong(tries_left=MAX_TRIES - stall_payment.tries)
+    if stall_payment.status in ("declined", "expired"):
+        return _serialize_or_refuse(*stall_payments.get_link_with_payment(token))
+    return stall_payments.serialize_payment(resolved_link.application, CurrentPayment(stall_payment, 0))
+
+
+def _mark_processing(application: Application, current_payment: CurrentPayment) -> bool:
+    """Counts a try and takes the payment for it: of many codes at once one goes to the rail.
+
+    Raises ApplicationsClosed.
+    """
+    release()
+    with transaction() as session:
+        marked_row = session.execute(mark_processing_sql(current_payment.stall_payment.id)).first()
+        if marked_row is not None:
+            payment_id = current_payment.stall_payment.id
+            aggregate = f"stall-payment:{payment_id}"
+            enqueue("applications.settle_payment", delay=STATUS_CHECK_DELAY, aggregate=aggregate, payment_id=payment_id)
+        else:
+            _check_event_open(session, application)
+    return marked_row is not None
+
+
+def mark_processing_sql(payment_id: str) -> Any:
+    """The one conditional step from `otp_required` to `processing`, of an application that has not ended, to an event
+    that takes place."""
+    event_takes_place = exists().where(Event.id == Application.event_id, *EVENT_TAKES_PLACE_SQL)
+    accepted_application = (
+        select(Application.id)
+        .join(StallPayment, StallPayment.application_id == Application.id)
+        .where(StallPayment.id == payment_id, Application.status.in_(states.ACCEPTED_STATES))
+        .where(Application.event_id.is_(None) | event_takes_place)
+        # Who withdraws the application, or lets it expire, holds this lock while they look for payments.
+        .with_for_update(of=Application)
+        .cte("accepted")
+    )
+    return (
+        update(StallPayment)
+        .where(
+            StallPayment.id == payment_id,
+            StallPayment.application_id == accepted_application.c.id,
+            StallPayment.status == "otp_required",
+            StallPayment.tries == StallPayment.answered,
+            StallPayment.tries < MAX_TRIES,
+            StallPayment.expires_at > func.now(),
+        )
+        .values(status="processing", tries=StallPayment.tries + 1)
+        .returning(StallPayment.id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _serialize_or_refuse(resolved_link: ResolvedLink, current_payment: CurrentPayment | None) -> dict[str, Any]:
+    """The payment that takes no code: returned when it is on its way or paid, refused when it came to nothing."""
+    if current_payment is not None and current_payment.status in ("paid", "processing"):
+        return stall_payments.serialize_payment(resolved_link.application, current_payment)
+    raise _build_refusal(current_payment)
+
+
+def _is_reusable(current_payment: CurrentPayment | None, msisdn: str | None) -> bool:
+    """Whether a payment runs or is finished: not one that has ended, nor one that ends now for another wallet."""
+    if current_payment is None or current_payment.status in ("declined", "expired"):
+        return False
+    return msisdn in (None, current_payment.stall_payment.msisdn) or current_payment.status not in (
+        "starting",
+        "otp_required",
+    )
+
+
+def _insert_payment(
+    session: ReadOrWriteSession,
+    application: Application,
+    msisdn: str | None,
+    *,
+    previous_payment: CurrentPayment | None,
+) -> StallPayment:
+    """A new payment; `ending` is the last one, which stops running if it does."""
+    if application.status not in states.ACCEPTED_STATES or not application.payment_due:
+        raise NothingDue(status=application.status, due=links.list_due_purposes(application))
+    _check_event_open(session, application)
+    wallet = msisdn or application.payrail_msisdn
+    if wallet is None:
+        raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")
+    rail().check()
+    stall_payments.count_code(session, wallet)
+    ended_payment = (
+        update(StallPayment)
+        .where(StallPayment.id == (previous_payment.stall_payment.id if previous_payment else None))
+        .where(StallPayment.status.in_(("starting", "otp_required")))
+        .values(status="expired")
+        .returning(StallPayment.id)
+        .cte("ended")
+    )
+    version_update = update(Application).where(Application.id == application.id).values(version=Application.version + 1)
+    columns: dict[str, Any] = {
+        "id": literal(new_id()),
+        "application_id": literal(application.id),
+        "amount_minor": literal(application.amount_minor),
+        "msisdn": literal(wallet),
+        "status": literal("starting"),
+        "tries": literal(0),
+        "created_at": func.clock_timestamp(),
+    }
+    # Asking how many have ended makes PostgreSQL end them first: the index allows but one that runs.
+    values = select(*columns.values()).where(select(func.count()).select_from(ended_payment).scalar_subquery() >= 0)
+    statement = (
+        insert(StallPayment)
+        .from_select([*columns], values, include_defaults=False)
+        .add_cte(version_update.cte("bumped"))
+    )
+    return session.scalars(statement.returning(StallPayment)).one()
+
+
+def _check_event_open(session: ReadOrWriteSession, application: Application) -> None:
+    """Raises ApplicationsClosed when the event is over or was called off: nobody pays for a stall there."""
+    event_query = select(Event.id).where(Event.id == application.event_id, *EVENT_TAKES_PLACE_SQL)
+    if application.event_id is not None and session.scalar(event_query) is None:
+        raise ApplicationsClosed()
+
+
+def _record_start(application: Application, charge: Charge, outcome: Outcome) -> dict[str, Any]:
+    """Writes down what the rail said, unless somebody who called with us has done so already."""
+    changes: dict[Outcome, dict[str, Any]] = {
+        Outcome.CODE_SENT: {"status": "otp_required", "expires_at": func.now() + stall_payments.CODE_LIFETIME},
+        Outcome.DECLINED: {"status": "declined"},
+    }
+    row: Any = None
+    with transaction() as session:
+        if outcome in changes:
+            update_query = update(StallPayment).where(
+                StallPayment.id == charge.reference, StallPayment.status == "starting"
+            )
+            returning_query = update_query.values(**changes[outcome]).returning(
+                StallPayment, stall_payments.SECONDS_LEFT_SQL
+            )
+            row = session.execute(returning_query, execution_options=EXECUTION_OPTIONS).first()
+        current_payment = (
+            stall_payments.build_current_payment(*row)
+            if row
+            else stall_payments.find_current_payment(application.id, session)
+        )
+    if outcome is Outcome.DECLINED:
+        raise PaymentDeclined()
+    if current_payment is None or current_payment.status == "starting":
+        raise PayrailUnavailable(retry_after=5)
+    return stall_payments.serialize_payment(application, current_payment)
+
+
+def _confirm_charge(payment_id: str, code: str) -> ChargeState:
+    """What the rail says. A refusal to talk at all has changed nothing, so the code may be tried again."""
+    try:
+        return rail().confirm_charge(payment_id, code)
+    except AppError:
+        restore_try(payment_id)
+        raise
+
+
+def _build_refusal(current_payment: CurrentPayment | None) -> AppError:
+    if current_payment is None or current_payment.status == "starting":
+        return PaymentNotStarted()
+    return PaymentDeclined() if current_payment.status == "declined" else PaymentExpired()

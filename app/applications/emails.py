@@ -1,0 +1,142 @@
+"""What applicants and organisers get by mail: the words stand in templates/email, the facts come from here."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+from sqlalchemy import func, select
+
+from app.accounts.models import Account
+from app.applications import links
+from app.applications.links import EventContext
+from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
+from app.applications.payment_reviews import REVIEW_MESSAGES
+from app.applications.serializers import calculate_fee_due_at
+from app.clients.letters import letter
+from app.clients.message import Message
+from app.core.dates import day, moment
+from app.core.db import db
+from app.core.money import spoken
+
+STEP_LABELS = {
+    links.DOCUMENTS: ("Upload your documents", "Photos or PDF files of the papers the organiser needs."),
+    links.PAYMENT: ("Pay the stall fee", "From a mobile wallet, with a code that comes to your phone."),
+    links.ACTIVATION: ("Activate your account", "Choose a password, and your stall can open."),
+}
+
+
+@dataclass(frozen=True)
+class EmailContext:
+    """An application with everything that a letter says of it."""
+
+    application: Application
+    event_context: EventContext
+    links: list[ApplicationLink]
+    payment: StallPayment | None
+
+
+def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:
+    """The facts; links that have died in the meantime are left out."""
+    statement = select(Application, StallPayment, *links.EVENT_CONTEXT_COLUMNS).select_from(Application)
+    paid_condition = (StallPayment.application_id == Application.id) & (StallPayment.status == "paid")
+    row = db.session.execute(
+        links.join_event_context(statement.outerjoin(StallPayment, paid_condition)).where(
+            Application.id == application_id
+        )
+    ).first()
+    if row is None:
+        return None
+    return EmailContext(row[0], links.build_event_context(row[2:]), _load_active_links(link_ids), row[1])
+
+
+def build_applicant_email(template: str, context: EmailContext, *, key: str, path: str = "/") -> Message:
+    """A letter to the applicant, from the organiser by way of the service."""
+    application = context.application
+    assert application.email is not None
+    timezone = context.event_context.timezone
+    paid_at = context.payment and context.payment.paid_at
+    fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
+    return letter(
+        template,
+        to=application.email,
+        key=key,
+        sender_name=context.event_context.organiser,
+        reply_to=context.event_context.contact,
+        name=application.contact_name,
+        business=application.business_name or "your stall",
+        event=context.event_context.event or "",
+        reference=application.reference,
+        reason_lines=(application.decline_reason or "").splitlines(),
+        steps=[_serialize_step(link, timezone) for link in context.links],
+        amount=spoken(application.amount_minor),
+        amount_due=application.payment_due,
+        due=day(fee_due_at, timezone) if fee_due_at else "",
+        paid_at=moment(paid_at, timezone) if paid_at else "",
+        wallet=f"••••\u00a0{context.payment.msisdn[-4:]}" if context.payment else "",
+        email=application.email,
+        home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
+    )
+
+
+def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: str) -> Message:
+    """The news that a merchant is ready, with their own words."""
+    application = context.application
+    assert context.event_context.contact is not None
+    return letter(
+        "application_ready_organiser",
+        to=context.event_context.contact,
+        key=key,
+        reply_to=reply_to,
+        name="",
+        business=application.business_name or application.contact_name or "A merchant",
+        contact=application.contact_name or "",
+        event=context.event_context.event or "",
+        reference=application.reference,
+        message_lines=(application.activation_message or "").splitlines(),
+        email=application.email or "",
+        phone=application.phone or "",
+    )
+
+
+def build_operator_email(review_id: int, account_id: str, *, key: str) -> Message | None:
+    """What an operator has to look at; None when it is resolved, or the account is no operator any more."""
+    row = db.session.execute(
+        select(StallPaymentReview, StallPayment, Application, Account)
+        .select_from(StallPaymentReview)
+        .join(Account, (Account.id == account_id) & Account.admin_tier.is_not(None))
+        .outerjoin(StallPayment, StallPayment.id == StallPaymentReview.reference)
+        .outerjoin(Application, Application.id == StallPayment.application_id)
+        .where(StallPaymentReview.id == review_id, StallPaymentReview.resolved_at.is_(None))
+    ).first()
+    if row is None:
+        return None
+    review, payment, application, account = row
+    return letter(
+        "stall_payment_review",
+        to=account.email,
+        key=key,
+        name=account.name,
+        what=REVIEW_MESSAGES[review.kind],
+        application=application.reference if application else "",
+        business=(application.business_name or "") if application else "",
+        amount=spoken(payment.amount_minor) if payment else "",
+        payment_id=review.reference,
+    )
+
+
+def _load_active_links(link_ids: list[str]) -> list[ApplicationLink]:
+    if not link_ids:
+        return []
+    active_links = db.session.scalars(
+        select(ApplicationLink).where(
+            ApplicationLink.id.in_(link_ids),
+            ApplicationLink.replaced_at.is_(None),
+            ApplicationLink.used_at.is_(None),
+            ApplicationLink.expires_at > func.now(),
+        )
+    )
+    return sorted(active_links, key=lambda link: links.PAGE_PATHS[link.purpose] != "documents")
+
+
+def _serialize_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
+    label, hint = STEP_LABELS[link.purpose]
+    return {"label": label, "hint": hint, "url": links.build_link_url(link), "until": day(link.expires_at, timezone)}

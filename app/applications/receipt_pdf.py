@@ -1,0 +1,48 @@
+"""The receipt for a stall fee."""
+
+from flask import current_app
+
+from app.applications.emails import EmailContext
+from app.core.dates import day, moment
+from app.core.money import spoken
+from app.core.pdf import Sheet
+
+
+def draw_receipt(context: EmailContext) -> bytes:
+    """A page that says who paid what to whom, and when; the same bytes however often it is made."""
+    application, payment, event_context = context.application, context.payment, context.event_context
+    assert payment is not None and payment.paid_at is not None
+    vat_percent = current_app.extensions["settings"].VAT_PERCENT
+    vat_minor = round(payment.amount_minor * vat_percent / (100 + vat_percent))
+    with Sheet(
+        title="Receipt",
+        number=application.reference,
+        when=day(payment.paid_at, event_context.timezone),
+        foot=f"Payment {payment.id}",
+        author=event_context.organiser or "Event Commerce",
+    ) as sheet:
+        organiser = [event_context.organiser or "Event Commerce", event_context.contact or ""]
+        merchant = [
+            application.business_name or application.contact_name or "",
+            application.contact_name or "",
+            application.email or "",
+            application.phone or "",
+        ]
+        sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=("Received by", "Paid by"))
+        sheet.facts(
+            [
+                ("For", f"Stall at {event_context.event}" if event_context.event else "Stall fee"),
+                ("Stall", application.stall_type or "—"),
+                ("Paid on", moment(payment.paid_at, event_context.timezone)),
+                ("Paid from", f"mobile wallet •••• {payment.msisdn[-4:]}"),
+            ]
+        )
+        sheet.lines(
+            [
+                ("Stall fee without VAT", spoken(payment.amount_minor - vat_minor)),
+                (f"VAT {vat_percent:g} %", spoken(vat_minor)),
+            ]
+        )
+        sheet.total("Paid", spoken(payment.amount_minor))
+        sheet.note("Keep this receipt for your books. Nothing more is to be paid for this stall fee.")
+    return sheet.data

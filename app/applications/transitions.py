@@ -1,0 +1,51 @@
+"""How an application goes on: the next state, the links that are due then, and the mails that carry them."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session as OrmSession
+
+from app.applications import links, states
+from app.applications.models import Application, ApplicationLink
+from app.core.outbox import Work, enqueue_all, errand
+
+
+def set_status(application: Application, status: str) -> None:
+    """Sets the state. Raises MoveNotAllowed."""
+    application.status = states.check_step(application.status, status)
+    application.version += 1
+
+
+def advance_application(session: OrmSession, application: Application) -> list[ApplicationLink]:
+    """Moves an approved application to what is outstanding now; the activation link of one that is ready, if it is
+    not just approved."""
+    next_status = states.get_outstanding_state(documents=application.documents_due, payment=application.payment_due)
+    if next_status == application.status:
+        application.version += 1
+        return []
+    is_just_approved = application.status == states.APPROVED
+    set_status(application, next_status)
+    return (
+        links.renew_links(session, application, [links.ACTIVATION])
+        if next_status == states.READY and not is_just_approved
+        else []
+    )
+
+
+def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: Any) -> None:
+    """Mails the applicant, if there is an address."""
+    enqueue_all(build_email_jobs(template, application, *email_links, **params))
+
+
+def build_email_jobs(
+    template: str, application: Application, *email_links: ApplicationLink, **params: Any
+) -> list[Work]:
+    """The work of mailing the applicant, none without an address; links are named by rows, never by tokens."""
+    if application.email is None:
+        return []
+    link_ids = [link.id for link in email_links]
+    return [errand("applications.mail", template=template, application_id=application.id, link_ids=link_ids, **params)]
+
+
+def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:
+    """The mail with the activation link, where there is one now."""
+    return build_email_jobs("application_activation", application, *new_links) if new_links else []

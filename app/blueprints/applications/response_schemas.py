@@ -1,0 +1,179 @@
+"""What the operations on merchant applications give."""
+
+from typing import Any
+
+from marshmallow import fields, pre_dump
+
+from app.applications import serializers
+from app.applications.documents import KINDS
+from app.applications.states import PURPOSES, RISK_LEVELS, STATES
+from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
+from app.web.schema import Schema
+
+STATUS_METADATA = {"enum": list(STATES), "example": "awaiting_documents"}
+DECISION_METADATA = {"enum": ["approved", "declined", None], "example": "approved"}
+REFERENCE_METADATA = {"example": "MA-7K2Q9XRD"}
+
+
+def _string_field(example: str, **options: Any) -> fields.String:
+    return fields.String(metadata={"example": example}, **options)
+
+
+class DocumentData(Schema):
+    kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "identity"})
+    label = _string_field("Identity document", required=True)
+    required = Boolean(required=True)
+    status = fields.String(required=True, metadata={"enum": ["missing", "uploaded"], "example": "uploaded"})
+    file_name = _string_field("id-card.pdf")
+    content_type = _string_field("application/pdf")
+    bytes = WholeNumber(metadata={"example": 182044})
+    uploaded_at = TimeField()
+    url = fields.String(metadata={"example": "https://…", "description": "for deciders; lives five minutes"})
+    url_expires_at = TimeField()
+
+
+class Requirement(Schema):
+    code = _string_field("PAYMENT_DUE", required=True)
+    kind = fields.String(metadata={"enum": list(KINDS), "example": "identity", "description": "of DOCUMENT_MISSING"})
+    message = _string_field("The stall fee has to be paid.", required=True)
+
+
+class FeeData(Schema):
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    currency = _string_field("NAD", required=True)
+    status = _string_field("due", required=True)
+    payment_id = fields.String(allow_none=True)
+    due_at = TimeField(allow_none=True)
+    paid_at = TimeField(allow_none=True)
+
+
+class ApplicationRow(Schema):
+    """An application as its applicant and its deciders see it; notes and risk only the latter."""
+
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE_METADATA)
+    version = WholeNumber(required=True)
+    status = fields.String(required=True, metadata=STATUS_METADATA)
+    event_id = fields.String(required=True, allow_none=True)
+    event_name = _string_field("Windhoek Lights", required=True, allow_none=True)
+    invite_slug = fields.String(required=True, allow_none=True)
+    business_name = _string_field("Kapana Corner", required=True, allow_none=True)
+    contact_name = _string_field("Tuli Hamutenya", required=True, allow_none=True)
+    email = _string_field("tuli@example.com", required=True, allow_none=True)
+    phone = _string_field("+264811234567", required=True, allow_none=True)
+    stall_type = _string_field("Food", required=True, allow_none=True)
+    products = fields.String(required=True, allow_none=True)
+    description = fields.String(required=True, allow_none=True)
+    website = fields.String(required=True, allow_none=True)
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    destination = _string_field("payrail", required=True)
+    mode = _string_field("now", required=True)
+    scheduled_for = TimeField(required=True, allow_none=True)
+    payrail_msisdn = _string_field("+264811234567", required=True, allow_none=True)
+    decision = fields.String(required=True, allow_none=True, metadata=DECISION_METADATA)
+    decline_reason = fields.String(required=True, allow_none=True)
+    decided_at = TimeField(required=True, allow_none=True)
+    documents = List(Nested(DocumentData), required=True)
+    documents_submitted_at = TimeField(required=True, allow_none=True)
+    payment = Nested(FeeData, required=True)
+    requirements = List(Nested(Requirement), required=True)
+    activated_at = TimeField(required=True, allow_none=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
+    reviewer_notes = fields.String(allow_none=True, metadata={"description": "deciders only"})
+    risk_level = fields.String(allow_none=True, metadata={"enum": [*RISK_LEVELS, None], "example": "low"})
+    decided_by = fields.String(allow_none=True, metadata={"description": "deciders only"})
+    activation_message = fields.String(allow_none=True, metadata={"description": "deciders only"})
+
+    @pre_dump
+    def serialize_row(self, row: Any, **_: Any) -> Any:
+        return serializers.serialize_application(row) if "is_decider" in row else row
+
+
+class Submitted(Schema):
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE_METADATA)
+    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "submitted"})
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    version = WholeNumber(required=True)
+
+
+class ApplicationLinkData(Schema):
+    purpose = fields.String(required=True, metadata={"enum": list(PURPOSES), "example": "documents"})
+    url = _string_field("https://events.example/documents/kQ3v…", required=True)
+    expires_at = TimeField(required=True)
+    mailed_to = _string_field("tuli@example.com", required=True, allow_none=True)
+
+
+class Step(Schema):
+    step = fields.String(required=True, metadata={"enum": list(PURPOSES), "example": "documents"})
+    state = fields.String(required=True, metadata={"enum": ["done", "now", "later"], "example": "now"})
+
+
+class AboutData(Schema):
+    """What the holder of any link is told."""
+
+    id = fields.String(required=True)
+    reference = fields.String(required=True, metadata=REFERENCE_METADATA)
+    status = fields.String(required=True, metadata=STATUS_METADATA)
+    business_name = _string_field("Kapana Corner", required=True, allow_none=True)
+    event_name = _string_field("Windhoek Lights", required=True, allow_none=True)
+    organiser_name = _string_field("Windhoek Lights", required=True, allow_none=True)
+    contact_email = _string_field("nangula@windhoek-lights.example", required=True, allow_none=True)
+    expires_at = TimeField(required=True)
+    steps = List(Nested(Step), required=True)
+
+
+class DocumentsData(AboutData):
+    documents = List(Nested(DocumentData), required=True)
+    submitted_at = TimeField(required=True, allow_none=True)
+
+
+class PaymentData(AboutData):
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    currency = _string_field("NAD", required=True)
+    status = fields.String(
+        required=True,
+        metadata={"enum": ["not_required", "due", "starting", "otp_required", "processing", "paid"], "example": "due"},
+    )
+    due_at = TimeField(required=True, allow_none=True)
+    paid_at = TimeField(required=True, allow_none=True)
+    payrail_msisdn = fields.String(required=True, allow_none=True, metadata={"description": "its last four digits"})
+    payment_id = fields.String()
+    expires_in = WholeNumber(metadata={"description": "seconds for the code"})
+    tries_left = WholeNumber()
+    last_failure = fields.String(metadata={"enum": ["expired", "declined"], "example": "expired"})
+
+
+class StartedData(Schema):
+    payment_id = fields.String(required=True)
+    status = fields.String(
+        required=True, metadata={"enum": ["otp_required", "processing", "paid"], "example": "otp_required"}
+    )
+    expires_in = WholeNumber(metadata={"example": 300, "description": "seconds for the code"})
+    tries_left = WholeNumber(metadata={"example": 5})
+
+
+class ActivationData(AboutData):
+    email = _string_field("tuli@example.com", required=True, allow_none=True)
+    name = _string_field("Tuli Hamutenya", required=True, allow_none=True)
+    path = fields.String(required=True, metadata={"example": "/"})
+
+
+class Activator(Schema):
+    id = fields.String(required=True)
+    name = _string_field("Tuli Hamutenya", required=True)
+    email = _string_field("tuli@example.com", required=True)
+    roles = List(_string_field("merchant"), required=True)
+    phone = _string_field("+264811234567")
+
+
+class ActivatedData(Schema):
+    """What a sign-in answers, and where to go."""
+
+    access_token = _string_field("eyJhbGciOiJSUzI1NiIs…", required=True)
+    refresh_token = _string_field("6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…", required=True)
+    expires_in = WholeNumber(required=True, metadata={"example": 900, "description": "seconds"})
+    token_type = _string_field("Bearer", required=True)
+    user = Nested(Activator, required=True)
+    path = _string_field("/merchants/start", required=True)
