@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app import demo, up
+from app import demo, run_all
 from app.accounts import commands as accounts
 from app.applications import commands as applications
 from app.clients.payrail import commands as payrail
@@ -20,7 +20,7 @@ from app.web.operations_page import links as overview
 
 def register(app: Flask) -> None:
     """Adds every command to the `flask` of this application."""
-    app.cli.add_command(up.up)
+    app.cli.add_command(run_all.up)
     app.cli.add_command(demo.commands)
     core.register(app)
     accounts.register(app)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from environs import Env, EnvError, EnvValidationError, validate
 
-from app.contradictions import contradictions, parse_address
+from app.config_validation import find_contradictions, parse_address
 from app.secret_strength import PUBLISHED
 
 DEVELOPMENT_SECRET = PUBLISHED
@@ -131,7 +131,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     read = _read(values, problems)
     # One sentence for each setting: what its default would contradict is not what the reader set.
     unreadable = {problem.partition(":")[0] for problem in problems}
-    problems += [problem for problem in contradictions(read) if problem.partition(":")[0] not in unreadable]
+    problems += [problem for problem in find_contradictions(read) if problem.partition(":")[0] not in unreadable]
     if problems:
         raise SettingsError("\n".join(problems))
     return Settings(**read)

@@ -12,6 +12,7 @@ from app.allocations import jobs as allocations
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
 from app.campaigns import jobs as campaigns
+from app.core.outbox import cleanup as outbox_cleanup
 from app.crew import jobs as crew
 from app.diagnostics import jobs as diagnostics
 from app.events import jobs as events
@@ -39,7 +40,12 @@ MODULES: tuple[ModuleType, ...] = (
     retention,
     subscriptions,
 )
-HOOKS: tuple[ModuleType, ...] = (applications_erasure, payouts_deletion_hooks, payouts_integrity_checks)
+HOOKS: tuple[ModuleType, ...] = (
+    applications_erasure,
+    outbox_cleanup,
+    payouts_deletion_hooks,
+    payouts_integrity_checks,
+)
 
 
 def init_app(app: Flask) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from app.forks import Process, Running
+from app.child_processes import ChildProcess, Process
 
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 10.0
@@ -56,9 +56,9 @@ class Supervisor:
                 child.start()
 
     def _watch(self) -> None:
-        while self._asked_at is None and any(child.wanted for child in self._children):
+        while self._asked_at is None and any(child.should_run for child in self._children):
             for child in self._children:
-                child.look()
+                child.check()
             time.sleep(LOOK_EVERY)
 
     def _stop(self) -> None:
@@ -96,7 +96,7 @@ class _Child:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._running: Running | None = None
+        self._running: ChildProcess | None = None
         self._started_at = 0.0
         self._delay = FIRST_DELAY
         self._due: float | None = None
@@ -107,7 +107,7 @@ class _Child:
         return self._running is not None and self._running.poll() is None
 
     @property
-    def wanted(self) -> bool:
+    def should_run(self) -> bool:
         """Whether it runs or is going to run again."""
         return self._running is not None or self._due is not None
 
@@ -115,15 +115,15 @@ class _Child:
         self._due, self._started_at = None, time.monotonic()
         self._running = self._process.begin()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Notes an end, and starts the process again when its time has come."""
         if self._running is not None and (code := self._running.poll()) is not None:
-            self._ended(code)
+            self._record_exit(code)
         elif self._due is not None and time.monotonic() >= self._due:
             try:
                 self.start()
             except OSError as error:
-                self._again(f"cannot be started: {error}")
+                self._schedule_restart(f"cannot be started: {error}")
 
     def terminate(self) -> None:
         """Asks for the end; only the process itself, which knows best how to end its own children."""
@@ -137,7 +137,7 @@ class _Child:
                 os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
 
-    def _ended(self, code: int) -> None:
+    def _record_exit(self, code: int) -> None:
         self.kill()
         self._running, self.code = None, code if code >= 0 else 128 - code
         if not self._process.restart:
@@ -145,9 +145,9 @@ class _Child:
             return
         if time.monotonic() - self._started_at >= STEADY:
             self._delay = FIRST_DELAY
-        self._again(f"ended with code {code}")
+        self._schedule_restart(f"ended with code {code}")
 
-    def _again(self, what: str) -> None:
+    def _schedule_restart(self, what: str) -> None:
         logger.warning("%s %s; next start in %.1f s", self._process.name, what, self._delay)
         self._due = time.monotonic() + self._delay
         self._delay = min(self._delay * 2, LONGEST_DELAY)

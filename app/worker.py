@@ -18,11 +18,11 @@ from rq.serializers import JSONSerializer
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.core import telemetry
-from app.core.backseat import step_back
 from app.core.db import db
+from app.core.low_priority_executor import lower_priority
 from app.core.outbox import heartbeat
-from app.core.outbox.bell import QUEUE, bell
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.wakeup import QUEUE, get_wakeup_queue
 from app.core.redis import connected
 from app.startup import create_app_or_exit
 
@@ -35,8 +35,8 @@ log = structlog.get_logger(__name__)
 def run(outbox_id: int) -> None:
     """Answers a bell: that row, then whatever else is due, up to a share."""
     try:
-        if work_through(outbox_id, worker=heartbeat.worker_name()):
-            bell().ring_softly(outbox_id)
+        if run_due_jobs(outbox_id, worker=heartbeat.worker_name()):
+            get_wakeup_queue().try_notify(outbox_id)
     except (OperationalError, InterfaceError) as error:
         log.warning("worker.no_database", error=type(error.orig).__name__)
     finally:
@@ -55,7 +55,7 @@ class OutboxWorker(Worker):
             return
         self.beat_at = time.monotonic()
         try:
-            heartbeat.beat(heartbeat.worker_name())
+            heartbeat.record_heartbeat(heartbeat.worker_name())
         except (OperationalError, InterfaceError):
             log.warning("worker.no_database")
 
@@ -85,7 +85,7 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
             log_job_description=False,
         )
         # Nobody waits for a worker as one waits for an answer.
-        step_back(NICE)
+        lower_priority(NICE)
         log.info("worker.start")
         worker.work(logging_level="WARNING")
         return worker.farewell()

@@ -13,7 +13,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
 
 from app.allocations.invoicing.invoice_document import INVOICE, DocumentLine, InvoiceDocument
 from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
-from app.core.money import spoken
+from app.core.money import format_money
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.stage import Stage
@@ -78,7 +78,7 @@ def _platypus(paper: InvoiceDocument) -> bytes:
         return Paragraph(escape(words), plain)
 
     rows = [
-        [text(line.what), str(line.quantity), spoken(line.unit_price_minor or 0), spoken(line.amount_minor)]
+        [text(line.what), str(line.quantity), format_money(line.unit_price_minor or 0), format_money(line.amount_minor)]
         for line in paper.lines
     ]
     style = TableStyle(
@@ -94,8 +94,8 @@ def _platypus(paper: InvoiceDocument) -> bytes:
         Table([[[text(item) for item in paper.seller], [text(item) for item in paper.buyer]]]),
         Table([[text(label), text(value)] for label, value in paper.facts]),
         Table([["What", "Quantity", "Each", "Amount"], *rows], style=style),
-        text(f"VAT {spoken(paper.vat_minor)}"),
-        Paragraph(f"Total {spoken(paper.total_minor)}", large),
+        text(f"VAT {format_money(paper.vat_minor)}"),
+        Paragraph(f"Total {format_money(paper.total_minor)}", large),
         *(text(note) for note in paper.notes),
     ]
     SimpleDocTemplate(out, pagesize=A4, invariant=1).build(story)

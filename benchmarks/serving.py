@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 
-from app.embedded.children import dying_with_parent, tail
+from app.embedded.subprocesses import dying_with_parent, tail
 from benchmarks import processes
 from benchmarks.outcome import Failed
 

@@ -23,7 +23,7 @@ from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong
 from app.accounts.models import Account, AccountSession
 from app.accounts.notices import enqueue_notice
 from app.core import throttle
-from app.core.db import db, fetch_row, release
+from app.core.db import db, fetch_row, release_connection
 from app.core.errors import Throttled
 from app.core.throttle import Rule, Subject
 from app.core.tokens import same
@@ -42,7 +42,7 @@ TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait for the seconds in R
 
 def check_login_limits(email: str, network: str | None) -> bool:
     """Whether there are failures to remember. Raises Throttled when the address or the network has used them up."""
-    limit_statuses = throttle.standing(*_build_limit_subjects(email, network))
+    limit_statuses = throttle.get_status(*_build_limit_subjects(email, network))
     exhausted_limits = [limit_status for limit_status in limit_statuses if limit_status.spent]
     if exhausted_limits:
         raise Throttled(
@@ -94,7 +94,7 @@ def find_own_password_version(caller: Caller, password: str) -> int | None:
 def verify_account_password(account: Account, password: str) -> bool:
     """Whether it is the password of an account that was read already; failures count. Raises Throttled."""
     check_login_limits(account.email, None)
-    release()
+    release_connection()
     if passwords.verify_password(account.password_hash, password):
         return True
     count_login_failure(account.email, None, account.id)

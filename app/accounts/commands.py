@@ -6,7 +6,7 @@ from flask.cli import AppGroup
 
 from app.accounts import actions, signing_keys
 from app.accounts.models import TIERS
-from app.core.addresses import is_reserved, mailbox
+from app.core.addresses import is_reserved, parse_email_address
 from app.core.names import clean_name
 
 admin_group = AppGroup("admin", help="Administrators.")
@@ -28,7 +28,7 @@ def create_admin_command(email: str, name: str, tier: str, password: str) -> Non
     if not 8 <= len(password) <= 128:
         raise click.UsageError("The password must have 8 to 128 characters.")
     try:
-        address = mailbox(email.strip())
+        address = parse_email_address(email.strip())
     except ValueError as error:
         raise click.UsageError(f"{email.strip()} is no e-mail address.") from error
     if is_reserved(address) and current_app.extensions["settings"].production:

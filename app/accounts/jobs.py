@@ -11,7 +11,7 @@ from app.accounts import one_time_codes
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.queries import find_account, find_account_by_email
 from app.accounts.retirement import clean_up_retired_account
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core import throttle
 from app.core.db import db
@@ -44,7 +44,7 @@ def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: b
     }
     if purpose == one_time_codes.RESET_PASSWORD:
         context["reset_url"] = _build_reset_url(f"link/{one_time_codes.create_reset_link_token(account, nonce)}")
-    message = letter(TEMPLATE_BY_PURPOSE[purpose], to=email, key=run.key, name=account.name, **context)
+    message = render_email(TEMPLATE_BY_PURPOSE[purpose], to=email, key=run.key, name=account.name, **context)
     send(message, fence=run.fence)
 
 
@@ -102,12 +102,12 @@ def delete_expired_rows(run: Run) -> None:
         session.execute(delete(ResetToken).where(ResetToken.expires_at < day_ago))
         session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < day_ago))
         session.execute(delete(AccountSession).where(AccountSession.ends_at < func.now() - timedelta(days=30)))
-        throttle.forget_ended(session)
+        throttle.delete_expired(session)
 
 
 def _send_notice(run: Run, account: Account, template: str, **context: Any) -> None:
     context = {"reset_url": _build_reset_url(), **context}
-    send(letter(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
+    send(render_email(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
 
 
 def _build_reset_url(path: str = "") -> str:

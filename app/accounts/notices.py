@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.core.outbox import enqueue, errand
-from app.core.outbox.writing import Work
+from app.core.outbox import enqueue, job_spec
+from app.core.outbox.writer import Work
 
 
 def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
@@ -13,4 +13,4 @@ def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
 
 def build_notice_job(template: str, account_id: str, **context: Any) -> Work:
     """The same as a job, for `enqueue_all`."""
-    return errand("accounts.mail_notice", template=template, account_id=account_id, **context)
+    return job_spec("accounts.mail_notice", template=template, account_id=account_id, **context)

@@ -22,8 +22,8 @@ from app.accounts.models import Account, OneTimeCode, ResetToken
 from app.accounts.queries import lock_address
 from app.core import throttle
 from app.core.errors import Throttled
-from app.core.outbox import enqueue, errand
-from app.core.outbox.writing import Work
+from app.core.outbox import enqueue, job_spec
+from app.core.outbox.writer import Work
 from app.core.throttle import Rule
 from app.core.tokens import derive, derived_text, fingerprint, same
 from app.core.transaction import transaction
@@ -69,7 +69,7 @@ def issue_code_when_allowed(session: OrmSession, purpose: str, email: str, *, re
 
 def build_renewal_job(purpose: str, email: str) -> Work:
     """The job that makes and mails a code, for `enqueue_all`."""
-    return errand("accounts.renew_code", purpose=purpose, email=email)
+    return job_spec("accounts.renew_code", purpose=purpose, email=email)
 
 
 def renew_voided_code(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:

@@ -22,7 +22,7 @@ from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.models import Account
 from app.clients.mail import Message, send
 from app.core import throttle
-from app.core.db import fetch_row, release
+from app.core.db import fetch_row, release_connection
 from app.core.jobs import Run
 from app.core.throttle import Rule
 from app.core.transaction import transaction
@@ -100,7 +100,7 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
 def find_verified_address(account_id: str | None) -> str | None:
     """The account's address if it is verified at this moment: the only kind that answers may go to."""
     row = None if account_id is None else fetch_row(VERIFIED_ADDRESS_SQL, (account_id,))
-    release()
+    release_connection()
     return None if row is None else row[0]
 
 

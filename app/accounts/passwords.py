@@ -10,22 +10,22 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from app.core.backseat import BackSeat
 from app.core.errors import ValidationFailed
+from app.core.low_priority_executor import LowPriorityExecutor
 
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-_hash_executor = BackSeat()
+_hash_executor = LowPriorityExecutor()
 
 
 def hash_password(password: str) -> str:
     """An argon2id hash of exactly this password."""
-    return _hash_executor.do(HASHER.hash, password)
+    return _hash_executor.run(HASHER.hash, password)
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
     """Whether the password is the one; it takes the same time when there is no hash to compare with."""
     try:
-        return _hash_executor.do(_verify_hash, password_hash, password) and password_hash is not None
+        return _hash_executor.run(_verify_hash, password_hash, password) and password_hash is not None
     except (Argon2Error, InvalidHashError):
         return False
 

@@ -14,14 +14,14 @@ from app.allocations.states import WILL_CALL
 from app.allocations.tickets import qr_codes
 from app.allocations.tickets.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
-from app.core.money import spoken
+from app.core.money import format_money
 
 
 def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Message:
     """A mail with the paper as a PDF, the same bytes as anywhere else."""
-    message = letter(
+    message = render_email(
         "allocation_invoice",
         to=to,
         key=key,
@@ -33,7 +33,7 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
         issued=document.issued,
         seller=document.seller[0],
         credited=document.kind == CREDIT_NOTE,
-        amount=spoken(abs(document.total_minor)),
+        amount=format_money(abs(document.total_minor)),
         facts=[list(fact) for fact in document.facts],
     )
     pdf = Attachment(f"{document.title} {document.number}.pdf", draw_invoice_pdf(document), "application/pdf")
@@ -72,7 +72,7 @@ def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
 
 def _render_email(template: str, ticket: Ticket, key: str, **context: Any) -> Message:
     assert ticket.email is not None
-    return letter(
+    return render_email(
         template,
         to=ticket.email,
         key=key,

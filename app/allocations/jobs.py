@@ -15,7 +15,7 @@ from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_docume
 from app.allocations.invoicing.models import Invoice
 from app.allocations.tickets import queries, ticket_packs
 from app.allocations.tickets.ticket_data import load_tickets
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
@@ -54,7 +54,7 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
     the first has ended or has been renamed. `slots` is how many places were claimed.
     """
     tickets_of_party = queries.load_party_tickets(slot_id, generation)
-    release()
+    release_connection()
     if tickets_of_party and tickets_of_party[0].email is not None:
         send_for_account(
             tickets_of_party[0].organiser_id,
@@ -68,7 +68,7 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
 def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
     """Sends an invoice or a credit note."""
     row = db.session.execute(db.select(Invoice.paper, Invoice.organiser_id).where(Invoice.id == invoice_id)).first()
-    release()
+    release_connection()
     if row is not None:
         document = parse_document(row.paper)
         message = build_invoice_email(document, to=to, key=run.key)
@@ -83,7 +83,7 @@ def issue_credit_note(run: Run, *, block_id: str) -> None:
 
 def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bool) -> None:
     slot_tickets = load_tickets(db.session(), [slot_id])
-    release()
+    release_connection()
     invited_tickets = [
         ticket for ticket in slot_tickets if ticket.status == states.INVITED and ticket.generation == generation
     ]

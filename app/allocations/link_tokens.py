@@ -157,7 +157,7 @@ def count_failed_lookup(network: str) -> None:
 def _check_failed_lookups(network: str) -> None:
     spent_limits = [
         limit_status
-        for limit_status in throttle.standing(*throttle.by_network(FAILED_LOOKUP_LIMIT, network))
+        for limit_status in throttle.get_status(*throttle.by_network(FAILED_LOOKUP_LIMIT, network))
         if limit_status.spent
     ]
     if spent_limits:

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations import states
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
-from app.events.holders import NAMED, holder_search
+from app.events.ticket_holders import NAMED, holder_search
 
 HELD_SQL = "available + invited + claimed + admitted"
 FREE_SLOT_CONDITION = "given_at IS NULL AND ended_at IS NULL"

@@ -27,7 +27,7 @@ from app.allocations.models import AllocationBlock
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
 from app.events.models import Event, TicketType
-from app.events.prices import current_phase
+from app.events.pricing import current_phase
 
 
 @dataclass(frozen=True)

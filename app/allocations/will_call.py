@@ -15,9 +15,9 @@ from app.allocations.models import CLAIMED_SLOT_CONDITION
 from app.core.clock import rfc3339
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
-from app.events.holders import WORD_LENGTH
 from app.events.queries import READS
 from app.events.search import WORDS, folded
+from app.events.ticket_holders import WORD_LENGTH
 
 SHORT_PREFIX_LENGTH = 3
 SORT_KEY: Any = literal_column("name_key", String)

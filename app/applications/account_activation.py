@@ -22,7 +22,7 @@ from app.accounts.retirement import retire_account
 from app.applications import links
 from app.applications.links import ResolvedLink
 from app.applications.models import Application
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.errors import ValidationFailed
 from app.core.outbox import Work
 from app.core.session import ReadOrWriteSession
@@ -77,7 +77,7 @@ def build_owner(
             is_email_proven=False,
         )
     check_login_limits(address, None)
-    release()
+    release_connection()
     # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is his.
     is_email_proven = address == resolved_link.application.email and not resolved_link.link.shown
     return Owner(
@@ -91,9 +91,9 @@ def _check_existing_password(existing_account: Account, password: str) -> bool:
     Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
     """
     if is_replaceable(existing_account):
-        release()
+        release_connection()
         return passwords.verify_password(existing_account.password_hash, password)
-    release()
+    release_connection()
     if not verify_account_password(existing_account, password):
         raise CurrentPasswordWrong(WRONG_PASSWORD_MESSAGE)
     return True

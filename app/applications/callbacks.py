@@ -11,7 +11,7 @@ from app.applications.models import StallPayment
 from app.applications.payment_reviews import CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE, add_review
 from app.applications.stall_payments import is_unanswered
 from app.clients.payrail import ChargeState, Outcome, rail
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
@@ -39,7 +39,7 @@ class ChargeCallback:
 def verify_callback(callback: ChargeCallback) -> None:
     """Asks the rail about the payment that a callback names, and adds a review when the callback cannot be true."""
     payment = db.session.get(StallPayment, callback.payment_id, populate_existing=True)
-    release()
+    release_connection()
     if payment is None:
         with transaction() as session:
             add_review(session, callback.payment_id, UNKNOWN_REFERENCE, **callback.detail)

@@ -6,7 +6,7 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.applications import payment_operations
 from app.applications.errors import NotResolvable
-from app.core.money import spoken
+from app.core.money import format_money
 
 stall_payments = AppGroup("stall-payments", help="Payments of stall fees: how they stand, and what needs a person.")
 
@@ -24,7 +24,7 @@ def report(named: str) -> None:
     payment_rows = payment_operations.list_payments(named)
     for payment, application in payment_rows:
         state = payment_operations.describe_payment_state(payment)
-        amount = f"{spoken(payment.amount_minor)} from ••••{payment.msisdn[-4:]}"
+        amount = f"{format_money(payment.amount_minor)} from ••••{payment.msisdn[-4:]}"
         application_text = f"{application.reference}, {application.status}"
         click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({application_text})")
     click.echo(f"{len(payment_rows)} payments")

@@ -9,7 +9,7 @@ from flask import current_app
 from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
-from app.core.permits import Permit, permit, permitted
+from app.core.signed_downloads import DownloadGrant, sign_download_token, verify_download_token
 
 LABELS = {
     "identity": "Identity document",
@@ -61,16 +61,16 @@ def check_document(kind: str, name: str, data: bytes) -> DocumentUpload:
 
 def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:
     """An address under which this decider reads this document for five minutes, and when it ends (epoch)."""
-    token, expires_epoch = permit(READ_PURPOSE, document_id, viewer_id)
+    token, expires_epoch = sign_download_token(READ_PURPOSE, document_id, viewer_id)
     return (
         f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}",
         expires_epoch,
     )
 
 
-def verify_read_token(token: str) -> Permit | None:
+def verify_read_token(token: str) -> DownloadGrant | None:
     """What a token permits; None when it is not one that we gave."""
-    return permitted(READ_PURPOSE, token)
+    return verify_download_token(READ_PURPOSE, token)
 
 
 def _detect_pdf(data: bytes) -> str | None:

@@ -11,11 +11,11 @@ from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
 from app.applications.payment_reviews import REVIEW_MESSAGES
 from app.applications.serializers import calculate_fee_due_at
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.message import Message
-from app.core.dates import day, moment
+from app.core.date_format import format_day, format_time
 from app.core.db import db
-from app.core.money import spoken
+from app.core.money import format_money
 
 STEP_LABELS = {
     links.DOCUMENTS: ("Upload your documents", "Photos or PDF files of the papers the organiser needs."),
@@ -55,7 +55,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
     timezone = context.event_context.timezone
     paid_at = context.payment and context.payment.paid_at
     fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
-    return letter(
+    return render_email(
         template,
         to=application.email,
         key=key,
@@ -67,10 +67,10 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         reference=application.reference,
         reason_lines=(application.decline_reason or "").splitlines(),
         steps=[_serialize_step(link, timezone) for link in context.links],
-        amount=spoken(application.amount_minor),
+        amount=format_money(application.amount_minor),
         amount_due=application.payment_due,
-        due=day(fee_due_at, timezone) if fee_due_at else "",
-        paid_at=moment(paid_at, timezone) if paid_at else "",
+        due=format_day(fee_due_at, timezone) if fee_due_at else "",
+        paid_at=format_time(paid_at, timezone) if paid_at else "",
         wallet=f"••••\u00a0{context.payment.msisdn[-4:]}" if context.payment else "",
         email=application.email,
         home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
@@ -81,7 +81,7 @@ def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: s
     """The news that a merchant is ready, with their own words."""
     application = context.application
     assert context.event_context.contact is not None
-    return letter(
+    return render_email(
         "application_ready_organiser",
         to=context.event_context.contact,
         key=key,
@@ -110,7 +110,7 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
     if row is None:
         return None
     review, payment, application, account = row
-    return letter(
+    return render_email(
         "stall_payment_review",
         to=account.email,
         key=key,
@@ -118,7 +118,7 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
         what=REVIEW_MESSAGES[review.kind],
         application=application.reference if application else "",
         business=(application.business_name or "") if application else "",
-        amount=spoken(payment.amount_minor) if payment else "",
+        amount=format_money(payment.amount_minor) if payment else "",
         payment_id=review.reference,
     )
 
@@ -139,4 +139,9 @@ def _load_active_links(link_ids: list[str]) -> list[ApplicationLink]:
 
 def _serialize_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
     label, hint = STEP_LABELS[link.purpose]
-    return {"label": label, "hint": hint, "url": links.build_link_url(link), "until": day(link.expires_at, timezone)}
+    return {
+        "label": label,
+        "hint": hint,
+        "url": links.build_link_url(link),
+        "until": format_day(link.expires_at, timezone),
+    }

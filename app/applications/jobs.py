@@ -19,7 +19,7 @@ from app.clients import storage
 from app.clients.mail import Attachment, send
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailDisabled
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
@@ -34,7 +34,7 @@ RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW
 def send_applicant_email(run: Run, *, template: str, application_id: str, link_ids: list[str], **more: Any) -> None:
     """Tells an applicant how their application stands, with the links that are due. An erased one has no address."""
     context = emails.load_email_context(application_id, link_ids)
-    release()
+    release_connection()
     if context is None or context.application.email is None:
         return
     payment_id = more.pop("payment_id", None)
@@ -51,7 +51,7 @@ def send_applicant_email(run: Run, *, template: str, application_id: str, link_i
 def send_organiser_email(run: Run, *, application_id: str) -> None:
     """Tells the organiser that a merchant is ready, with what he wrote."""
     context = emails.load_email_context(application_id, [])
-    release()
+    release_connection()
     if context is not None and context.event_context.contact is not None:
         reply_to = find_verified_address(context.application.account_id)
         send(emails.build_organiser_email(context, reply_to=reply_to, key=run.key), fence=run.fence)
@@ -69,7 +69,7 @@ def check_payment_outcome(run: Run, *, payment_id: str) -> None:
     """Asks the rail how a payment ended whose confirmation it has not answered, until that is known."""
     age: Any = func.now() - StallPayment.created_at
     payment_row = db.session.execute(select(StallPayment, age).where(StallPayment.id == payment_id)).first()
-    release()
+    release_connection()
     if payment_row is None or not is_unanswered(payment_row[0]) or not is_unanswered(refresh_payment(payment_id)):
         return
     if payment_row[1] >= REVIEW_AGE:
@@ -90,7 +90,7 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
     age: Any = func.now() - StallPayment.captured_at
     conditions = (StallPayment.id == payment_id, StallPayment.refunded_at.is_(None))
     capture_age = db.session.scalar(select(age).where(*conditions))
-    release()
+    release_connection()
     if capture_age is None:
         return
     try:
@@ -138,7 +138,7 @@ def notify_operators(run: Run, *, review_id: int) -> None:
 def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
     """Tells one operator what they have to look at."""
     message = emails.build_operator_email(review_id, account_id, key=run.key)
-    release()
+    release_connection()
     if message is not None:
         send(message, fence=run.fence)
 

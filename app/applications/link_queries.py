@@ -15,10 +15,10 @@ from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.queries import UploadedDocument
 from app.applications.serializers import calculate_fee_due_at, serialize_documents
-from app.core.addresses import masked
-from app.core.dates import day
+from app.core.addresses import mask_email
+from app.core.date_format import format_day
 from app.core.db import db
-from app.core.money import spoken
+from app.core.money import format_money
 
 
 def get_documents(token: str) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def get_fee(token: str) -> dict[str, Any]:
         **payment_data,
         "amount_minor": application.amount_minor,
         "currency": "NAD",
-        "amount": spoken(application.amount_minor),
+        "amount": format_money(application.amount_minor),
         "due_at": fee_due_at,
-        "due": fee_due_at and day(fee_due_at, resolved_link.event_context.timezone),
+        "due": fee_due_at and format_day(fee_due_at, resolved_link.event_context.timezone),
         "payrail_msisdn": mask_msisdn(application.payrail_msisdn),
         "paid_at": application.paid_at,
         "version": f"{application.version}.{payment_data['status']}",
@@ -152,7 +152,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         contact=resolved_link.event_context.contact,
         used=resolved_link.error_class is LinkUsed,
         over=application.status in links.ENDED_STATES,
-        address=masked(application.email) if application.email else None,
+        address=mask_email(application.email) if application.email else None,
     )
 
 

@@ -12,7 +12,7 @@ from app.applications.models import Application, StallPayment, StallPaymentRevie
 from app.applications.payment_reviews import close_reviews
 from app.applications.stall_payments import is_unanswered
 from app.clients.payrail import ChargeState, Outcome, rail
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.transaction import transaction
 
 OUTCOME_BY_NAME = {"paid": Outcome.PAID, "not-taken": Outcome.EXPIRED, "refunded": Outcome.REFUNDED}
@@ -71,7 +71,7 @@ def resolve_payment(payment_id: str, outcome: str, note: str) -> str:
             " money that was taken twice as refunded."
         )
     review_ids = [review.review.id for review in list_reviews(reference=payment_id)]
-    release()
+    release_connection()
     state = describe_payment_state(
         payment_outcome.record_outcome(payment_id, ChargeState(outcome=OUTCOME_BY_NAME[outcome]))
     )
@@ -97,7 +97,7 @@ def describe_payment_state(payment: StallPayment) -> str:
 
 def _get_payment(payment_id: str) -> StallPayment:
     payment = db.session.get(StallPayment, payment_id, populate_existing=True)
-    release()
+    release_connection()
     if payment is None:
         raise NotResolvable(f"There is no stall payment {payment_id}.")
     return payment

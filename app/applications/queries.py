@@ -16,7 +16,7 @@ from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.clients import storage
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
 
@@ -123,7 +123,7 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
             or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
         )
     )
-    release()
+    release_connection()
     data = storage.get(application_document.stored_as) if application_document else None
     if application_document is None or data is None:
         raise NotFound()

@@ -3,8 +3,8 @@
 from flask import current_app
 
 from app.applications.emails import EmailContext
-from app.core.dates import day, moment
-from app.core.money import spoken
+from app.core.date_format import format_day, format_time
+from app.core.money import format_money
 from app.core.pdf import Sheet
 
 
@@ -17,7 +17,7 @@ def draw_receipt(context: EmailContext) -> bytes:
     with Sheet(
         title="Receipt",
         number=application.reference,
-        when=day(payment.paid_at, event_context.timezone),
+        when=format_day(payment.paid_at, event_context.timezone),
         foot=f"Payment {payment.id}",
         author=event_context.organiser or "Event Commerce",
     ) as sheet:
@@ -33,16 +33,16 @@ def draw_receipt(context: EmailContext) -> bytes:
             [
                 ("For", f"Stall at {event_context.event}" if event_context.event else "Stall fee"),
                 ("Stall", application.stall_type or "—"),
-                ("Paid on", moment(payment.paid_at, event_context.timezone)),
+                ("Paid on", format_time(payment.paid_at, event_context.timezone)),
                 ("Paid from", f"mobile wallet •••• {payment.msisdn[-4:]}"),
             ]
         )
         sheet.lines(
             [
-                ("Stall fee without VAT", spoken(payment.amount_minor - vat_minor)),
-                (f"VAT {vat_percent:g} %", spoken(vat_minor)),
+                ("Stall fee without VAT", format_money(payment.amount_minor - vat_minor)),
+                (f"VAT {vat_percent:g} %", format_money(vat_minor)),
             ]
         )
-        sheet.total("Paid", spoken(payment.amount_minor))
+        sheet.total("Paid", format_money(payment.amount_minor))
         sheet.note("Keep this receipt for your books. Nothing more is to be paid for this stall fee.")
     return sheet.data

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import links, states
 from app.applications.models import Application, ApplicationLink
-from app.core.outbox import Work, enqueue_all, errand
+from app.core.outbox import Work, enqueue_all, job_spec
 
 
 def set_status(application: Application, status: str) -> None:
@@ -43,7 +43,9 @@ def build_email_jobs(
     if application.email is None:
         return []
     link_ids = [link.id for link in email_links]
-    return [errand("applications.mail", template=template, application_id=application.id, link_ids=link_ids, **params)]
+    return [
+        job_spec("applications.mail", template=template, application_id=application.id, link_ids=link_ids, **params)
+    ]
 
 
 def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:

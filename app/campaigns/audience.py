@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from app.allocations.queries import slot_holders_sql
 from app.campaigns.states import SPECIFIC
-from app.events.holders import sold_to
+from app.events.ticket_holders import ticket_holders_sql
 from app.subscriptions import suppression as allowed
 
 REACHABLE = "reachable"
@@ -16,7 +16,7 @@ REASONS = ("optedOut", "suppressed", "duplicate", "noAddress")
 """In this order: who is out on every channel for several reasons is told by the first. `notRelated` is nobody."""
 
 EVENT = "CAST(:event_id AS text)"
-PLACES = f"({sold_to(EVENT)} UNION ALL {slot_holders_sql(EVENT)})"
+PLACES = f"({ticket_holders_sql(EVENT)} UNION ALL {slot_holders_sql(EVENT)})"
 ORGANISER = f"(SELECT event.organiser_id FROM event WHERE event.id = {EVENT})"
 _ACCOUNT = "LEFT JOIN account ON account.email = known.email AND account.email_verified_at IS NOT NULL"
 # Named people: an account's id, or that of a ticket or slot, which stands for whoever holds it.
@@ -31,7 +31,7 @@ NAMED = f"""
 AFTER, MOST = "CAST(:after AS text)", "CAST(:most AS int)"
 
 
-def everybody(audience: str) -> str:
+def audience_sql(audience: str) -> str:
     """SQL: `email, name, phone, places` of each person of the audience, once."""
     if audience == SPECIFIC:
         return f"""
@@ -41,22 +41,24 @@ def everybody(audience: str) -> str:
     return f"""
         SELECT coalesce(t.email, s.email) AS email, coalesce(s.name, t.name) AS name, s.phone,
                coalesce(t.places, 0) + coalesce(s.places, 0) AS places
-          FROM ({_grouped(sold_to(EVENT))}) t FULL JOIN ({_grouped(slot_holders_sql(EVENT))}) s ON s.email = t.email"""
+          FROM ({_grouped_sql(ticket_holders_sql(EVENT))}) t FULL JOIN ({_grouped_sql(slot_holders_sql(EVENT))}) s ON s.email = t.email"""
 
 
-def _grouped(places: str) -> str:
+def _grouped_sql(places: str) -> str:
     return f"""
         SELECT h.email, max(h.name) AS name, max(h.phone) AS phone, count(*) AS places
           FROM ({places}) h WHERE h.email IS NOT NULL GROUP BY h.email"""
 
 
-def next_people(audience: str) -> str:
+def next_page_sql(audience: str) -> str:
     """SQL: the same for the next `most` people after `after`, in the order of their addresses, with all their places
     at the event: what a page costs does not depend on how many there are."""
     if audience == SPECIFIC:
-        found = f"(SELECT * FROM ({everybody(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
+        found = f"(SELECT * FROM ({audience_sql(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
     else:
-        sides = " UNION ".join(f"({_next_of(places)})" for places in (sold_to(EVENT), slot_holders_sql(EVENT)))
+        sides = " UNION ".join(
+            f"({_next_of(places)})" for places in (ticket_holders_sql(EVENT), slot_holders_sql(EVENT))
+        )
         found = f"(SELECT email FROM ({sides}) sides ORDER BY email LIMIT {MOST})"
     own = ("f.name", "f.phone") if audience == SPECIFIC else ("NULL", "NULL")
     return f"""
@@ -70,7 +72,7 @@ def _next_of(places: str) -> str:
     return f"SELECT DISTINCT h.email FROM ({places}) h WHERE h.email > {AFTER} ORDER BY h.email LIMIT {MOST}"
 
 
-def judged(people: str, channels: Sequence[str]) -> str:
+def with_reachability_sql(people: str, channels: Sequence[str]) -> str:
     """SQL: those people with `number`, `account_id`, and a verdict for each channel in its `column`:
     `reachable` or one of the reasons. A verdict is found once, however often it is asked: hence the OFFSET."""
     account = any(channel != "email" for channel in channels)
@@ -96,7 +98,7 @@ def outcome(channels: Sequence[str]) -> str:
     return f"CASE {cases} END"
 
 
-def barred(channel: str, *, email: str, address: str, organiser: str, respect: str) -> str:
+def exclusion_sql(channel: str, *, email: str, address: str, organiser: str, respect: str) -> str:
     """SQL: why somebody is not written to on that channel now; null when nothing is against it."""
     return f"""CASE WHEN {allowed.is_unsubscribed_sql(email, organiser)} THEN 'optedOut'
              WHEN {respect} AND {allowed.has_disabled_channel_sql(email, channel)} THEN 'optedOut'
@@ -110,7 +112,7 @@ def _verdict(channel: str) -> str:
         "sms": "known.number IS NULL",
         "push": f"known.account_id IS NULL OR NOT {allowed.has_device_sql('known.account_id')}",
     }[channel]
-    why = barred(
+    why = exclusion_sql(
         f"'{channel}'", email="known.email", address=address, organiser=ORGANISER, respect="CAST(:respect AS boolean)"
     )
     again = "WHEN known.ahead THEN 'duplicate'" if channel == "sms" else ""
@@ -122,7 +124,7 @@ def _ahead(number: str) -> str:
     return f", row_number() OVER (PARTITION BY {number} ORDER BY known.email) > 1 AS ahead"
 
 
-def figures(audience: str, channels: Sequence[str], people: str) -> str:
+def audience_counts_sql(audience: str, channels: Sequence[str], people: str) -> str:
     """SQL: one row about those people: `total` places or ids, `people` reached, how many each channel reaches, and how
     many are out for each reason. `total` is the sum of `people` and the reasons."""
     reach = ", ".join(
@@ -132,7 +134,7 @@ def figures(audience: str, channels: Sequence[str], people: str) -> str:
     from_people = f"""
         SELECT count(*) AS persons, coalesce(sum(places), 0) AS placed,
                count(*) FILTER (WHERE outcome = '{REACHABLE}') AS people, {reach}, {out}
-          FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({judged(people, channels)}) j) j"""
+          FROM (SELECT j.*, {outcome(channels)} AS outcome FROM ({with_reachability_sql(people, channels)}) j) j"""
     return f"""
         SELECT p.placed + t.nowhere + t.unrelated AS total, p.people,
                {", ".join(f"p.reach_{channel}" for channel in channels)}, p.out_optedout, p.out_suppressed,
@@ -149,11 +151,11 @@ def _without_address(audience: str) -> str:
     return f"SELECT count(*) AS nowhere, 0 AS unrelated FROM {PLACES} h WHERE h.email IS NULL"
 
 
-def sample(audience: str, channels: Sequence[str], count: int) -> str:
+def sample_sql(audience: str, channels: Sequence[str], count: int) -> str:
     """SQL: `email, name, number, channels` of the first people who are reached. Parameters: those, `after` and
     `most`."""
     each = ", ".join(f"CASE WHEN {column(it)} = '{REACHABLE}' THEN '{it}' END" for it in channels)
     return f"""
         SELECT j.email, j.name, j.places, array_remove(ARRAY[{each}], NULL) AS channels
-          FROM ({judged(next_people(audience), channels)}) j WHERE {outcome(channels)} = '{REACHABLE}'
+          FROM ({with_reachability_sql(next_page_sql(audience), channels)}) j WHERE {outcome(channels)} = '{REACHABLE}'
          ORDER BY j.email LIMIT {count}"""

@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 
 from app.accounts.caller import Caller
 from app.allocations.models import CLAIMED_SLOT_CONDITION, AllocationSlot
-from app.campaigns.actions import broadcast
+from app.campaigns import actions
 from app.campaigns.models import Campaign
 from app.campaigns.states import HOLDERS, SPECIFIC
 from app.campaigns.templates import TEMPLATES
@@ -50,5 +50,5 @@ def seed(caller: Caller, event_id: str) -> int:
     guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
     made = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
     for item in made:
-        broadcast(caller=caller, event_id=event_id, **item)
+        actions.broadcast(caller=caller, event_id=event_id, **item)
     return len(made)

@@ -20,6 +20,6 @@ class NothingUncertain(Conflict):
     message = "None of these messages is uncertain, so there is nothing to send again; list the uncertain ones first."
 
 
-class NoWayToYou(Conflict):
+class NoReachableChannel(Conflict):
     number, code = 40958, "NO_WAY_TO_YOU"
     message = "None of these channels leads to you: save a telephone number, or register a device, and try again."

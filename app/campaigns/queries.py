@@ -6,11 +6,11 @@ from sqlalchemy import Select, Table, literal_column, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
-from app.campaigns.keeping import CAMPAIGN
+from app.campaigns.campaign_store import CAMPAIGN
 from app.campaigns.models import Recipient
+from app.campaigns.placeholders import PLACEHOLDERS
 from app.campaigns.states import SETTLED, UNCERTAIN
 from app.campaigns.templates import TEMPLATES, Template
-from app.campaigns.texts import PLACEHOLDERS
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
@@ -35,7 +35,7 @@ HISTORY: Any = literal_column(
 ).label("history")
 
 
-def facts_of(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
+def load_placeholder_facts(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
     """The id and time zone of an event whose campaigns the caller may see. Raises NotFound."""
     statement = select(Event.id, Event.timezone).where(Event.id == event_id, owned(caller, tier))
     row = db.session.execute(statement).first()
@@ -44,42 +44,45 @@ def facts_of(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
     return row
 
 
-def campaigns(caller: Caller, event_id: str, *, status: str | None = None) -> Select[Any]:
+def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = None) -> Select[Any]:
     """An event's campaigns with their figures. Raises NotFound."""
-    facts_of(caller, event_id)
+    load_placeholder_facts(caller, event_id)
     statement = select(*CAMPAIGN, TALLIES).where(CAMPAIGN.event_id == event_id)
     return statement if status is None else statement.where(CAMPAIGN.status == status)
 
 
-def campaign(caller: Caller, event_id: str, campaign_id: str) -> dict[str, Any]:
+def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> dict[str, Any]:
     """One campaign with its figures and what was done with it. Raises NotFound."""
     statement = select(*CAMPAIGN, TALLIES, HISTORY)
-    return dict(_one(statement, caller, event_id, campaign_id, READS))
+    return dict(_fetch_one(statement, caller, event_id, campaign_id, READS))
 
 
-def original(caller: Caller, event_id: str, campaign_id: str) -> Any:
+def get_campaign_fields(caller: Caller, event_id: str, campaign_id: str) -> Any:
     """A campaign to make another from, and its event's time zone. Raises NotFound."""
-    return _one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id, WRITES)
+    return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id, WRITES)
 
 
-def uncertain(caller: Caller, event_id: str, campaign_id: str) -> Select[Any]:
+def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> Select[Any]:
     """The recipients of whom nobody knows whether the message reached them. Raises NotFound."""
-    _one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
+    _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
     return select(*RECIPIENT).where(RECIPIENT.campaign_id == campaign_id, RECIPIENT.state == UNCERTAIN)
 
 
-def templates(caller: Caller, event_id: str) -> dict[str, Any]:
+def list_templates(caller: Caller, event_id: str) -> dict[str, Any]:
     """The templates, and what can be filled in. Raises NotFound."""
-    facts_of(caller, event_id)
+    load_placeholder_facts(caller, event_id)
     placeholders = [{"name": name, "description": told} for name, told in PLACEHOLDERS.items()]
-    return {"templates": [_shown(template) for template in TEMPLATES.values()], "placeholders": placeholders}
+    return {
+        "templates": [_serialize_campaign(template) for template in TEMPLATES.values()],
+        "placeholders": placeholders,
+    }
 
 
-def _shown(template: Template) -> dict[str, Any]:
+def _serialize_campaign(template: Template) -> dict[str, Any]:
     return {**vars(template), "placeholders": template.placeholders}
 
 
-def _one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> Any:
+def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> Any:
     asked = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
         CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.campaigns.texts import placeholders_in
+from app.campaigns.placeholders import placeholders_in
 
 
 @dataclass(frozen=True)

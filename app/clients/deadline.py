@@ -21,7 +21,7 @@ _ends: ContextVar[float] = ContextVar("deadline_of_exchange", default=float("inf
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def deadline(seconds: float) -> Iterator[None]:
     """What happens inside, in this thread, ends after so many seconds."""
     token = _ends.set(time.monotonic() + seconds)
     try:
@@ -30,7 +30,7 @@ def within(seconds: float) -> Iterator[None]:
         _ends.reset(token)
 
 
-def left(limit: float | None = None) -> float:
+def remaining_seconds(limit: float | None = None) -> float:
     """Seconds left, or `limit` when that is less."""
     remaining = _ends.get() - time.monotonic()
     return remaining if limit is None else min(limit, remaining)
@@ -43,19 +43,19 @@ class DeadlineStream(httpcore.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if (seconds := left(timeout)) <= 0:
+        if (seconds := remaining_seconds(timeout)) <= 0:
             raise httpcore.ReadTimeout("deadline")
         return self._stream.read(max_bytes, seconds)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if (seconds := left(timeout)) <= 0:
+        if (seconds := remaining_seconds(timeout)) <= 0:
             raise httpcore.WriteTimeout("deadline")
         self._stream.write(buffer, seconds)
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        if (seconds := left(timeout)) <= 0:
+        if (seconds := remaining_seconds(timeout)) <= 0:
             raise httpcore.ConnectTimeout("deadline")
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 
@@ -80,10 +80,10 @@ class DeadlineBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        with within(left(timeout)):
+        with deadline(remaining_seconds(timeout)):
             refused: Exception = httpcore.ConnectError("the name has no address")
             for address in _addresses(host, port):
-                if (seconds := left()) <= 0:
+                if (seconds := remaining_seconds()) <= 0:
                     raise httpcore.ConnectTimeout("deadline")
                 try:
                     return DeadlineStream(
@@ -102,7 +102,7 @@ def _addresses(host: str, port: int) -> list[str]:
     answer: Future[list[str]] = Future()
     threading.Thread(target=_look_up, args=(answer, host, port), daemon=True).start()
     try:
-        return answer.result(max(0.0, left()))
+        return answer.result(max(0.0, remaining_seconds()))
     except TooSlow:
         raise httpcore.ConnectTimeout("name lookup") from None
     except OSError as error:

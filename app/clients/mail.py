@@ -10,10 +10,10 @@ from urllib.parse import quote, urlsplit
 
 from flask import current_app
 
-from app.clients import mailbox, smtp
-from app.clients.counted import counted
-from app.clients.leaving import leave
+from app.clients import dev_mailbox, smtp
+from app.clients.dispatch import dispatch_message
 from app.clients.message import Attachment, Message
+from app.clients.message_metrics import counted
 from app.clients.mime import compose
 from app.config import Settings
 
@@ -38,17 +38,19 @@ def send(message: Message, *, fence: Callable[[], None]) -> None:
         smtp.deliver(envelope, url=url, hello=_host(settings), fence=fence)
         return message.message_id
 
-    leave("SMTP_URL", deliver, lambda: _keep(message), key=message.message_id, fence=fence)
+    dispatch_message("SMTP_URL", deliver, lambda: _keep(message), key=message.message_id, fence=fence)
 
 
 def _keep(message: Message) -> None:
     headers = {"Message-ID": message.message_id, **message.headers}
     if message.reply_to:
         headers["Reply-To"] = message.reply_to
-    mailbox.keep("mail", message.to, message.subject, message.text, _illustrated(message), headers=headers)
+    dev_mailbox.store_message(
+        "mail", message.to, message.subject, message.text, _attach_images(message), headers=headers
+    )
 
 
-def _illustrated(message: Message) -> str:
+def _attach_images(message: Message) -> str:
     """The HTML with its pictures in it: the mailbox keeps no files."""
     html = message.html
     for attachment in message.attachments:

@@ -10,7 +10,7 @@ from typing import Any
 
 import idna
 
-from app.clients import header
+from app.clients import mail_headers
 from app.clients.message import Attachment, Message
 from app.core.clock import utcnow
 from app.core.jobs import Permanent
@@ -40,9 +40,9 @@ def compose(message: Message, *, mail_from: str) -> Envelope:
     mime = EmailMessage(policy=_POLICY)
     try:
         utf8 = not (sender + recipient).isascii()
-        mime["From"] = header.mailbox("From", _sender_name(message, mail_from), sender)
-        mime["To"] = header.line("To", _written(recipient))
-        _answered_to(mime, message, utf8=utf8)
+        mime["From"] = mail_headers.format_mailbox("From", _sender_name(message, mail_from), sender)
+        mime["To"] = mail_headers.format_line("To", _encode(recipient))
+        _reply_to(mime, message, utf8=utf8)
         _head(mime, message)
         _body(mime, message)
         content = mime.as_bytes(policy=_POLICY.clone(utf8=True) if utf8 else _POLICY)
@@ -51,12 +51,12 @@ def compose(message: Message, *, mail_from: str) -> Envelope:
     return Envelope(sender=sender, recipient=recipient, content=content, utf8=utf8)
 
 
-def _answered_to(mime: EmailMessage, message: Message, *, utf8: bool) -> None:
+def _reply_to(mime: EmailMessage, message: Message, *, utf8: bool) -> None:
     """An address outside ASCII is no reason not to deliver: a mail that cannot carry it does without."""
     if message.reply_to:
         address = _address(message.reply_to)
         if utf8 or address.isascii():
-            mime["Reply-To"] = header.line("Reply-To", _written(address))
+            mime["Reply-To"] = mail_headers.format_line("Reply-To", _encode(address))
 
 
 def _head(mime: EmailMessage, message: Message) -> None:
@@ -66,10 +66,10 @@ def _head(mime: EmailMessage, message: Message) -> None:
             raise ValueError(f"header {name!r} holds a line break or control character")
         if name in mime or name.lower().startswith(("content-", "mime-")):
             raise ValueError(f"header {name!r} is not the caller's to set")
-        mime[name] = header.text(name, value)
+        mime[name] = mail_headers.encode_text(name, value)
 
 
-def _written(address: str) -> str:
+def _encode(address: str) -> str:
     user, _, domain = address.rpartition("@")
     return Address(username=user, domain=domain).addr_spec
 
@@ -82,7 +82,7 @@ def _body(mime: EmailMessage, message: "Message") -> None:
     for attachment in message.attachments:
         if attachment.cid is None:
             main, _, sub = attachment.content_type.partition("/")
-            mime.add_attachment(attachment.content, maintype=main, subtype=sub, filename=_named(attachment))
+            mime.add_attachment(attachment.content, maintype=main, subtype=sub, filename=_attachment_part(attachment))
 
 
 def _pictures(mime: EmailMessage, message: "Message") -> None:
@@ -97,11 +97,11 @@ def _pictures(mime: EmailMessage, message: "Message") -> None:
                 subtype=sub,
                 cid=f"<{attachment.cid}>",
                 disposition="inline",
-                filename=_named(attachment),
+                filename=_attachment_part(attachment),
             )
 
 
-def _named(file: Attachment) -> str:
+def _attachment_part(file: Attachment) -> str:
     """The library decodes encoded words in here as well."""
     return file.filename.replace("=?", "=_")
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.clients import gateway, mailbox
-from app.clients.counted import counted
-from app.clients.leaving import leave
+from app.clients import dev_mailbox, http_gateway
+from app.clients.dispatch import dispatch_message
+from app.clients.message_metrics import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +40,11 @@ def send(message: Push, *, fence: Callable[[], None]) -> str:
             "href": message.href,
             "imageUrl": message.image_url,
         }
-        return gateway.post(url, said, key=message.key, fence=fence)
+        return http_gateway.post(url, said, key=message.key, fence=fence)
 
     def keep() -> None:
         more = {"Platform": message.platform, "Opens": message.href, "Picture": message.image_url}
         shown = {name: value for name, value in more.items() if value}
-        mailbox.keep("push", message.token, message.title, message.text, headers=shown)
+        dev_mailbox.store_message("push", message.token, message.title, message.text, headers=shown)
 
-    return leave("PUSH_URL", deliver, keep, key=message.key, fence=fence)
+    return dispatch_message("PUSH_URL", deliver, keep, key=message.key, fence=fence)

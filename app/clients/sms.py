@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.clients import gateway, mailbox
-from app.clients.counted import counted
-from app.clients.leaving import leave
+from app.clients import dev_mailbox, http_gateway
+from app.clients.dispatch import dispatch_message
+from app.clients.message_metrics import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +27,9 @@ def send(message: Sms, *, fence: Callable[[], None]) -> str:
 
     def deliver(url: str) -> str:
         said = {"to": message.to, "text": message.text, "sender": message.sender}
-        return gateway.post(url, said, key=message.key, fence=fence)
+        return http_gateway.post(url, said, key=message.key, fence=fence)
 
     def keep() -> None:
-        mailbox.keep("sms", message.to, None, message.text, headers={"From": message.sender or ""})
+        dev_mailbox.store_message("sms", message.to, None, message.text, headers={"From": message.sender or ""})
 
-    return leave("SMS_URL", deliver, keep, key=message.key, fence=fence)
+    return dispatch_message("SMS_URL", deliver, keep, key=message.key, fence=fence)

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.clients.errors import PermanentAddressError
 from app.clients.mime import Envelope
-from app.clients.refusals import AddressRefused
 from app.clients.smtp_connection import Smtp, connect
 from app.core.jobs import Ambiguous, Permanent, Transient
 
@@ -53,17 +53,17 @@ def deliver(envelope: Envelope, *, url: str, hello: str, fence: Callable[[], Non
         _hand_over(line.smtp, envelope.content)
         line.messages += 1
     except BaseException:
-        hang_up()
+        close_connections()
         raise
 
 
-def hang_up() -> None:
+def close_connections() -> None:
     """Ends this thread's connection, if it has one."""
     line, _thread.line = _thread.line, None
     if line is None:
         return
     if line.process == os.getpid():
-        _say_goodbye(line.smtp)
+        _quit(line.smtp)
     line.smtp.close()
 
 
@@ -75,8 +75,8 @@ def _addressed(envelope: Envelope, url: str, hello: str, deadline: float) -> _Li
         try:
             return _address(line, envelope)
         except OSError:
-            hang_up()
-    hang_up()
+            close_connections()
+    close_connections()
     try:
         _thread.line = line = _Line(connect(url, hello, deadline), url, os.getpid(), time.monotonic())
         return _address(line, envelope)
@@ -88,18 +88,18 @@ def _address(line: _Line, envelope: Envelope) -> _Line:
     if envelope.utf8 and not line.smtp.has_extn("smtputf8"):
         raise Permanent("the mail server does not take addresses outside ASCII")
     _expect(250, line.smtp.mail(envelope.sender, ["SMTPUTF8", "BODY=8BITMIME"] if envelope.utf8 else ()))
-    _expect(250, _known(line.smtp.rcpt(envelope.recipient)))
+    _expect(250, _reuse_connection(line.smtp.rcpt(envelope.recipient)))
     return line
 
 
-def _known(answer: tuple[int, bytes]) -> tuple[int, bytes]:
+def _reuse_connection(answer: tuple[int, bytes]) -> tuple[int, bytes]:
     """The answer to RCPT. Raises AddressRefused when there is nobody; what is said of us, or of a full mailbox, is not
     said of the address."""
     got, text = answer
     status = _ENHANCED.match(text)
     nobody = status[1] in NOBODY if status else got in (550, 551, 553)
     if 500 <= got <= 599 and nobody:
-        raise AddressRefused(f"the mail server refused the address: {_said(answer)}")
+        raise PermanentAddressError(f"the mail server refused the address: {_reply_text(answer)}")
     return answer
 
 
@@ -124,15 +124,15 @@ def _expect(code: int, answer: tuple[int, bytes], *, final: bool = False) -> Non
     if got == 421 and not final:
         raise smtplib.SMTPServerDisconnected("421 from the server")
     if 500 <= got <= 599 and got != 530:
-        raise Permanent(f"the mail server refused: {_said(answer)}")
-    raise Transient(f"the mail server put it off: {_said(answer)}")
+        raise Permanent(f"the mail server refused: {_reply_text(answer)}")
+    raise Transient(f"the mail server put it off: {_reply_text(answer)}")
 
 
-def _said(answer: tuple[int, bytes]) -> str:
+def _reply_text(answer: tuple[int, bytes]) -> str:
     return f"{answer[0]} {' '.join(answer[1].decode(errors='replace').split())}"[:200]
 
 
-def _say_goodbye(smtp: Smtp) -> None:
+def _quit(smtp: Smtp) -> None:
     try:
         smtp.deadline = time.monotonic() + 1
         smtp.putcmd("quit")

@@ -9,7 +9,7 @@ RESERVED = ("test", "example", "localhost", "invalid", "local")
 LONGEST = 254
 
 
-def is_address(url: str, schemes: tuple[str, ...]) -> bool:
+def is_url(url: str, schemes: tuple[str, ...]) -> bool:
     """Whether the text is an absolute address of one of these schemes, without a name and password in it."""
     try:
         parts = urlsplit(url)
@@ -18,7 +18,7 @@ def is_address(url: str, schemes: tuple[str, ...]) -> bool:
         return False
 
 
-def mailbox(text: str) -> str:
+def parse_email_address(text: str) -> str:
     """The address of a mailbox by its syntax, lower-case; a ValueError when it is none."""
     if len(text) > LONGEST:
         raise ValueError(text)
@@ -33,7 +33,7 @@ def is_reserved(address: str) -> bool:
     return address.rpartition(".")[2].rpartition("@")[2] in RESERVED
 
 
-def masked(address: str | None) -> str | None:
+def mask_email(address: str | None) -> str | None:
     """`t•••@kapana-corner.example`, `•••123`: enough for its owner to know which mailbox or telephone it is."""
     if not address:
         return None

@@ -22,7 +22,7 @@ def is_right_to_left(text: str) -> bool:
     return not text.isascii() and any("\u0590" <= item <= "\u08ff" or "\ufb1d" <= item <= "\ufeff" for item in text)
 
 
-def joined(text: str) -> str:
+def join_arabic(text: str) -> str:
     """The text with Arabic letters as they stand between their neighbours; still in the order of speech."""
     if not is_right_to_left(text):
         return text
@@ -35,7 +35,7 @@ def joined(text: str) -> str:
     return "".join(item for item in made if item not in (BREAK, JOIN))
 
 
-def visual(line: str) -> str:
+def to_visual_order(line: str) -> str:
     """A line in the order in which it is drawn."""
     if not is_right_to_left(line):
         return line

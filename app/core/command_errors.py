@@ -19,10 +19,10 @@ def explain_database_errors(command: click.Command) -> None:
         explain_database_errors(item)
     if command.callback is not None and command not in _done:
         _done.add(command)
-        command.callback = _explained(command.callback)
+        command.callback = _wrap_command(command.callback)
 
 
-def _explained(callback: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_command(callback: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(callback)
     def called(*arguments: Any, **options: Any) -> Any:
         try:

@@ -8,7 +8,8 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.core import relay
-from app.core.outbox import again, queries
+from app.core.outbox import queries
+from app.core.outbox import retry_rows as outbox_retry_rows
 from app.core.outbox.models import STATES
 
 outbox = AppGroup("outbox", help="Work that has left a request: look at it, send it again.")
@@ -39,12 +40,12 @@ def worker_command() -> None:
 @click.option("--limit", default=50, show_default=True)
 def list_rows(state: str | None, kind: str | None, limit: int) -> None:
     """Show rows, newest first, and how many there are in each state."""
-    for row in queries.listed(state=state, kind=kind, limit=limit):
+    for row in queries.list_rows_query(state=state, kind=kind, limit=limit):
         click.echo(
             f"{row.id:>8}  {row.state:<9}  {row.kind:<32}  try {row.attempts - row.postponed}"
             f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}"
         )
-    counts = queries.by_state()
+    counts = queries.count_by_state()
     click.echo(", ".join(f"{counts[state]} {state}" for state in STATES if state in counts) or "no rows")
 
 
@@ -55,12 +56,12 @@ def list_rows(state: str | None, kind: str | None, limit: int) -> None:
     "--state",
     "states",
     multiple=True,
-    type=click.Choice(again.ENDED_BADLY),
+    type=click.Choice(outbox_retry_rows.ENDED_BADLY),
     help="Only rows in this state; both when not given.",
 )
 def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) -> None:
     """Send dead or uncertain rows again. An uncertain one may have arrived: then it arrives twice."""
     if not ids and not kind:
         raise click.UsageError("name row ids or --kind")
-    count = again.retry(ids, kind=kind, states=states or again.ENDED_BADLY)
+    count = outbox_retry_rows.retry(ids, kind=kind, states=states or outbox_retry_rows.ENDED_BADLY)
     click.echo(f"{count} rows are ready again")

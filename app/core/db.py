@@ -19,7 +19,7 @@ from app.core.session import ReadOrWriteSession
 if TYPE_CHECKING:
     from app.core.replica import Replica
 
-NAMES = {
+NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     "ck": "ck_%(table_name)s_%(constraint_name)s",
@@ -30,14 +30,14 @@ ObjectId = String(24, collation="C")
 Timestamp = DateTime(timezone=True)
 Parameters = Sequence[Any] | Mapping[str, Any]
 Statement = str | ClauseElement
-Question = Callable[[Any], Any]
+Query = Callable[[Any], Any]
 # An export is read as slowly as its reader reads; never by settings of a session, which a pooler would lend to others.
-PATIENCE = "SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'"
+EXPORT_TIMEOUTS = "SET LOCAL statement_timeout = '10min'; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
 class Base(DeclarativeBase):
-    metadata = MetaData(naming_convention=NAMES)
+    metadata = MetaData(naming_convention=NAMING_CONVENTION)
 
 
 db = SQLAlchemy(
@@ -63,7 +63,7 @@ def fetch_row(statement: Statement, parameters: Parameters, *, prepare: bool | N
     this statement. If the connection turns out to be dead, the pool is emptied and the statement runs once more.
     Raises psycopg.Error.
     """
-    row: tuple[Any, ...] | None = _asked(
+    row: tuple[Any, ...] | None = _run(
         lambda cursor: cursor.execute(driver_sql(statement), parameters, prepare=prepare).fetchone()
     )
     return row
@@ -71,7 +71,7 @@ def fetch_row(statement: Statement, parameters: Parameters, *, prepare: bool | N
 
 def fetch_rows(statement: Statement, parameters: Parameters, *, prepare: bool | None = None) -> list[tuple[Any, ...]]:
     """All rows of a statement, in the same way. `prepare=False` plans it for its parameters each time."""
-    rows: list[tuple[Any, ...]] = _asked(
+    rows: list[tuple[Any, ...]] = _run(
         lambda cursor: cursor.execute(driver_sql(statement), parameters, prepare=prepare).fetchall()
     )
     return rows
@@ -88,11 +88,11 @@ def database_now() -> datetime:
     return now
 
 
-def write_alone(statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
+def execute_autocommit(statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
     """The first row of a writing statement that commits by itself; `app.core.transaction.write_row` decides whether it
     may. It is never sent twice: a connection that dies with it leaves unknown whether it happened."""
     with closing(db.engine.raw_connection()) as lent:
-        row: tuple[Any, ...] | None = _asked_at_once(
+        row: tuple[Any, ...] | None = _run_autocommitted(
             lent, lambda it: it.execute(driver_sql(statement), parameters).fetchone()
         )
         return row
@@ -109,37 +109,37 @@ def driver_sql(statement: Statement) -> str:
     return "\n".join(line.strip() for line in statement.splitlines())
 
 
-def copied(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
+def copy_out(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
     """What a `COPY … TO STDOUT` gives, in blocks. It holds a connection until it is read or closed, for ten minutes at
     most: whoever reads slowly is waited for, and not for ever. It may be read when the request that asked is over."""
-    return _copied(_elsewhere.get(), db.engine, statement, parameters, block)
+    return _copy_with_fallback(_replica.get(), db.engine, statement, parameters, block)
 
 
-def _copied(
+def _copy_with_fallback(
     replica: "Replica | None", engine: Engine, statement: str, parameters: Mapping[str, Any], block: int
 ) -> Iterator[bytes]:
     begun = False
     if replica is not None:
         try:
-            for part in _copied_from(replica.engine, statement, parameters, block):
+            for part in _copy_from(replica.engine, statement, parameters, block):
                 begun = True
                 yield part
             return
         except OPERATIONAL as error:
-            if begun or not _left(replica, error):
+            if begun or not _can_retry_on_primary(replica, error):
                 raise
-    yield from _copied_from(engine, statement, parameters, block)
+    yield from _copy_from(engine, statement, parameters, block)
 
 
-def _copied_from(engine: Engine, statement: str, parameters: Mapping[str, Any], block: int) -> Iterator[bytes]:
-    with closing(engine.raw_connection()) as lent:
+def _copy_from(engine: Engine, statement: str, parameters: Mapping[str, Any], block: int) -> Iterator[bytes]:
+    with closing(engine.raw_connection()) as pooled:
         try:
-            with _connection(lent).cursor() as cursor:
-                cursor.execute(PATIENCE)
+            with _connection(pooled).cursor() as cursor:
+                cursor.execute(EXPORT_TIMEOUTS)
                 with cursor.copy(statement, parameters) as copy:
                     yield from _in_blocks(copy, block)
         except BaseException:
-            lent.invalidate()
+            pooled.invalidate()
             raise
 
 
@@ -155,86 +155,86 @@ def _in_blocks(rows: Iterable[memoryview], block: int) -> Iterator[bytes]:
 
 IDLE = psycopg.pq.TransactionStatus.IDLE
 OPERATIONAL = (psycopg.OperationalError, exc.OperationalError)
-_elsewhere: ContextVar["Replica | None"] = ContextVar("elsewhere", default=None)
+_replica: ContextVar["Replica | None"] = ContextVar("elsewhere", default=None)
 
 
 @contextmanager
-def reading_from(replica: "Replica") -> Iterator[None]:
+def read_from(replica: "Replica") -> Iterator[None]:
     """What is fetched and copied inside comes from the replica; from the primary after all once that fails.
 
-    Only `app.core.staleness` and the replica itself say this; domains say what a read bears.
+    Only `app.core.replica_routing` and the replica itself say this; domains say what a read bears.
     """
-    token = _elsewhere.set(replica)
+    token = _replica.set(replica)
     try:
         yield
     finally:
-        _elsewhere.reset(token)
+        _replica.reset(token)
 
 
-def _asked(question: Question) -> Any:
-    replica = _elsewhere.get()
+def _run(query: Query) -> Any:
+    replica = _replica.get()
     if replica is not None and not db.session().info.get("writing"):
         try:
-            with closing(replica.engine.raw_connection()) as lent:
-                return _asked_at_once(lent, question)
+            with closing(replica.engine.raw_connection()) as pooled:
+                return _run_autocommitted(pooled, query)
         except OPERATIONAL as error:
-            if not _left(replica, error):
+            if not _can_retry_on_primary(replica, error):
                 raise
-            _elsewhere.set(None)
-    return _asked_of_the_primary(question)
+            _replica.set(None)
+    return _run_on_primary(query)
 
 
-def _left(replica: "Replica", error: Exception) -> bool:
+def _can_retry_on_primary(replica: "Replica", error: Exception) -> bool:
     """Whether the replica is to blame, so that the primary may answer; False when the statement took too long."""
     cause = getattr(error, "orig", error)
     state = getattr(cause, "sqlstate", None) or ""
     # 40001: rows that the statement needs were cleaned away on the primary. The replica itself is well.
     if state not in ("40001", "57014"):
-        replica.lost()
+        replica.mark_unavailable()
     return state != "57014"
 
 
-def _asked_of_the_primary(question: Question) -> Any:
+def _run_on_primary(query: Query) -> Any:
     if db.session.registry.has() and (db.session().info.get("writing") or db.session().in_transaction()):
-        return question(_cursor(db.session().connection().connection))
-    lent = db.engine.raw_connection()
+        return query(_cursor(db.session().connection().connection))
+    pooled = db.engine.raw_connection()
     try:
-        return _asked_at_once(lent, question)
+        return _run_autocommitted(pooled, query)
     except psycopg.OperationalError:
-        if lent.driver_connection is not None:
+        if pooled.driver_connection is not None:
             raise
         db.engine.dispose()
     finally:
-        lent.close()
+        pooled.close()
     with closing(db.engine.raw_connection()) as fresh:
-        return _asked_at_once(fresh, question)
+        return _run_autocommitted(fresh, query)
 
 
-def _asked_at_once(lent: PoolProxiedConnection, question: Question) -> Any:
+def _run_autocommitted(pooled: PoolProxiedConnection, query: Query) -> Any:
     """The answer, without a transaction around it."""
-    driver: Any = lent.driver_connection
+    driver: Any = pooled.driver_connection
     try:
         if driver.closed:
             raise psycopg.OperationalError("the connection is closed")
         driver.autocommit = True
-        return question(_cursor(lent))
+        return query(_cursor(pooled))
     finally:
         if driver.info.transaction_status is IDLE:
             driver.autocommit = False
         else:  # The server has said that it goes, or went: nobody may be lent this one again.
-            lent.invalidate()
+            pooled.invalidate()
 
 
-def _connection(lent: PoolProxiedConnection) -> Any:
-    return lent.driver_connection
+def _connection(pooled: PoolProxiedConnection) -> Any:
+    return pooled.driver_connection
 
 
-def _cursor(lent: PoolProxiedConnection) -> Any:
+def _cursor(pooled: PoolProxiedConnection) -> Any:
     """The one cursor that is kept with a connection."""
-    driver: Any = lent.driver_connection
-    return lent.info.get("cursor") or lent.info.setdefault("cursor", driver.cursor())
+    driver: Any = pooled.driver_connection
+    return pooled.info.get("cursor") or pooled.info.setdefault("cursor", driver.cursor())
 
 
-def release() -> None:
+def release_connection() -> None:
     """Gives the reading connection back to the pool before something slow; the next read takes another."""
     db.session.close()

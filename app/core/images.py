@@ -45,7 +45,7 @@ class ImageUnreadable(Unprocessable):
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReencodedImage:
     """A picture written anew."""
 
     data: bytes
@@ -54,14 +54,14 @@ class Picture:
     height: int
 
 
-def rewritten(data: bytes) -> Picture:
+def reencode_image(data: bytes) -> ReencodedImage:
     """The picture in `data` without anything but its pixels.
 
     Raises ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable.
     """
     if len(data) > MAX_BYTES:
         raise ImageTooLarge()
-    said, body = _asked(data)
+    said, body = _run_subprocess(data)
     error = said.get("error")
     if error == "kind":
         raise ImageKindUnsupported()
@@ -69,10 +69,10 @@ def rewritten(data: bytes) -> Picture:
         raise ImageTooManyPixels(width=said["width"], height=said["height"])
     if error is not None:
         raise ImageUnreadable()
-    return Picture(body, EXTENSIONS[str(said["kind"])], int(str(said["width"])), int(str(said["height"])))
+    return ReencodedImage(body, EXTENSIONS[str(said["kind"])], int(str(said["width"])), int(str(said["height"])))
 
 
-def _asked(data: bytes) -> tuple[dict[str, object], bytes]:
+def _run_subprocess(data: bytes) -> tuple[dict[str, object], bytes]:
     """What the child says; a child that died or hung says that the picture is broken."""
     command = [sys.executable, "-I", str(CHILD), str(MAX_PIXELS), str(MAX_SIDE)]
     try:

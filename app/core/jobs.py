@@ -65,7 +65,7 @@ class UnknownKind(LookupError):
     """No job of that kind is registered."""
 
 
-class Held(Protocol):
+class LeaseProtocol(Protocol):
     """The lease on the row behind a run; `app.core.outbox.lease` has the real one."""
 
     def fence(self) -> None: ...
@@ -80,7 +80,7 @@ class Run:
     id: int
     key: str
     attempt: int
-    lease: Held
+    lease: LeaseProtocol
     fenced: bool = False
     ended: bool = False
 
@@ -139,7 +139,7 @@ def job(
     `critical` rows go first, and go even while Redis is away; `bulk` ones go when nothing else is due. With
     `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds its
     lease longer by as much. `ended` names the job that is told, in the same commit, of rows that end dead or
-    uncertain (see `app.core.outbox.ends`). `to_others` marks mail that an account has sent to other people (see
+    uncertain (see `app.core.outbox.failure_hooks`). `to_others` marks mail that an account has sent to other people (see
     `app.accounts.outgoing_mail`). `personal` marks a payload that tells who somebody was: it is emptied when the row
     ends, so a retry of a dead row finds nothing.
     """
@@ -169,23 +169,23 @@ def job(
     return register
 
 
-def find(kind: str) -> Job:
+def get_job(kind: str) -> Job:
     """The job of that kind. Raises UnknownKind."""
     if kind not in _registry:
         raise UnknownKind(kind)
     return _registry[kind]
 
 
-def registered() -> list[Job]:
+def list_jobs() -> list[Job]:
     """All jobs."""
     return list(_registry.values())
 
 
 def personal_kinds() -> list[str]:
     """The kinds whose payload is emptied when a row ends."""
-    return [item.kind for item in registered() if item.personal]
+    return [item.kind for item in list_jobs() if item.personal]
 
 
-def recurring() -> list[Job]:
+def list_recurring_jobs() -> list[Job]:
     """The jobs that have `every`."""
-    return [item for item in registered() if item.every]
+    return [item for item in list_jobs() if item.every]

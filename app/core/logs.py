@@ -41,7 +41,7 @@ def configure(level: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _with_request_id,
         structlog.processors.format_exc_info,
-        scrubbed,
+        mask_secrets,
     ]
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -65,7 +65,7 @@ def configure(level: str) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def scrubbed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """The record with secrets masked, by the names of its fields and by the look of their values."""
     return {name: _clean(name, value) for name, value in event.items()}
 

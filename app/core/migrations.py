@@ -47,21 +47,21 @@ def _group() -> click.Group:
 @cache
 def head() -> str:
     """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
-    found = _found()
+    found = _read_revisions()
     return ",".join(sorted({pair[0] for pair in found} - {name for pair in found for name in pair[1:]}))
 
 
-def known() -> set[str]:
+def list_revisions() -> set[str]:
     """Every migration that this code has."""
-    return {pair[0] for pair in _found()}
+    return {pair[0] for pair in _read_revisions()}
 
 
-def _found() -> list[list[str]]:
+def _read_revisions() -> list[list[str]]:
     """Each migration with the one before it."""
     return [REVISION.findall(path.read_text()) for path in (FOLDER / "versions").glob("*.py")]
 
 
-def pending() -> bool:
+def is_pending() -> bool:
     """Whether the schema is not at `head`; asked without Alembic, for a start that has nothing to migrate."""
     with db.engine.connect() as connection:
         if not inspect(connection).has_table("alembic_version"):

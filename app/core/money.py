@@ -3,7 +3,7 @@
 NARROW = "\u202f"
 
 
-def spoken(amount_minor: int) -> str:
+def format_money(amount_minor: int) -> str:
     """`N$ 1 234.50`: as it stands on pages, in mails and on documents; its spaces do not break."""
     sign = "−" if amount_minor < 0 else ""
     whole, cents = divmod(abs(amount_minor), 100)

@@ -20,7 +20,19 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
 
-from app.core.lettering import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable, register_fonts, width
+from app.core.pdf_text import (
+    BOLD,
+    DUNE,
+    LINE,
+    MUTED,
+    NIGHT,
+    REGULAR,
+    TextWriter,
+    break_lines,
+    printable,
+    register_fonts,
+    text_width,
+)
 
 MARGIN, TOP, BOTTOM = 22 * mm, 46 * mm, 26 * mm
 WIDTH = A4[0] - 2 * MARGIN
@@ -40,7 +52,7 @@ class _NumberedCanvas(Canvas):  # type: ignore[misc]
     def save(self) -> None:
         for number, page in enumerate(self.pages, 1):
             self.__dict__.update(page)
-            with Pen(self) as pen:
+            with TextWriter(self) as pen:
                 where = f"Page {number} of {len(self.pages)}"
                 pen.draw(where, A4[0] - MARGIN, 14 * mm, size=8, colour=MUTED, right=True)
             super().showPage()
@@ -106,7 +118,7 @@ class Sheet:
     def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
         """The few numbers that matter, large, side by side; each with what it counts."""
         room = WIDTH / len(pairs) - 7 * mm
-        size = min(17.0, room / max(width(printable(value), BOLD, 1) for _, value in pairs))
+        size = min(17.0, room / max(text_width(printable(value), BOLD, 1) for _, value in pairs))
         cells = [
             [paragraph(value, bold=True, size=size) for _, value in pairs],
             [paragraph(label, size=8.5, colour=MUTED) for label, _ in pairs],
@@ -158,9 +170,9 @@ class Sheet:
         canvas.setLineWidth(0.5)
         canvas.line(MARGIN, A4[1] - 34 * mm, A4[0] - MARGIN, A4[1] - 34 * mm)
         canvas.line(MARGIN, 19 * mm, A4[0] - MARGIN, 19 * mm)
-        with Pen(canvas) as pen:
+        with TextWriter(canvas) as pen:
             pen.draw(self.title, MARGIN, A4[1] - 26 * mm, font=BOLD, size=20)
-            beside = WIDTH - width(printable(self.title), BOLD, 20) - 8 * mm
+            beside = WIDTH - text_width(printable(self.title), BOLD, 20) - 8 * mm
             pen.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True, across=beside)
             pen.draw(self.when, A4[0] - MARGIN, A4[1] - 27 * mm, size=9, colour=MUTED, right=True)
             pen.draw(self.foot, MARGIN, 14 * mm, size=8, colour=MUTED, across=WIDTH - 30 * mm)
@@ -176,7 +188,7 @@ class Words(Flowable):  # type: ignore[misc]
         self.lines: list[str] = []
 
     def wrap(self, across: float, _: float) -> tuple[float, float]:
-        self.lines, self.width = lines(self.text, self.font, self.size, across), across
+        self.lines, self.width = break_lines(self.text, self.font, self.size, across), across
         self.height = self.leading * len(self.lines)
         return across, self.height
 
@@ -187,7 +199,7 @@ class Words(Flowable):  # type: ignore[misc]
 
     def draw(self) -> None:
         x = self.width if self.right else 0
-        with Pen(self.canv) as pen:
+        with TextWriter(self.canv) as pen:
             for number, line in enumerate(self.lines):
                 y = self.height - number * self.leading - self.size
                 pen.put(line, x, y, font=self.font, size=self.size, colour=self.colour, right=self.right)

@@ -15,7 +15,7 @@ from typing import Any
 
 from reportlab.platypus import Flowable
 
-from app.core.lettering import BOLD, LINE, MUTED, NIGHT, REGULAR, Pen, lines, printable
+from app.core.pdf_text import BOLD, LINE, MUTED, NIGHT, REGULAR, TextWriter, break_lines, printable
 
 SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
 HEAD = 18.0
@@ -124,10 +124,10 @@ def _widths(columns: Sequence[Column], width: float) -> list[float]:
 
 def _line(columns: Sequence[Column], row: Row, width: float) -> Line:
     if len(row) == 1:
-        cells = [lines(printable(row[0]), BOLD, SIZE + 1, width)]
+        cells = [break_lines(printable(row[0]), BOLD, SIZE + 1, width)]
         return Line(cells, len(cells[0]) * LEADING + 4 * PADDING, heading=True)
     cells = [
-        [printable(text)] if column.figures else lines(printable(text), REGULAR, SIZE, room - GAP)
+        [printable(text)] if column.figures else break_lines(printable(text), REGULAR, SIZE, room - GAP)
         for column, text, room in zip(columns, row, _widths(columns, width), strict=True)
     ]
     return Line(cells, max(map(len, cells)) * LEADING + 2 * PADDING, heading=False)
@@ -138,7 +138,7 @@ def _drawn(canvas: Any, columns: Sequence[Column], rows: list[Line], across: flo
     widths = _widths(columns, across)
     head = [[column.heading] for column in columns]
     rules = [(height - HEAD, NIGHT, 0.8)]
-    with Pen(canvas) as pen:
+    with TextWriter(canvas) as pen:
         _cells(pen, columns, widths, head, height - HEAD + 6, size=7.5, colour=MUTED)
         top = height - HEAD
         for row in rows:
@@ -156,7 +156,7 @@ def _drawn(canvas: Any, columns: Sequence[Column], rows: list[Line], across: flo
 
 
 def _cells(
-    pen: Pen, columns: Sequence[Column], widths: list[float], cells: list[list[str]], base: float, **style: Any
+    pen: TextWriter, columns: Sequence[Column], widths: list[float], cells: list[list[str]], base: float, **style: Any
 ) -> None:
     left = 0.0
     for column, texts, room in zip(columns, cells, widths, strict=True):

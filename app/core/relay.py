@@ -16,17 +16,15 @@ from flask import Flask
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from app.core.outbox import heartbeat, housekeeping
-from app.core.outbox.bell import Bell
-from app.core.outbox.bell import bell as bell_of
-from app.core.outbox.pace import pace as pace_of
-from app.core.outbox.reaping import reap
-from app.core.outbox.ringing import ring_due
-from app.core.outbox.running import work_through
-from app.core.outbox.ticks import tick
+from app.core.outbox import heartbeat
+from app.core.outbox.dispatch import wake_for_due_jobs
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.scheduler import enqueue_recurring
+from app.core.outbox.tuning import get_tuning
+from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue
 
 DRAINERS = 2
-__all__ = ["Relay", "housekeeping", "serve"]
 
 log = structlog.get_logger(__name__)
 
@@ -52,13 +50,13 @@ class Relay:
         self.app = app
         self.stop = threading.Event()
         with app.app_context():
-            self.pace = pace_of()
-            self.bell: Bell = bell_of()
+            self.pace = get_tuning()
+            self.bell: WakeupQueue = get_wakeup_queue()
         self.steps = [
             Step(self._ring, self.pace.ring),
-            Step(lambda: heartbeat.beat(heartbeat.RELAY), min(heartbeat.EVERY, self.pace.reap)),
-            Step(lambda: reap(self.pace), self.pace.reap),
-            Step(tick, self.pace.ring),
+            Step(lambda: heartbeat.record_heartbeat(heartbeat.RELAY), min(heartbeat.EVERY, self.pace.reap)),
+            Step(lambda: expire_leases(self.pace), self.pace.reap),
+            Step(enqueue_recurring, self.pace.ring),
         ]
         self.heard_at = time.monotonic()
         self.drainers = ThreadPoolExecutor(DRAINERS, thread_name_prefix="drain")
@@ -86,7 +84,7 @@ class Relay:
 
     def _ring(self) -> None:
         try:
-            ring_due(self.bell)
+            wake_for_due_jobs(self.bell)
             self.heard_at = time.monotonic()
         except RedisError as error:
             log.warning("relay.no_redis", error=type(error).__name__)
@@ -104,7 +102,7 @@ class Relay:
     def _work(self) -> None:
         try:
             with self.app.app_context():
-                work_through(worker=f"relay:{heartbeat.worker_name()}", only_critical=True, go_on=self._go_on)
+                run_due_jobs(worker=f"relay:{heartbeat.worker_name()}", only_critical=True, go_on=self._go_on)
         except (OperationalError, InterfaceError) as error:
             log.warning("relay.no_database", error=type(error.orig).__name__)
         except Exception:

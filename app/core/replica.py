@@ -18,9 +18,9 @@ from flask import Flask, current_app
 from sqlalchemy import create_engine
 
 from app.config import Settings
-from app.core.apart import apart
-from app.core.db import fetch_row, reading_from
-from app.core.engines import address, direct_url, options
+from app.core.db import fetch_row, read_from
+from app.core.dedicated_connection import dedicated_connection
+from app.core.engine_options import direct_url, engine_options, to_sqlalchemy_url
 
 NEVER = float("-inf")
 LOOKS, REMEMBERED = 4, 64
@@ -33,7 +33,7 @@ SILENCE = 2000
 log = structlog.get_logger(__name__)
 
 
-class NotFollowing(Exception):
+class NotAReplica(Exception):
     """The server behind DATABASE_REPLICA_URL is no replica, or no longer one."""
 
 
@@ -45,26 +45,26 @@ class Replica:
         self.urls = direct_url(settings), settings.DATABASE_REPLICA_URL
         self.staleness = settings.DATABASE_REPLICA_STALENESS
         words = {"connect_timeout": 2, "tcp_user_timeout": SILENCE}
-        self.engine = create_engine(address(self.urls[1]), **options(settings, **words))
+        self.engine = create_engine(to_sqlalchemy_url(self.urls[1]), **engine_options(settings, **words))
         self.shown_at = self.asked_at = self.lost_at = NEVER
         self.wanted = threading.Event()
         self.starting = threading.Lock()
         self.watched_by = 0
 
-    def shows(self, since: float) -> bool:
+    def is_fresh_since(self, since: float) -> bool:
         """Whether it shows all that was committed before `since` (of this machine's monotonic clock), and is no older
         than allowed."""
-        self._have_it_watched()
+        self._ensure_watching()
         return self.shown_at >= max(since, self.asked_at - self.staleness)
 
-    def shows_all(self, patience: float = PATIENCE) -> bool:
+    def is_caught_up(self, patience: float = PATIENCE) -> bool:
         """Whether it shows all that is committed now. Asks both servers, and waits a moment for the replica."""
-        self._belong_here()
+        self._reset_after_fork()
         if time.monotonic() - self.lost_at < AGAIN:
             return False
         written = fetch_row(WRITTEN, ())
         until = time.monotonic() + patience
-        with reading_from(self):
+        with read_from(self):
             while time.monotonic() - self.lost_at >= AGAIN:
                 row = fetch_row(REPLAYED, ())
                 if not (row and row[0] and written):
@@ -76,14 +76,14 @@ class Replica:
                 time.sleep(BETWEEN)
         return False
 
-    def lost(self) -> None:
+    def mark_unavailable(self) -> None:
         """It did not answer: nobody asks it until it has been looked at again."""
         self.shown_at, self.lost_at = NEVER, time.monotonic()
         self.engine.dispose()
 
-    def _have_it_watched(self) -> None:
+    def _ensure_watching(self) -> None:
         self.asked_at = time.monotonic()
-        self._belong_here()
+        self._reset_after_fork()
         if not self.wanted.is_set():
             self.wanted.set()
         if self.watched_by == os.getpid():
@@ -93,7 +93,7 @@ class Replica:
                 self.watched_by = os.getpid()
                 threading.Thread(target=self._watch, name="replica", daemon=True).start()
 
-    def _belong_here(self) -> None:
+    def _reset_after_fork(self) -> None:
         """After a fork: connections and the thread are the parent's, and what it knew is no longer looked after."""
         if self.watched_by not in (0, os.getpid()):
             self.engine.dispose(close=False)
@@ -106,7 +106,7 @@ class Replica:
                 self.wanted.clear()
             self.wanted.wait()
             try:
-                with apart(self.urls[0]) as primary, apart(self.urls[1]) as replica:
+                with dedicated_connection(self.urls[0]) as primary, dedicated_connection(self.urls[1]) as replica:
                     log.info("replica.found")
                     away = False
                     self._follow(primary, replica)
@@ -125,7 +125,7 @@ class Replica:
             written.append((at, _one(primary, WRITTEN)[0]))
             standby, replayed = _one(replica, REPLAYED)
             if not standby:
-                raise NotFollowing
+                raise NotAReplica
             while written and written[0][1] <= replayed:
                 self.shown_at = written.popleft()[0]
             time.sleep(self.staleness / LOOKS)
@@ -137,7 +137,7 @@ def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
     return row
 
 
-def of_this_application() -> Replica | None:
+def get_replica() -> Replica | None:
     """The replica that the settings name."""
     found: Replica | None = current_app.extensions["replica"]
     return found

@@ -26,18 +26,18 @@ class ReadOrWriteSession(FlaskSession):
         engine = super().get_bind(*args, **kwargs)
         if self.info.get("writing") or not isinstance(engine, Engine):
             return engine
-        return reading(engine)
+        return autocommit_engine(engine)
 
     def rollback(self) -> None:
-        with self._lost_is_undone():
+        with self._ignore_lost_connection():
             super().rollback()
 
     def close(self) -> None:
-        with self._lost_is_undone():
+        with self._ignore_lost_connection():
             super().close()
 
     @contextmanager
-    def _lost_is_undone(self) -> Iterator[None]:
+    def _ignore_lost_connection(self) -> Iterator[None]:
         """PostgreSQL undoes what a connection that breaks had begun; there is nothing left to ask it for.
 
         Whoever used the connection was told. To fail here again would be to fail after the answer: a session is
@@ -51,14 +51,14 @@ class ReadOrWriteSession(FlaskSession):
             self.invalidate()
 
 
-_reading: dict[Engine, Engine] = {}
+_autocommit_engines: dict[Engine, Engine] = {}
 
 
-def reading(engine: Engine) -> Engine:
+def autocommit_engine(engine: Engine) -> Engine:
     """The same pool, on connections that commit each statement by themselves."""
-    if engine not in _reading:
-        _reading[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
-    return _reading[engine]
+    if engine not in _autocommit_engines:
+        _autocommit_engines[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
+    return _autocommit_engines[engine]
 
 
 @event.listens_for(Session, "before_flush")

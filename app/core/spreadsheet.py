@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
 
-from app.core import workbook
-from app.core.workbook import NotASheet as NotASheet
+from app.core import xlsx_reader
+from app.core.xlsx_reader import NotASheet as NotASheet
 
 DELIMITERS = ",;\t"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -118,8 +118,8 @@ def opened(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -
 
     `likeness` says how many names of a row are known. Raises NotASheet, also while the rows are read.
     """
-    if workbook.is_workbook(data):
-        found = workbook.read(data)
+    if xlsx_reader.is_workbook(data):
+        found = xlsx_reader.read(data)
         return _table(found.rows, likeness, "", found.flaws, ends_openly=False)
     encoding = _encoding(data)
     delimiter = _delimiter(data, encoding)

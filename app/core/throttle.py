@@ -69,7 +69,7 @@ Subject = tuple[Rule, str]
 
 
 @dataclass(frozen=True)
-class Standing:
+class ThrottleStatus:
     """Where a subject stands: its hits, and the seconds until its window ends."""
 
     rule: Rule
@@ -91,17 +91,17 @@ def by_network(rule: Rule, network: str) -> list[Subject]:
     return [(rule.times(item.share), item) for item in counted]
 
 
-def hit(session: OrmSession, rule: Rule, subject: str) -> Standing:
+def hit(session: OrmSession, rule: Rule, subject: str) -> ThrottleStatus:
     """Counts one more, in the open transaction. 64 at once are counted one after the other."""
     return hit_all(session, (rule, subject))[0]
 
 
-def hit_all(session: OrmSession, *subjects: Subject) -> list[Standing]:
+def hit_all(session: OrmSession, *subjects: Subject) -> list[ThrottleStatus]:
     """Counts one more of several subjects in one statement; their standings in the order given."""
     return hit_many(session, dict.fromkeys(subjects, 1))
 
 
-def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[Standing]:
+def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[ThrottleStatus]:
     """The same, with the number of hits that each subject gets."""
     counts = {key_of(rule, subject): (rule, count) for (rule, subject), count in hits.items()}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
@@ -113,15 +113,15 @@ def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[Standing]
         "most": MOST_HITS,
     }
     rows = session.execute(COUNT, given)
-    found = {key: Standing(counts[key][0], number, seconds) for key, number, seconds in rows}
+    found = {key: ThrottleStatus(counts[key][0], number, seconds) for key, number, seconds in rows}
     return [found[key] for key in counts]
 
 
-def standing(*subjects: Subject) -> list[Standing]:
+def get_status(*subjects: Subject) -> list[ThrottleStatus]:
     """Where subjects stand now, in one query; those without hits are left out."""
     wanted = {key_of(rule, subject): rule for rule, subject in subjects}
     rows = fetch_rows(STANDING, (list(wanted),))
-    return [Standing(wanted[key], hits, seconds) for key, hits, seconds in rows]
+    return [ThrottleStatus(wanted[key], hits, seconds) for key, hits, seconds in rows]
 
 
 def clear(session: OrmSession, rule: Rule, subject: str) -> None:
@@ -129,7 +129,7 @@ def clear(session: OrmSession, rule: Rule, subject: str) -> None:
     session.execute(delete(Throttle).where(Throttle.key == key_of(rule, subject)))
 
 
-def forget_ended(session: OrmSession) -> None:
+def delete_expired(session: OrmSession) -> None:
     """Removes windows that have ended."""
     session.execute(delete(Throttle).where(Throttle.ends_at < func.now()))
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from app.core.db import Parameters, Statement, db, fetch_row, write_alone
+from app.core.db import Parameters, Statement, db, execute_autocommit, fetch_row
 from app.core.session import ReadOrWriteSession
 
 
@@ -32,7 +32,7 @@ def transaction() -> Iterator[ReadOrWriteSession]:
     """A session whose writes commit together when the block ends, and vanish together when it raises."""
     session = _session()
     if session.info.get("held"):
-        with _joined(session):
+        with _savepoint(session):
             yield session
         return
     _begin(session)
@@ -40,12 +40,12 @@ def transaction() -> Iterator[ReadOrWriteSession]:
         yield session
         _commit(session)
     except BaseException:
-        _abandon(session)
+        _rollback(session)
         raise
 
 
 @contextmanager
-def held_commit() -> Iterator[ReadOrWriteSession]:
+def request_transaction() -> Iterator[ReadOrWriteSession]:
     """Like `transaction()`, but blocks opened inside join it. Only the idempotency of requests needs this."""
     session = _session()
     _begin(session)
@@ -54,7 +54,7 @@ def held_commit() -> Iterator[ReadOrWriteSession]:
         yield session
         _commit(session)
     except BaseException:
-        _abandon(session)
+        _rollback(session)
         raise
     finally:
         session.info.pop("held", None)
@@ -68,7 +68,7 @@ def write_row(statement: Statement, parameters: Parameters) -> tuple[Any, ...] |
     session = _session()
     if not session.info.get("writing"):
         session.close()
-        return write_alone(statement, parameters)
+        return execute_autocommit(statement, parameters)
     if not session.info.get("held") or session.info.get("joined"):
         raise NestedTransaction("a statement that commits by itself was run inside a transaction")
     return fetch_row(statement, parameters)
@@ -98,7 +98,7 @@ def _begin(session: ReadOrWriteSession) -> None:
 
 
 @contextmanager
-def _joined(session: ReadOrWriteSession) -> Iterator[None]:
+def _savepoint(session: ReadOrWriteSession) -> Iterator[None]:
     if session.info.get("joined"):
         raise NestedTransaction("transactions do not nest")
     session.info["joined"] = True
@@ -122,7 +122,7 @@ def _commit(session: ReadOrWriteSession) -> None:
         call()
 
 
-def _abandon(session: ReadOrWriteSession) -> None:
+def _rollback(session: ReadOrWriteSession) -> None:
     session.rollback()
     session.close()
     _end(session)

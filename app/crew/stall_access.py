@@ -10,7 +10,7 @@ from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.crew.states import CLOCK_TOLERANCE, MAX_AGE
 from app.events.models import Event
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 from app.invitations.models import Participation
 from app.merchants.models import MerchantProfile
 
@@ -45,7 +45,7 @@ def resolve_occurred_at(stall: Stall, occurred_at: datetime | None) -> datetime:
     """When something happened: now, or up to 12 hours ago. Raises ValidationFailed."""
     if occurred_at is None:
         return stall.now
-    occurred_instant = instant(occurred_at, stall.timezone)
+    occurred_instant = to_instant(occurred_at, stall.timezone)
     if occurred_instant < stall.now - MAX_AGE:
         raise ValidationFailed.of("occurredAt", "too_early", "May be up to 12 hours ago.")
     if occurred_instant > stall.now + CLOCK_TOLERANCE:

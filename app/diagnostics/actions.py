@@ -14,7 +14,7 @@ from sqlalchemy import insert
 from app.core import throttle
 from app.core.context import request_id
 from app.core.db import fetch_rows
-from app.core.logs import scrubbed
+from app.core.logs import mask_secrets
 from app.core.metrics import Counter
 from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
@@ -76,7 +76,7 @@ MAX_TEXT_LENGTH, MAX_ENTRIES, MAX_DEPTH = 2000, 50, 5
 def sanitize_event(event: Mapping[str, Any]) -> dict[str, Any]:
     """The event as it may stand in the database and in a log line."""
     bounded_event: dict[str, Any] = _bound_value(event, MAX_DEPTH)
-    return dict(scrubbed(None, "", bounded_event))
+    return dict(mask_secrets(None, "", bounded_event))
 
 
 def _bound_value(value: Any, depth: int) -> Any:

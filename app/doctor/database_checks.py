@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 
 from app.config import Settings
 from app.core import migrations
-from app.core.apart import apart
+from app.core.dedicated_connection import dedicated_connection
 from app.core.redis import connected
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
 
@@ -38,7 +38,7 @@ def run_checks(settings: Settings) -> Findings:
 
 def _check_database(settings: Settings) -> Findings:
     try:
-        with apart(settings.DATABASE_URL, seconds=5) as connection:
+        with dedicated_connection(settings.DATABASE_URL, seconds=5) as connection:
             yield from _check_server(connection, settings)
             yield _check_migrations(connection)
             yield _check_clock(connection)
@@ -106,7 +106,7 @@ def _check_migrations(connection: "psycopg.Connection[Any]") -> Finding:
     current_revision, head = (version_row[0] if version_row else None) or "none", migrations.head()
     if current_revision == head:
         return ok("schema", f"Every migration is in, up to {head}.")
-    if current_revision in migrations.known():
+    if current_revision in migrations.list_revisions():
         return fail("schema", f"The database is at {current_revision}, this version needs {head}.", advice)
     return fail(
         "schema",
@@ -133,7 +133,7 @@ def _check_clock(connection: "psycopg.Connection[Any]") -> Finding:
 
 def _check_replica(url: str) -> Finding:
     try:
-        with apart(url, seconds=5) as connection:
+        with dedicated_connection(url, seconds=5) as connection:
             row = connection.execute(REPLICA_LAG_SQL).fetchone()
     except (psycopg.Error, OSError) as error:
         return warn(

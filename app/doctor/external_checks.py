@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.clients import storage
 from app.clients.payrail import rail
-from app.clients.reach import Unreachable, reach
+from app.clients.reachability import Unreachable, check_reachable
 from app.clients.smtp_connection import connect
 from app.config import Settings
 from app.doctor.results import Finding, Findings, fail, format_error, ok, warn
@@ -94,7 +94,7 @@ def _check_gateway(about: str, name: str, url: str | None, settings: Settings) -
             )
         return ok(about, "Stays in the mailbox at /dev/mail.")
     try:
-        reach(url, TIMEOUT_SECONDS)
+        check_reachable(url, TIMEOUT_SECONDS)
     except Unreachable as error:
         return fail(
             about, f"{urlsplit(url).hostname} cannot be reached: {error}.", f"Correct {name}, or open the way there."
@@ -131,7 +131,7 @@ def _check_rail(settings: Settings) -> Finding:
 
 def _check_monitoring(name: str, url: str) -> Finding:
     try:
-        reach(url, TIMEOUT_SECONDS)
+        check_reachable(url, TIMEOUT_SECONDS)
     except Unreachable as error:
         return warn(
             "watching", f"{name}: {urlsplit(url).hostname} cannot be reached: {error}.", f"Correct or unset {name}."

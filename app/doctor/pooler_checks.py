@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 
 from app.config import Settings
-from app.core.apart import words_of
+from app.core.dedicated_connection import connect_arguments
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
 
 MISSING_LIMITS_SQL = """
@@ -48,4 +48,4 @@ def _check_limits(connection: "psycopg.Connection[Any]") -> Finding:
 
 
 def _connect(url: str) -> "psycopg.Connection[Any]":
-    return psycopg.connect(**words_of(url, connect_timeout=2), autocommit=True, prepare_threshold=None)
+    return psycopg.connect(**connect_arguments(url, connect_timeout=2), autocommit=True, prepare_threshold=None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.core.logs import scrubbed
+from app.core.logs import mask_secrets
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 STATES = (OK, WARN, FAIL)
@@ -50,4 +50,4 @@ def format_error(error: BaseException) -> str:
 
 def _scrub_secrets(sentence: str) -> str:
     """Libraries quote addresses with their passwords."""
-    return str(scrubbed(None, "", {"text": sentence})["text"])
+    return str(mask_secrets(None, "", {"text": sentence})["text"])

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from app.embedded import children, folders, lock, postgres, redis
-from app.embedded.account import Account
+from app.embedded import lock, postgres, redis, state_dir, subprocesses
 from app.embedded.errors import EmbeddedError
+from app.embedded.os_user import Account
 
 __all__ = ["EmbeddedError", "Servers", "servers"]
 
@@ -50,7 +50,7 @@ def servers(
     Raises EmbeddedError with a sentence that says what to do.
     """
     state = state.absolute()
-    folders.made(state)
+    state_dir.made(state)
     held = _take_or_reach(state, database)
     if isinstance(held, Path):
         yield _at(held, database, owner=False)
@@ -75,16 +75,16 @@ def _take_or_reach(state: Path, database: str) -> int | Path:
 @contextmanager
 def _started(state: Path, held: int, *, durable: bool, database: str, spare: Path) -> Iterator[Path]:
     owner = os.getpid()
-    started: list[children.Child] = []
-    place: folders.Folders | None = None
+    started: list[subprocesses.Child] = []
+    place: state_dir.Folders | None = None
     try:
         account = Account.for_state(state)
-        place = folders.prepare(state, account=account, spare=spare)
+        place = state_dir.prepare(state, account=account, spare=spare)
         keep = lock.successor(state, mentioning=[place.data, place.run])
         try:
             for server in (redis, postgres):
                 started.append(server.start(place, account=account, spare=spare, durable=durable, keep=keep))
-                children.record(started, state / "pids")
+                subprocesses.record(started, state / "pids")
         finally:
             os.close(keep)
         redis.wait(started[0], place.run)
@@ -93,11 +93,11 @@ def _started(state: Path, held: int, *, durable: bool, database: str, spare: Pat
         yield place.run
     finally:
         if os.getpid() == owner:  # A fork that leaves the block must not end its parent's servers.
-            children.stop(started)
+            subprocesses.stop(started)
             if started:
                 (state / "pids").unlink(missing_ok=True)
             if place:
-                folders.tidy(place)
+                state_dir.tidy(place)
             lock.release(held)
 
 

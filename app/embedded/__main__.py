@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from app.embedded import EmbeddedError, Servers, servers
-from app.embedded.children import dying_with_parent
+from app.embedded.subprocesses import dying_with_parent
 
 
 def main() -> int:

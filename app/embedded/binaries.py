@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.embedded.account import Account
 from app.embedded.errors import EmbeddedError
-from app.embedded.folders import fingerprint, made
+from app.embedded.os_user import Account
+from app.embedded.state_dir import fingerprint, made
 
 OLDEST_POSTGRES = 15
 NO_POSTGRES = (

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from app.embedded.children import recorded
 from app.embedded.errors import EmbeddedError
+from app.embedded.subprocesses import recorded
 
 _held: set[int] = set()
 

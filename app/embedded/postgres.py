@@ -11,11 +11,11 @@ from pathlib import Path
 import psycopg
 from psycopg import errors, sql
 
-from app.embedded.account import Account
 from app.embedded.binaries import Postgres, find_postgres
-from app.embedded.children import Child, command_line, spawn, stop, tail
 from app.embedded.errors import EmbeddedError
-from app.embedded.folders import Folders, private
+from app.embedded.os_user import Account
+from app.embedded.state_dir import Folders, private
+from app.embedded.subprocesses import Child, command_line, spawn, stop, tail
 
 PORT = 5432
 ALWAYS = {

@@ -10,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-from app.embedded.account import Account
 from app.embedded.binaries import find_redis
-from app.embedded.children import Child, spawn, tail
 from app.embedded.errors import EmbeddedError
-from app.embedded.folders import Folders
+from app.embedded.os_user import Account
+from app.embedded.state_dir import Folders
+from app.embedded.subprocesses import Child, spawn, tail
 
 # RQ loses jobs if Redis may throw keys away, hence noeviction. Redis 6.2 ignores `save` on the command line,
 # hence a file; its `dir` is the folder the server is started in, so that no path has to be quoted.

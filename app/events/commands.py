@@ -11,7 +11,7 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
 from app.events.actions.import_tickets import Imported, import_tickets
-from app.events.importing.reading import Reading, read
+from app.events.importing.parser import Reading, read
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 

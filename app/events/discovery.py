@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Double, literal_column
 
 from app.core.clock import utcnow
 from app.core.db import Timestamp, fetch_rows
-from app.core.staleness import may_be_stale
+from app.core.replica_routing import may_be_stale
 from app.events import search
+from app.events.discovery_sql import Window, discovery_query
 from app.events.filters import given
-from app.events.pages import Window, statement
 from app.events.visibility import IN_LISTS
 
 # What a page goes on after, by its sort: what cursors carry.
@@ -32,7 +32,7 @@ WIRE = ("id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless"
 
 
 @dataclass(frozen=True)
-class Found:
+class DiscoveryPage:
     """A page of summaries as they go out, and the key after which the next page starts."""
 
     events: list[dict[str, Any]]
@@ -40,20 +40,20 @@ class Found:
 
 
 @may_be_stale("events")
-def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **filters: Any) -> Found:
+def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **filters: Any) -> DiscoveryPage:
     """A page of what the public finds: events that are coming or running, or those that start from `since` on."""
     values = given(filters)
     if values is None:
-        return Found([], None)
+        return DiscoveryPage([], None)
     sort = "startsAt" if sort == "relevance" and "q" not in values else sort
     names = frozenset(values)
     if after is not None:
         values["after_key"], values["after_id"] = after
-    rows = _rows(names, sort, limit + 1, values)
+    rows = _fetch_rows(names, sort, limit + 1, values)
     events = [dict(zip(WIRE, row, strict=False)) for row in rows[:limit]]
     # Times are kept to the millisecond, so the start that is shown is the start that sorts; other keys stand last.
     key = WIRE.index("startsAt") if sort == "startsAt" else -1
-    return Found(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
+    return DiscoveryPage(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
 
 
 @may_be_stale("events")
@@ -70,18 +70,18 @@ def suggestions(q: str) -> list[str]:
     return search.near(words, rows)
 
 
-def _rows(names: frozenset[str], sort: str, most: int, values: dict[str, Any]) -> list[Any]:
+def _fetch_rows(names: frozenset[str], sort: str, most: int, values: dict[str, Any]) -> list[Any]:
     window = _window(sort, values)
     if "q" not in names:
-        return fetch_rows(statement(names, sort, most, window), values)
+        return fetch_rows(discovery_query(names, sort, most, window), values)
     for near in NEAR if sort == "startsAt" else ():
-        rows: list[Any] = fetch_rows(statement(names, sort, most, replace(window, near=near)), values)
+        rows: list[Any] = fetch_rows(discovery_query(names, sort, most, replace(window, near=near)), values)
         if len(rows) == most:
             return rows
         if not rows:
             break
     # How common the words are decides the plan, so this one is planned afresh each time.
-    return fetch_rows(statement(names, sort, most, window), values, prepare=False)
+    return fetch_rows(discovery_query(names, sort, most, window), values, prepare=False)
 
 
 def _window(sort: str, values: dict[str, Any]) -> Window:

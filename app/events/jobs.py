@@ -4,8 +4,8 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.retirement import on_account_retired
-from app.core.freshness import changed
-from app.events import writing
+from app.core.cache_invalidation import invalidate
+from app.events import event_writer
 from app.events.models import Event
 from app.events.visibility import CANCELLED
 
@@ -19,4 +19,4 @@ def cancel_events(session: OrmSession, account_id: str) -> None:
         .values(visibility=CANCELLED, version=Event.version + 1)
         .execution_options(synchronize_session=False)
     )
-    changed(session, writing.CATALOGUE)
+    invalidate(session, event_writer.CATALOGUE)

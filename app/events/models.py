@@ -30,7 +30,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.events import availability
-from app.events.holders import TICKET_SEARCH
+from app.events.ticket_holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
 WEIGHED_SEARCH = (

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.core.clock import rfc3339
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import ValidationFailed
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 from app.inventory.errors import QuantityTooLarge
 from app.inventory.item_fields import BUCKETS, MAX_QUANTITY
 from app.inventory.movement_sql import (
@@ -161,7 +161,7 @@ def record_backdated_movement(
 
 
 def _check_occurred_at(occurred_at: datetime, zone: str, now: datetime) -> datetime:
-    event_time = instant(occurred_at, zone)
+    event_time = to_instant(occurred_at, zone)
     if event_time > now + CLOCK_TOLERANCE or event_time < EARLIEST_TIME:
         raise ValidationFailed.of("occurredAt", "invalid_time", f"Must be a time until now, {rfc3339(now)}.")
     return min(event_time, now)

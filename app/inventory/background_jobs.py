@@ -15,8 +15,8 @@ from sqlalchemy import delete, func, select, update
 
 from app.core.db import database_now
 from app.core.jobs import Run
-from app.core.permits import permit
 from app.core.session import ReadOrWriteSession
+from app.core.signed_downloads import sign_download_token
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory.models import StockJob
@@ -50,7 +50,7 @@ def build_file_path(event_id: str, job_id: str) -> str:
 def build_download_url(job: StockJob, viewer_id: str) -> str:
     """Where this viewer fetches the file of a job within the next five minutes, without a token beside it."""
     base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
-    return f"{base_url}/api/events/{job.event_id}/inventory/reports/files/{permit(LINK_PURPOSE, job.id, viewer_id)[0]}"
+    return f"{base_url}/api/events/{job.event_id}/inventory/reports/files/{sign_download_token(LINK_PURPOSE, job.id, viewer_id)[0]}"
 
 
 def serialize_job(job: StockJob, viewer_id: str, *, now: datetime | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from flask import current_app
 from sqlalchemy import func, select
 
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.db import db
 from app.events.models import Event
@@ -18,7 +18,7 @@ from app.inventory.reminders import MAX_LISTED_ITEMS, Digest
 
 def build_digest_email(digest: Digest, *, to: str, key: str) -> Message:
     """What has run low and what is about to expire."""
-    return letter(
+    return render_email(
         "inventory_digest",
         to=to,
         key=key,
@@ -45,7 +45,7 @@ def build_alert_email(event_id: str, available_by_item: dict[str, Decimal], *, t
     ).all()
     if event is None or not rows:
         return None
-    return letter(
+    return render_email(
         "inventory_alert",
         to=to,
         key=key,

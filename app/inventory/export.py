@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from app.core.db import copied
+from app.core.db import copy_out
 from app.core.formulas import escape_sql
-from app.core.staleness import as_of_now
+from app.core.replica_routing import as_of_now
 from app.inventory.item_fields import DECIMAL_PLACES, ITEM_FIELDS, LINK, TEXT
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -42,4 +42,4 @@ def stream_query_csv(query: str, header: Sequence[str], parameters: dict[str, An
     """What a query gives, as a file that spreadsheets open. Every cell is quoted, because some of them split a file by
     several separators at once."""
     header_line = BYTE_ORDER_MARK + ",".join(header).encode() + b"\n"
-    return chain([header_line], copied(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)", parameters))
+    return chain([header_line], copy_out(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)", parameters))

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from app.core.money import spoken as format_money
+from app.core.money import format_money as format_money
 from app.inventory.reports.fields import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 

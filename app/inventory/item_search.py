@@ -9,7 +9,7 @@ what this costs is a third of the price of an import.
 from collections.abc import Sequence
 
 from app.core.db import fetch_rows
-from app.core.folding import folded_sql
+from app.core.text_folding import folded_sql
 from app.events.search import words_of
 
 SEARCHED_COLUMNS = ("name", "sku", "barcode", "batch_number", "category", "brand", "supplier", "storage_location")

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, text
 
 from app.accounts.outgoing_mail import send_for_account
 from app.clients.message import Message
-from app.core.db import database_now, db, release
+from app.core.db import database_now, db, release_connection
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
 from app.core.session import ReadOrWriteSession
@@ -95,7 +95,7 @@ def enqueue_due_digests(run: Run) -> None:
 def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
     """Mails what has run low and what will expire; nothing when there is nothing, unless somebody asked."""
     digest = reminders.load_digest(event_id)
-    release()
+    release_connection()
     if digest is not None and (always or digest.low or digest.expiring):
         _send_for_organiser(run, event_id, build_digest_email(digest, to=to, key=run.key), counted=always)
 
@@ -123,7 +123,7 @@ def delete_expired(run: Run) -> None:
 def _send_for_organiser(run: Run, event_id: str, message: Message, *, counted: bool) -> None:
     """Sends it in the name of the event's organiser."""
     organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
-    release()
+    release_connection()
     if organiser_id is not None:
         send_for_account(organiser_id, message, run=run, already_counted=counted)
 

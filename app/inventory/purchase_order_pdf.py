@@ -3,8 +3,8 @@
 from typing import Any
 
 from app.accounts.caller import Caller
-from app.core.dates import day
-from app.core.money import spoken as format_money
+from app.core.date_format import format_day
+from app.core.money import format_money as format_money
 from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import format_quantity
@@ -26,7 +26,7 @@ def draw_order(order: StockOrder, lines: list[StockOrderLine], event: Any, *, bu
     with Sheet(
         title="Order",
         number=order.id[-8:].upper(),
-        when=day(order.created_at, event.timezone),
+        when=format_day(order.created_at, event.timezone),
         author=buyer,
         foot=f"{event.name} · questions to {contact}",
     ) as sheet:

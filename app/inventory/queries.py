@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
 from app.core.errors import NotFound
-from app.core.permits import permitted
+from app.core.signed_downloads import verify_download_token
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.inventory.background_jobs import LINK_PURPOSE
@@ -91,7 +91,7 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
 
     Raises NotFound, StockLinkExpired.
     """
-    permit = permitted(LINK_PURPOSE, token)
+    permit = verify_download_token(LINK_PURPOSE, token)
     if permit is None:
         raise NotFound()
     if permit.expired:

@@ -19,7 +19,7 @@ from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 from app.inventory.filters import expiry_sql
 from app.inventory.models import Reminder, StockItem
 
@@ -59,7 +59,7 @@ def calculate_next_at(*, frequency: str, hour: int, weekday: str, zone: str, now
         due += timedelta(days=1)
     if frequency == WEEKLY:
         due += timedelta(days=(WEEKDAYS.index(weekday) - due.weekday()) % 7)
-    return instant(due, zone)
+    return to_instant(due, zone)
 
 
 def load_digest(event_id: str) -> Digest | None:

@@ -13,8 +13,8 @@ from sqlalchemy import Integer as Whole
 
 from app.accounts.caller import Caller
 from app.core.formulas import escape_sql
-from app.core.staleness import as_of_now
-from app.events.times import instant
+from app.core.replica_routing import as_of_now
+from app.events.time_conversion import to_instant
 from app.inventory import queries
 from app.inventory.export import stream_query_csv
 
@@ -94,6 +94,6 @@ def stream_variance_csv(
 def _build_period_params(event: Any, since: datetime | None, until: datetime | None) -> dict[str, Any]:
     return {
         "event": event.id,
-        "since": instant(since or datetime.fromisoformat(DEFAULT_SINCE), event.timezone),
-        "until": instant(until or event.now, event.timezone),
+        "since": to_instant(since or datetime.fromisoformat(DEFAULT_SINCE), event.timezone),
+        "until": to_instant(until or event.now, event.timezone),
     }

@@ -13,7 +13,7 @@ from app.accounts.outgoing_mail import list_sender_columns
 from app.core.errors import NotFound, ValidationFailed
 from app.events.models import Event
 from app.events.queries import WRITES, owned
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 from app.invitations.errors import EventClosed
 from app.invitations.status_sql import is_event_open_sql
 
@@ -55,7 +55,7 @@ def build_terms(event: RowMapping, request_fields: Mapping[str, Any]) -> dict[st
     """
     expires_at: datetime = event["ends_at"]
     if request_fields.get("expires_at") is not None:
-        expires_at = min(expires_at, instant(request_fields["expires_at"], event["timezone"]))
+        expires_at = min(expires_at, to_instant(request_fields["expires_at"], event["timezone"]))
         if expires_at <= event["now"]:
             raise ValidationFailed.of("expiresAt", "too_early", "Must be in the future.")
     fee_minor = request_fields.get("fee_minor")

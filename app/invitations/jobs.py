@@ -8,7 +8,7 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for_account
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
@@ -31,7 +31,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
     if invite is None or invite["status_now"] not in (PENDING, ACCEPTED):
         return
     template = "event_invite" if invite["status_now"] == PENDING else "event_joined"
-    message = letter(
+    message = render_email(
         template,
         to=invite["merchant_email"],
         key=run.key,
@@ -63,7 +63,7 @@ def send_link_email(run: Run, *, link_id: str) -> None:
     if link_row is None or link_row["state"] != OPEN or link_row["InviteLink"].email is None:
         return
     link: InviteLink = link_row["InviteLink"]
-    message = letter(
+    message = render_email(
         "merchant_invite",
         to=link.email or "",
         key=run.key,
@@ -82,7 +82,7 @@ def send_answer_email(run: Run, *, invite_id: str) -> None:
     invite = _find_invite(invite_id)
     if invite is None or invite["status_now"] not in ANSWERS:
         return
-    message = letter(
+    message = render_email(
         "invite_answered",
         to=invite["organiser_email"],
         key=run.key,

@@ -7,7 +7,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.core.money import spoken
+from app.core.money import format_money
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet
 from app.ledger.integrity_check import count_entries, list_differences
 from app.ledger.settlement.importer import SettlementResult, import_settlement
@@ -61,5 +61,7 @@ def _parse_file(file: Path) -> ParsedSettlement:
 
 
 def _format_result(result: SettlementResult, dry_run: bool) -> str:
-    summary = f"{result.booked_count} booked, {spoken(result.amount_minor)} in all; {result.known_count} were known"
+    summary = (
+        f"{result.booked_count} booked, {format_money(result.amount_minor)} in all; {result.known_count} were known"
+    )
     return summary + ("; a dry run, nothing is written" if dry_run else "")

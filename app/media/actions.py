@@ -26,7 +26,7 @@ def store_picture(*, account_id: str, data: bytes) -> dict[str, object]:
         daily_limit = throttle.hit(session, UPLOADS_PER_DAY, account_id)
     if daily_limit.exceeded:
         raise Throttled("Fifty pictures a day are enough; go on tomorrow.", retry_after=daily_limit.seconds)
-    picture = images.rewritten(data)
+    picture = images.reencode_image(data)
     name = f"{sha256(picture.data).hexdigest()[:32]}.{picture.extension}"
     storage.put(f"media/{name}", picture.data, content_type=CONTENT_TYPES[picture.extension])
     return {

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
 from app.accounts.retirement import on_account_retired
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import send
-from app.core.dates import moment
+from app.core.date_format import format_time
 from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -45,8 +45,10 @@ def mail_deletion_notice(
     """Says that the merchant is deleted, to whoever may not have wanted it, and until when money may come back."""
     if not email:
         raise Permanent("the address was erased when this ended")
-    formatted_date = moment(datetime.fromisoformat(returns_until)) if returns_until else ""
-    message = letter("merchant_deleted", to=email, key=run.key, name=name, until=formatted_date, account_id=account_id)
+    formatted_date = format_time(datetime.fromisoformat(returns_until)) if returns_until else ""
+    message = render_email(
+        "merchant_deleted", to=email, key=run.key, name=name, until=formatted_date, account_id=account_id
+    )
     send(message, fence=run.fence)
 
 

@@ -31,7 +31,7 @@ from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.events.times import payment_time
+from app.events.time_conversion import to_payment_time
 from app.merchants import payout_encryption, settings
 from app.merchants.errors import MerchantPaused
 from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
@@ -124,7 +124,9 @@ def _create_payout(
     that may be new. Raises _Unconfirmed for any other that is."""
     with transaction() as session:
         merchant = lock_merchant_columns(session, caller.id)
-        payment_at = payment_time(mode, scheduled_for, settings.get_effective_settings(merchant.settings)["timezone"])
+        payment_at = to_payment_time(
+            mode, scheduled_for, settings.get_effective_settings(merchant.settings)["timezone"]
+        )
         encrypted_destination = _encrypt_destination(caller.id, merchant, destination, payrail_msisdn)
         rail().check()
         values = {

@@ -10,7 +10,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup, with_appcontext
 
-from app.core.money import spoken
+from app.core.money import format_money
 from app.payouts import operator_actions, statement
 from app.payouts.errors import NotResolvable
 from app.payouts.statement import MonthlyStatement
@@ -49,7 +49,7 @@ def report(merchant: str, month: str, pdf: Path | None) -> None:
     click.echo(f"{monthly_statement.names[0]}, {monthly_statement.title}")
     for label, amount in [
         *statement.build_summary(monthly_statement),
-        ("Balance at the end", spoken(monthly_statement.ledger_period.closing.balance_minor)),
+        ("Balance at the end", format_money(monthly_statement.ledger_period.closing.balance_minor)),
     ]:
         click.echo(f"  {label:<36}{amount:>18}")
     for posted_day, description, reference, amount, balance in statement.build_lines(monthly_statement):
@@ -104,7 +104,7 @@ def seen(reference: str, note: str) -> None:
 
 
 def _describe_payout(payout: Any) -> str:
-    return f"{payout.status}, {spoken(payout.amount_minor)} to {payout.shown_as}"
+    return f"{payout.status}, {format_money(payout.amount_minor)} to {payout.shown_as}"
 
 
 def _get_monthly_statement(merchant: str, month: str) -> MonthlyStatement:

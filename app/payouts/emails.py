@@ -6,11 +6,11 @@ from datetime import date
 from sqlalchemy import func, select
 
 from app.accounts.models import Account
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
-from app.core.dates import moment
+from app.core.date_format import format_time
 from app.core.db import db
-from app.core.money import spoken
+from app.core.money import format_money
 from app.ledger.models import Balance
 from app.payouts.models import Payout, PayoutReview
 from app.payouts.statement import draw_statement, find_statement
@@ -35,16 +35,16 @@ def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | 
     if row is None:
         return None
     payout, account, available = row
-    return letter(
+    return render_email(
         template,
         to=account.email,
         key=key,
         name=account.name,
-        amount=spoken(payout.amount_minor),
+        amount=format_money(payout.amount_minor),
         destination=payout.shown_as,
-        when=moment(payout.settled_at) if payout.settled_at else "",
+        when=format_time(payout.settled_at) if payout.settled_at else "",
         why=REASON_TEXTS.get((payout.reason or "").upper(), NO_REASON_TEXT),
-        available=spoken(available),
+        available=format_money(available),
         payout_id=payout.id,
     )
 
@@ -61,13 +61,13 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
     if row is None:
         return None
     review, payout, account = row
-    return letter(
+    return render_email(
         "payout_review",
         to=account.email,
         key=key,
         name=account.name,
         what=REVIEW_TEXTS[review.kind],
-        amount=spoken(payout.amount_minor) if payout else "",
+        amount=format_money(payout.amount_minor) if payout else "",
         destination=payout.shown_as if payout else "",
         label="Account" if review.kind == RETIRED_WITH_MONEY else "Payout",
         reference=review.reference,
@@ -80,15 +80,15 @@ def build_statement_email(account_id: str, first_day: date, *, key: str) -> Mess
     account = db.session.get(Account, account_id)
     if monthly_statement is None or account is None or "merchant" not in account.roles:
         return None
-    message = letter(
+    message = render_email(
         "payout_statement",
         to=account.email,
         key=key,
         name=account.name,
         month=monthly_statement.title,
-        balance=spoken(monthly_statement.ledger_period.closing.balance_minor),
-        earned=spoken(monthly_statement.sum_amounts("settlement")),
-        paid=spoken(-monthly_statement.sum_amounts("payout")),
+        balance=format_money(monthly_statement.ledger_period.closing.balance_minor),
+        earned=format_money(monthly_statement.sum_amounts("settlement")),
+        paid=format_money(-monthly_statement.sum_amounts("payout")),
     )
     name = f"Statement {first_day:%Y-%m}.pdf"
     return replace(message, attachments=(Attachment(name, draw_statement(monthly_statement), "application/pdf"),))

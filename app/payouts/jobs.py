@@ -8,7 +8,7 @@ from sqlalchemy import exists, func, select, update
 from app.accounts.queries import list_operator_ids
 from app.clients.mail import send
 from app.clients.payrail import TransferOutcome, TransferState
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue_many
 from app.core.transaction import transaction
@@ -76,7 +76,7 @@ def check_for_bounce(run: Run, *, payout_id: str) -> None:
     """Looks for a bounce of what was paid, ever more rarely, for two weeks."""
     age: Any = func.now() - Payout.settled_at
     row = db.session.execute(select(Payout.status, age).where(Payout.id == payout_id)).first()
-    release()
+    release_connection()
     if row is None or row[0] != PAID:
         return
     transfer_state = transfers.get_transfer_state(payout_id)
@@ -121,7 +121,7 @@ def requeue_lost_payouts(run: Run) -> None:
 def send_payout_email(run: Run, *, template: str, payout_id: str) -> None:
     """Tells the merchant that a payout was paid, failed or came back."""
     message = emails.build_payout_email(template, payout_id, key=run.key)
-    release()
+    release_connection()
     if message is not None:
         send(message, fence=run.fence)
 
@@ -144,7 +144,7 @@ def enqueue_operator_emails(run: Run, *, review_id: int) -> None:
 def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
     """Tells one operator what they have to look at."""
     message = emails.build_operator_email(review_id, account_id, key=run.key)
-    release()
+    release_connection()
     if message is not None:
         send(message, fence=run.fence)
 
@@ -169,6 +169,6 @@ def enqueue_statements(run: Run) -> None:
 def send_statement(run: Run, *, account_id: str, month: str) -> None:
     """Mails a merchant's month, as a PDF."""
     message = emails.build_statement_email(account_id, statement.parse_month(month), key=run.key)
-    release()
+    release_connection()
     if message is not None:
         send(message, fence=run.fence)

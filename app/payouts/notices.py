@@ -10,14 +10,14 @@ from flask import current_app
 from sqlalchemy import func, select, update
 
 from app.accounts.models import Account
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.clients.message import Message
-from app.core.dates import moment
-from app.core.db import db, release
+from app.core.date_format import format_time
+from app.core.db import db, release_connection
+from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.jobs import Permanent
-from app.core.money import spoken
-from app.core.sealing import opened, sealed
+from app.core.money import format_money
 from app.core.transaction import transaction
 from app.payouts.models import Payout
 from app.payouts.states import CANCELLABLE, SERVICE
@@ -43,19 +43,19 @@ def _build_notice(payout: Payout) -> Message:
     account = db.session.execute(select(Account.email, Account.name).where(Account.id == payout.account_id)).one()
     hold_time = payout.held_until - payout.created_at if payout.held_until else None
     leaves_at = max(earliest_time for earliest_time in (payout.held_until, payout.scheduled_for) if earliest_time)
-    message = letter(
+    message = render_email(
         "payout_new_destination",
         to=account.email,
         key=f"payout:{payout.id}",
         name=account.name,
-        amount=spoken(payout.amount_minor),
+        amount=format_money(payout.amount_minor),
         destination=payout.shown_as,
-        when=moment(leaves_at),
+        when=format_time(leaves_at),
         waits=bool(hold_time) or payout.scheduled_for is not None,
         stop_url=build_stop_url(payout.id),
         payout_id=payout.id,
     )
-    release()
+    release_connection()
     return message
 
 
@@ -89,10 +89,10 @@ STOP_LINK_PURPOSE = "payout-stop"
 def build_stop_url(payout_id: str) -> str:
     """The page on which whoever has the link can stop the payout."""
     base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
-    return f"{base_url}/payout-stop/{sealed(STOP_LINK_PURPOSE, bytes.fromhex(payout_id))}"
+    return f"{base_url}/payout-stop/{encrypt_token(STOP_LINK_PURPOSE, bytes.fromhex(payout_id))}"
 
 
 def find_payout_id(token: str) -> str | None:
     """The id of the payout that a link is about; None when it is none of ours."""
-    payload = opened(STOP_LINK_PURPOSE, token)
+    payload = decrypt_token(STOP_LINK_PURPOSE, token)
     return payload.hex() if payload is not None else None

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 
 from app.accounts.models import Account
 from app.clients.payrail import TransferOutcome, TransferState
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.ids import is_id
 from app.core.transaction import transaction
 from app.payouts import transfers
@@ -53,7 +53,7 @@ def resolve_payout(payout_id: str, outcome: str, note: str) -> str:
     if _get_status(payout_id) != NEEDS_REVIEW:
         raise NotResolvable(f"It is {_get_status(payout_id)}; only one that needs review is resolved by hand.")
     review_ids = [open_review.review.id for open_review in list_open_reviews(payout_id=payout_id)]
-    release()
+    release_connection()
     status = record_outcome(payout_id, TransferState(outcome=OUTCOMES[outcome], reason=note), actor=OPERATOR)
     if status in AWAITING_OUTCOME:
         raise NotResolvable(f"It is {status} still.")
@@ -88,7 +88,7 @@ def find_merchant_id(id_or_email: str) -> str | None:
 
 def _get_status(payout_id: str) -> str:
     status = db.session.scalar(select(Payout.status).where(Payout.id == payout_id))
-    release()
+    release_connection()
     if status is None:
         raise NotResolvable(f"There is no payout {payout_id}.")
     return status

@@ -8,11 +8,11 @@ from sqlalchemy import Select, literal, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
-from app.core.dates import HOME, moment
+from app.core.date_format import HOME, format_time
 from app.core.db import db, fetch_row
 from app.core.errors import NotFound
-from app.core.money import spoken
-from app.events.times import instant
+from app.core.money import format_money
+from app.events.time_conversion import to_instant
 from app.ledger.errors import InsufficientFunds
 from app.ledger.transactions import Balances
 from app.merchants import payout_encryption
@@ -77,9 +77,9 @@ def _build_filter(caller: Caller, name: str, value: Any) -> ColumnElement[bool]:
 
 
 def _build_schedule_filter(value: datetime) -> ColumnElement[bool]:
-    start = instant(value, HOME)
+    start = to_instant(value, HOME)
     is_whole_day = value.tzinfo is None and (value.hour, value.minute, value.second) == (0, 0, 0)
-    end = instant(value + timedelta(days=1), HOME) if is_whole_day else start
+    end = to_instant(value + timedelta(days=1), HOME) if is_whole_day else start
     return (
         (Payout.scheduled_for >= start) & (Payout.scheduled_for < end)
         if is_whole_day
@@ -119,9 +119,9 @@ def find_stoppable_payout(payout_id: str) -> dict[str, Any] | None:
         default=payout.created_at,
     )
     return {
-        "amount": spoken(payout.amount_minor),
+        "amount": format_money(payout.amount_minor),
         "destination": payout.shown_as,
-        "leaves": moment(leaves_at),
+        "leaves": format_time(leaves_at),
         "cancellable": payout.status in CANCELLABLE,
         "cancelled": payout.status == CANCELLED,
     }

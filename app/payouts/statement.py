@@ -14,12 +14,12 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
-from app.core.charts import StepChart
 from app.core.clock import utcnow
-from app.core.dates import HOME
+from app.core.date_format import HOME
 from app.core.db import db
-from app.core.money import spoken
+from app.core.money import format_money
 from app.core.pdf import Sheet
+from app.core.step_chart import StepChart
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
 from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
 from app.merchants.models import MerchantProfile
@@ -64,14 +64,14 @@ def build_summary(statement: MonthlyStatement) -> list[tuple[str, str]]:
     """The month in a few figures that add up."""
     ledger_period = statement.ledger_period
     rows = [
-        ("Balance at the beginning", spoken(ledger_period.opening.balance_minor)),
-        ("Earnings", spoken(statement.sum_amounts(SETTLEMENT))),
-        ("Paid out", spoken(statement.sum_amounts(PAYOUT))),
+        ("Balance at the beginning", format_money(ledger_period.opening.balance_minor)),
+        ("Earnings", format_money(statement.sum_amounts(SETTLEMENT))),
+        ("Paid out", format_money(statement.sum_amounts(PAYOUT))),
     ]
     if statement.sum_amounts(RETURN):
-        rows.append(("Returned", spoken(statement.sum_amounts(RETURN))))
+        rows.append(("Returned", format_money(statement.sum_amounts(RETURN))))
     if ledger_period.closing.held_minor:
-        rows.append(("Of the balance, on its way to you", spoken(ledger_period.closing.held_minor)))
+        rows.append(("Of the balance, on its way to you", format_money(ledger_period.closing.held_minor)))
     return rows
 
 
@@ -82,8 +82,8 @@ def build_lines(statement: MonthlyStatement) -> list[tuple[str, str, str, str, s
             _format_day(movement.posted_at),
             movement.description or MOVEMENT_NAMES[movement.kind],
             movement.reference,
-            spoken(movement.amount_minor),
-            spoken(movement.balance_minor),
+            format_money(movement.amount_minor),
+            format_money(movement.balance_minor),
         )
         for movement in statement.movements
     ]
@@ -102,7 +102,7 @@ def draw_statement(statement: MonthlyStatement) -> bytes:
     ) as sheet:
         sheet.parties([service, settings.PUBLIC_BASE_URL], statement.names)
         sheet.lines(build_summary(statement))
-        sheet.total("Balance at the end", spoken(statement.ledger_period.closing.balance_minor))
+        sheet.total("Balance at the end", format_money(statement.ledger_period.closing.balance_minor))
         sheet.heading("Balance over the month")
         sheet.figure(_build_chart(statement))
         sheet.heading("Movements")
@@ -127,7 +127,7 @@ def _build_chart(statement: MonthlyStatement) -> StepChart:
 
 def _format_rounded(amount: int) -> str:
     """Whole dollars are enough beside an axis."""
-    return spoken(amount).removesuffix(".00")
+    return format_money(amount).removesuffix(".00")
 
 
 def _format_day(moment: datetime) -> str:

@@ -23,7 +23,7 @@ from app.accounts.models import Account
 from app.clients.payrail import Transfer, TransferOutcome, TransferState, rail
 from app.clients.payrail.callbacks import TRANSFER, CallbackEvent
 from app.clients.payrail.errors import PayrailDisabled
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants.models import Merchant
@@ -93,7 +93,7 @@ def load_snapshot(payout_id: str) -> PayoutSnapshot | None:
         select(Payout, merchant_paused_sql(), age, delay).where(Payout.id == payout_id),
         execution_options={"populate_existing": True},
     ).first()
-    release()
+    release_connection()
     return PayoutSnapshot(*row) if row else None
 
 
@@ -281,7 +281,7 @@ def verify_callback(event_id: str) -> None:
     """Asks the rail about the payout that a callback names, and writes a review when the callback cannot be true."""
     event = db.session.get_one(PayrailCallback, event_id)
     status = db.session.scalar(select(Payout.status).where(Payout.id == event.reference))
-    release()
+    release_connection()
     if status is not None and (status in AWAITING_OUTCOME or status == PAID):
         transfer_state = get_transfer_state(event.reference)
         if transfer_state.outcome is not TransferOutcome.NOT_FOUND:

@@ -9,7 +9,7 @@ import structlog
 from flask import current_app
 
 from app.applications import erasure
-from app.clients import mailbox, storage
+from app.clients import dev_mailbox, storage
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
@@ -48,7 +48,7 @@ def delete_orphaned_files(run: Run) -> None:
     for file in orphaned_files.list_orphaned_files():
         storage.delete(file.name)
         removed_count += 1
-    closed_count = storage.close_to_others() + mailbox.close_to_others()
+    closed_count = storage.close_to_others() + dev_mailbox.close_to_others()
     if removed_count or closed_count:
         log.info("retention.files_swept", removed=removed_count, closed=closed_count)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from app.clients import storage
 from app.clients.storage import StoredFile
-from app.core.db import database_now, fetch_rows, release
+from app.core.db import database_now, fetch_rows, release_connection
 
 MAX_UPLOAD_TIME = timedelta(days=1)
 """A younger file may belong to an upload that has not committed yet."""
@@ -19,7 +19,7 @@ REFERENCED_FILES_SQL = """
 def list_orphaned_files() -> Iterator[StoredFile]:
     """Private files older than a day that no row names. Raises StorageUnavailable."""
     cutoff = database_now() - MAX_UPLOAD_TIME
-    release()
+    release_connection()
     for files in storage.list_private():
         yield from _select_orphaned([file for file in files if file.modified_at < cutoff])
 
@@ -28,5 +28,5 @@ def _select_orphaned(files: Sequence[StoredFile]) -> list[StoredFile]:
     if not files:
         return []
     referenced_names = {name for (name,) in fetch_rows(REFERENCED_FILES_SQL, {"names": [file.name for file in files]})}
-    release()
+    release_connection()
     return [file for file in files if file.name not in referenced_names]

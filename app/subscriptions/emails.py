@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from app.clients.letters import letter, shortened
+from app.clients.email_templates import render_email, shorten
 from app.clients.message import Message
 from app.subscriptions.unsubscribe_links import UnsubscribeLinks
 
@@ -42,7 +42,7 @@ def render_campaign_email(
     in the texts is markup, of HTML or of templates; a title keeps one line, and 160 characters.
     """
     paragraphs = [paragraph.split("\n") for paragraph in _PARAGRAPH_BREAK.split(_normalize_newlines(body))]
-    return letter(
+    return render_email(
         "campaign",
         to=to,
         key=key,
@@ -50,7 +50,7 @@ def render_campaign_email(
         reply_to=sender.reply_to,
         headers=unsubscribe.headers,
         keep_links=True,
-        title=shortened(" ".join(title.split()), MAX_TITLE_LENGTH),
+        title=shorten(" ".join(title.split()), MAX_TITLE_LENGTH),
         preheader=_build_preheader(paragraphs),
         paragraphs=paragraphs,
         organiser=sender.name,
@@ -69,4 +69,4 @@ def _normalize_newlines(body: str) -> str:
 
 def _build_preheader(paragraphs: Sequence[Sequence[str]]) -> str:
     """The first words, for the line that a mail program shows beside the subject."""
-    return shortened(" ".join(" ".join(line) for line in paragraphs), MAX_PREHEADER_LENGTH)
+    return shorten(" ".join(" ".join(line) for line in paragraphs), MAX_PREHEADER_LENGTH)

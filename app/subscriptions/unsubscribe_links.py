@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from flask import current_app
 
+from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.ids import is_id
-from app.core.sealing import opened, sealed
 
 PURPOSE = "unsubscribe"
 ONE_CLICK_BODY = "List-Unsubscribe=One-Click"
@@ -41,12 +41,12 @@ def build_unsubscribe_links(address: str, organiser_id: str | None) -> Unsubscri
 
 def encode_unsubscribe_token(target: UnsubscribeTarget) -> str:
     organiser_bytes = bytes.fromhex(target.organiser_id) if target.organiser_id else bytes(_ID_BYTES)
-    return sealed(PURPOSE, organiser_bytes + target.address.encode())
+    return encrypt_token(PURPOSE, organiser_bytes + target.address.encode())
 
 
 def decode_unsubscribe_token(token: str) -> UnsubscribeTarget | None:
     """Whom and what the token is about; None when it is none of ours."""
-    payload = opened(PURPOSE, token)
+    payload = decrypt_token(PURPOSE, token)
     if payload is None:
         return None
     organiser_id = payload[:_ID_BYTES].hex()

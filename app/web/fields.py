@@ -18,10 +18,10 @@ from flask_smorest.fields import Upload
 from marshmallow import ValidationError, fields, validate
 from werkzeug.datastructures import FileStorage
 
-from app.core.addresses import is_reserved, mailbox
+from app.core.addresses import is_reserved, parse_email_address
 from app.core.clock import rfc3339
 from app.core.ids import is_id
-from app.core.texts import CONTROL, tidy
+from app.core.text_cleanup import CONTROL, normalize_text
 
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_TEXT_LENGTH = 100_000
@@ -113,7 +113,7 @@ class Text(BaseField, fields.String):
             raise field_error("too_long", "This text is too long.")
         if CONTROL.search(text):
             raise field_error("invalid_characters", "Control characters are not allowed.")
-        return tidy(text)
+        return normalize_text(text)
 
     def _validate(self, value: Any) -> None:
         """A text that a subclass cleared needs no checking."""
@@ -153,7 +153,7 @@ class Email(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            address = mailbox(text)
+            address = parse_email_address(text)
         except ValueError as error:
             raise field_error("invalid_email", "Must be an e-mail address.") from error
         if is_reserved(address) and current_app.extensions["settings"].production:

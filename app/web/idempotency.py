@@ -13,10 +13,10 @@ import orjson
 from flask import Response, g, request
 from werkzeug.datastructures import FileStorage
 
-from app.core import replays
+from app.core import idempotency_store
 from app.core.errors import AppError, ValidationFailed
-from app.core.replays import Answer, OtherBody, Place, StillRunning
-from app.core.transaction import held_commit
+from app.core.idempotency_store import IdempotencyScope, OtherBody, StillRunning, StoredResponse
+from app.core.transaction import request_transaction
 from app.web.envelope import envelope_response
 from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
 
@@ -33,7 +33,9 @@ def with_idempotency(view: View, operation: str, *, forever: bool, ignored_field
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
-        scope = Place(caller.id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever)
+        scope = IdempotencyScope(
+            caller.id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever
+        )
         return _run_once(lambda: view(**arguments), scope)
 
     return wrapper
@@ -45,12 +47,12 @@ def find_idempotency_key() -> str | None:
     return key
 
 
-def _run_once(view: Callable[[], Any], scope: Place) -> Any:
+def _run_once(view: Callable[[], Any], scope: IdempotencyScope) -> Any:
     app_error: AppError | None = None
     response: Any = None
-    with held_commit() as session:
+    with request_transaction() as session:
         try:
-            stored_response = replays.claim(session, scope)
+            stored_response = idempotency_store.lock_key(session, scope)
         except StillRunning as error:
             raise IdempotencyInProgress(retry_after=1) from error
         except OtherBody as error:
@@ -63,9 +65,11 @@ def _run_once(view: Callable[[], Any], scope: Place) -> Any:
             app_error = error
         if app_error is not None or response.status_code >= 400:
             # What the action committed before it refused stays (a wrong code counts); the key is free again.
-            replays.forget(session, scope)
+            idempotency_store.release_key(session, scope)
         else:
-            replays.keep(session, scope, Answer(response.status_code, response.content_type, _extract_body(response)))
+            idempotency_store.store_response(
+                session, scope, StoredResponse(response.status_code, response.content_type, _extract_body(response))
+            )
     if app_error is not None:
         raise app_error
     return response
@@ -121,7 +125,7 @@ def _extract_body(response: Response) -> bytes:
     return orjson.dumps(response.get_json()["data"]) if response.is_json else response.get_data()
 
 
-def _replay_response(stored_response: Answer) -> Response:
+def _replay_response(stored_response: StoredResponse) -> Response:
     if stored_response.content_type.startswith("application/json"):
         response = envelope_response(stored_response.body, stored_response.status)
     else:

@@ -5,7 +5,7 @@ from typing import Any
 from flask import current_app
 from marshmallow import fields
 
-from app.core.addresses import is_address
+from app.core.addresses import is_url
 from app.web.fields import File, Text, WholeNumber, field_error
 from app.web.schema import Schema
 
@@ -20,7 +20,7 @@ class ImageUrl(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
         upload_prefix = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/"
-        if url and not url.startswith(upload_prefix) and not is_address(url, ("https",)):
+        if url and not url.startswith(upload_prefix) and not is_url(url, ("https",)):
             raise field_error("invalid_url", "Must be an https address, or the url that an upload answered.")
         return url or None
 

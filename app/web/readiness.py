@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
-from app.core.apart import apart
+from app.core.dedicated_connection import dedicated_connection
 from app.core.errors import Unavailable
 from app.core.redis import connected
 
@@ -71,7 +71,7 @@ def _build_report(probe: Probe, settings: Settings) -> dict[str, Any]:
 
 
 def _check_database(url: str) -> dict[str, Any]:
-    with apart(url, seconds=0.9) as connection:
+    with dedicated_connection(url, seconds=0.9) as connection:
         row = connection.execute(STATE_SQL, {"fresh": HEARTBEAT_SECONDS}).fetchone()
     assert row is not None
     return {

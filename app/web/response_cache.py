@@ -4,7 +4,7 @@
     def discover(**query) -> bytes: …
 
 The view answers its data as bytes. They are kept under path and query until the time is over or a topic has
-changed on this machine (see app/core/freshness.py); timestamp and requestId are always fresh. Errors are not kept.
+changed on this machine (see app/core/cache_invalidation.py); timestamp and requestId are always fresh. Errors are not kept.
 """
 
 import time
@@ -16,7 +16,7 @@ from typing import Any
 
 from flask import Response, request
 
-from app.core import freshness
+from app.core import cache_invalidation
 from app.web.envelope import envelope_response
 
 View = Callable[..., Any]
@@ -74,7 +74,7 @@ def with_response_cache(view: View, policy: CachePolicy) -> tuple[View, Callable
 
     @wraps(view)
     def cached_view(**arguments: Any) -> Response:
-        version, key = freshness.mark(*policy.topics), _build_key()
+        version, key = cache_invalidation.cache_version(*policy.topics), _build_key()
         data = view(**arguments)
         return build_response(cache.build_entry(version, data) if key is None else cache.put(key, version, data))
 
@@ -82,7 +82,7 @@ def with_response_cache(view: View, policy: CachePolicy) -> tuple[View, Callable
         @wraps(handler)
         def wrapper(**arguments: Any) -> Any:
             key = _build_key()
-            cached = cache.find(key, freshness.mark(*policy.topics)) if key is not None else None
+            cached = cache.find(key, cache_invalidation.cache_version(*policy.topics)) if key is not None else None
             return handler(**arguments) if cached is None else build_response(cached)
 
         return wrapper

@@ -78,7 +78,12 @@ def test_a_password_that_a_reset_has_replaced_meanwhile_activates_nothing(
 ) -> None:
     owner, path = owner_and_link(client, "customer")
     body = reset_token(client)
-    meanwhile(monkeypatch, activating, "_check_existing_password", lambda: data(client.post("/api/auth/password-reset/complete", body)))
+    meanwhile(
+        monkeypatch,
+        activating,
+        "_check_existing_password",
+        lambda: data(client.post("/api/auth/password-reset/complete", body)),
+    )
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
     assert standing(owner.id) == (["customer"], None, 0, 0)
 

@@ -178,13 +178,13 @@ def test_both_spend_one_hash_on_the_password(
         customer(email=EMAIL)
     token = ready(client, organiser(client))
     spent: list[str] = []
-    do = passwords._hash_executor.do
+    do = passwords._hash_executor.run
 
     def counted(call: Any, *given: str) -> Any:
         spent.append(call.__name__)
         return do(call, *given)
 
-    monkeypatch.setattr(passwords._hash_executor, "do", counted)
+    monkeypatch.setattr(passwords._hash_executor, "run", counted)
     data(client.post(f"{PATH}/{token}", activation(password=PASSWORD, confirmPassword=PASSWORD)))
     assert len(spent) == 1
 

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from app.blueprints import console
-from app.blueprints.console.page import error_page
-from app.clients import mailbox
-from app.clients.letters import letter
+from app.blueprints.console.rendering import error_page
+from app.clients import dev_mailbox
+from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core.errors import AppError, Gone, Throttled
 from tests.http import Client
@@ -28,9 +28,11 @@ def mailbox_folder(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def code_mail(app: Flask) -> dict[str, Any]:
-    mail = letter("verify_email", to="ndapewa@kitchen.example", key="code:1", name="Ndapewa", code="123456", minutes=10)
+    mail = render_email(
+        "verify_email", to="ndapewa@kitchen.example", key="code:1", name="Ndapewa", code="123456", minutes=10
+    )
     send(mail, fence=lambda: None)
-    return mailbox.messages()[0]
+    return dev_mailbox.list_messages()[0]
 
 
 def test_the_start_page_says_what_this_is_and_links_on(client: Client) -> None:
@@ -66,7 +68,7 @@ def test_the_stylesheet_is_small_and_draws_on_nothing_outside() -> None:
 
 
 def test_the_mailbox_as_json_is_a_bare_list_newest_first(client: Client, code_mail: dict[str, Any]) -> None:
-    mailbox.keep("sms", "+264811234567", None, "Your code is 654 321")
+    dev_mailbox.store_message("sms", "+264811234567", None, "Your code is 654 321")
     answer = client.get("/dev/mail.json")
     assert answer.content_type.startswith("application/json")
     newest, oldest = answer.get_json()
@@ -94,15 +96,15 @@ def test_the_mailbox_is_searched_by_address(
 
 
 def test_the_mailbox_is_looked_through_by_channel(client: Client, code_mail: dict[str, Any]) -> None:
-    mailbox.keep("sms", "+264811234567", None, "Your code is 654 321")
-    mailbox.keep("push", "device-1", "Gates open", "At 16:00", headers={"Platform": "ios"})
+    dev_mailbox.store_message("sms", "+264811234567", None, "Your code is 654 321")
+    dev_mailbox.store_message("push", "device-1", "Gates open", "At 16:00", headers={"Platform": "ios"})
     for channel, words in [("email", "Your code is 123 456"), ("sms", "654 321"), ("push", "Gates open")]:
         assert [it["channel"] for it in client.get(f"/dev/mail.json?channel={channel}").get_json()] == [channel]
         page = client.get(f"/dev/mail?channel={channel}").text
         assert words in page and page.count("<li>") == 1 and page.count('aria-current="page"') == 1
     assert len(client.get("/dev/mail.json?channel=fax").get_json()) == 3
     assert "Nothing like that was sent to nobody yet" in client.get("/dev/mail?channel=sms&to=nobody").text
-    shown = client.get(f"/dev/mail/{mailbox.messages()[0]['id']}").text
+    shown = client.get(f"/dev/mail/{dev_mailbox.list_messages()[0]['id']}").text
     assert "Gates open" in shown and "At 16:00" in shown and "ios" in shown
 
 
@@ -124,8 +126,8 @@ def test_the_framed_mail_may_run_nothing_and_load_our_own_pictures(client: Clien
 
 
 def test_links_in_a_text_can_be_followed_and_markup_in_it_is_only_shown(client: Client) -> None:
-    mailbox.keep("sms", "+264811234567", None, "<script>x</script> https://events.example/claim/abc")
-    page = client.get(f"/dev/mail/{mailbox.messages()[0]['id']}").text
+    dev_mailbox.store_message("sms", "+264811234567", None, "<script>x</script> https://events.example/claim/abc")
+    page = client.get(f"/dev/mail/{dev_mailbox.list_messages()[0]['id']}").text
     assert 'href="https://events.example/claim/abc"' in page
     assert "<script>" not in page
 

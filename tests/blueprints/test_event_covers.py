@@ -80,7 +80,7 @@ def test_fifty_a_day_and_no_more(client: Client, monkeypatch: pytest.MonkeyPatch
     def refuse(_: bytes) -> None:
         raise images.ImageKindUnsupported
 
-    monkeypatch.setattr(images, "rewritten", refuse)
+    monkeypatch.setattr(images, "reencode_image", refuse)
     owner = organiser(client)
     found = [upload(owner, b"no picture").status_code for _ in range(52)]
     assert found[:50] == [415] * 50 and found[50:] == [429] * 2

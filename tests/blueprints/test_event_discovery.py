@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from app.blueprints.events.answers import Discovered, Inventory, PublicEvent
+from app.blueprints.events.response_schemas import Discovered, Inventory, PublicEvent
 from app.events import discovery
 from app.web.schema import Schema
 from tests.factories.events import WEEKEND, changed, organiser, published

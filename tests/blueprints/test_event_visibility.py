@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.core.freshness import changed as say_changed
+from app.core.cache_invalidation import invalidate as say_changed
 from app.core.transaction import transaction
 from tests.factories.accounts import account, signed_in
 from tests.factories.events import WEEKEND, changed, event, organiser, published

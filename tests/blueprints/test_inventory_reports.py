@@ -11,9 +11,9 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.blueprints.inventory.reports import ReportData
-from app.core import permits
+from app.core import signed_downloads
 from app.core.outbox import enqueue
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.inventory.reports.definitions import REPORTS
 from tests.counting import statements
@@ -78,7 +78,7 @@ def job(stock: Stock, made: dict[str, Any]) -> dict[str, Any]:
 
 def printed(stock: Stock, kind: str = "summary", **query: Any) -> bytes:
     made = asked(stock, kind, **query)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     done = job(stock, made)
     assert (done["status"], done["progress"]) == ("done", 100), done
     answer = Client(stock.owner.flask).get(done["downloadUrl"])
@@ -243,7 +243,7 @@ def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
 ) -> None:
     made = asked(stock)
     assert "downloadUrl" not in made
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     link = job(stock, made)["downloadUrl"]
     answer = client.get(link)
     assert answer.status_code == 200 and answer.headers["Cache-Control"] == "private, no-store"
@@ -252,12 +252,14 @@ def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
     other = Stock(client)
     assert refusal(client.get(link.replace(stock.event["id"], other.event["id"])))[0] == 404
     head, _, token = link.rpartition("/")
-    stranger = permits.permit("document-read", made["jobId"], token.split(".")[1])[0]
+    stranger = signed_downloads.sign_download_token("document-read", made["jobId"], token.split(".")[1])[0]
     assert refusal(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
     outsider = account("organiser")
-    for_outsider = permits.permit("stock-file", made["jobId"], outsider.id)[0]
+    for_outsider = signed_downloads.sign_download_token("stock-file", made["jobId"], outsider.id)[0]
     assert refusal(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
-    monkeypatch.setattr(permits.time, "time", lambda: datetime.now(UTC).timestamp() + permits.READABLE_SECONDS + 2)
+    monkeypatch.setattr(
+        signed_downloads.time, "time", lambda: datetime.now(UTC).timestamp() + signed_downloads.READABLE_SECONDS + 2
+    )
     assert refusal(client.get(link)) == (410, "STOCK_LINK_EXPIRED")
 
 
@@ -266,7 +268,7 @@ def test_the_same_question_is_drawn_once_at_a_time(stock: Stock) -> None:
     assert asked(stock, "valuation")["jobId"] == first["jobId"]
     assert asked(stock, "expiry")["jobId"] != first["jobId"]
     assert asked(stock, "expiry", withinDays=7)["jobId"] != asked(stock, "expiry")["jobId"]
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert asked(stock, "valuation")["jobId"] != first["jobId"], "the stock may be another by now"
 
 
@@ -274,7 +276,7 @@ def test_so_many_an_hour(stock: Stock, app: Flask) -> None:
     asked(stock)
     with transaction() as session:
         session.execute(text("UPDATE throttle SET hits = 120"))
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     answer = stock.owner.get(f"{stock.path}/reports?format=pdf")
     assert refusal(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 0
 
@@ -291,12 +293,12 @@ def test_a_report_asks_little(stock: Stock, format: str, most: int) -> None:
 
 def test_files_are_forgotten(stock: Stock) -> None:
     made = asked(stock)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     link = job(stock, made)["downloadUrl"]
     with transaction() as session:
         session.execute(text("UPDATE inventory_job SET created_at = now() - interval '3 days'"))
         enqueue("inventory.housekeeping")
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))[0] == 404
     assert refusal(stock.owner.get(link))[0] == 404
 

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.mock import MockRail
-from app.clients.payrail.rules import Pace
+from app.clients.payrail.mock_rules import Pace
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.factories.accounts import deliver, mails_to

@@ -3,7 +3,7 @@
 from flask import Flask
 
 from app import demo
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from tests.factories.accounts import deliver
 from tests.factories.campaigns import hurry, rows
 
@@ -19,7 +19,7 @@ def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
     ]
     mails = [
         message
-        for message in mailbox.messages()
+        for message in dev_mailbox.list_messages()
         if "Windhoek Lights" in message["subject"] and "/r/" in message["text"]
     ]
     assert len(mails) == 5 and all("Unsubscribe" in "".join(mail["headers"]) for mail in mails)

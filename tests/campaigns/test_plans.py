@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import make_url, text
 
 from app.allocations.will_call import build_tsquery
-from app.campaigns import audience, people
+from app.campaigns import audience, recipient_search
 from benchmarks.seed_campaigns import seed_crowd
 from tests.events.test_plans import plan, removed
 from tests.factories.accounts import account
@@ -34,7 +34,9 @@ def made(connection: psycopg.Connection[Any]) -> dict[str, Any]:
 def test_pages_and_searches_read_no_more_than_they_give(
     connection: psycopg.Connection[Any], made: dict[str, Any]
 ) -> None:
-    statement = text(audience.judged(audience.next_people("event_ticket_holders"), ("email", "sms", "push")))
+    statement = text(
+        audience.with_reachability_sql(audience.next_page_sql("event_ticket_holders"), ("email", "sms", "push"))
+    )
     values = {"event_id": made["event"], "after": "holder15", "most": 500, "respect": True}
     found = plan(connection, statement, values)
     for index in ("ix_ticket_holders", "ix_allocation_slot_holders"):
@@ -44,6 +46,6 @@ def test_pages_and_searches_read_no_more_than_they_give(
 
     asked = {"event_id": made["event"], "caller_id": made["organiser"], "everybodys": False, "plain": "x"}
     for q in ("amupolo 17", "holder1234", "fan7."):
-        found = plan(connection, people.FIND, {**asked, "words": build_tsquery(q, made["event"])})
+        found = plan(connection, recipient_search.FIND, {**asked, "words": build_tsquery(q, made["event"])})
         assert "ix_ticket_search" in found and "ix_allocation_slot_search" in found, found
         assert removed(found) < 1500, found

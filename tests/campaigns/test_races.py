@@ -8,11 +8,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.campaigns import fanning, keeping, tallying
-from app.core import replays
-from app.core.outbox import running
-from app.core.outbox.lease import Lease, claim
-from app.core.outbox.pace import pace
+from app.campaigns import campaign_store, statistics
+from app.campaigns import fan_out as campaign_fan_out
+from app.core import idempotency_store
+from app.core.outbox import executor
+from app.core.outbox.lease import Lease, lease_next
+from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from tests.factories.accounts import deliver, mails_to
 from tests.factories.campaigns import Crowd, hurry, rows
@@ -50,7 +51,7 @@ def test_sixteen_broadcasts_with_one_key_are_one_campaign(crowd: Crowd) -> None:
 
 @pytest.mark.control
 def test_without_the_guard_of_the_key_there_would_be_sixteen(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "claim", lambda *_: None)
+    monkeypatch.setattr(idempotency_store, "lock_key", lambda *_: None)
     pressed(crowd, 16)
     assert len(rows("SELECT id FROM campaign")) == 16
 
@@ -64,11 +65,11 @@ def fan_out(app: Flask, campaign_id: str) -> None:
 
     run: Any = Unleased()
     with app.app_context():
-        fanning.fan_out(run, campaign_id, 1)
+        campaign_fan_out.fan_out(run, campaign_id, 1)
 
 
 def test_two_fan_outs_at_once_make_each_row_once(app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fanning, "PEOPLE", 7)
+    monkeypatch.setattr(campaign_fan_out, "PEOPLE", 7)
     campaign = crowd.send()
     at_once(6, lambda _: fan_out(app, campaign))
     assert rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient") == [(30, 30)]
@@ -80,7 +81,7 @@ def test_two_fan_outs_at_once_make_each_row_once(app: Flask, crowd: Crowd, monke
 def test_without_the_index_they_would_make_rows_twice(
     app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fanning, "PEOPLE", 7)
+    monkeypatch.setattr(campaign_fan_out, "PEOPLE", 7)
     with without("uq_campaign_recipient_campaign_id_channel_person"):
         campaign = crowd.send()
         for _ in range(2):
@@ -92,8 +93,8 @@ def test_without_the_index_they_would_make_rows_twice(
 
 
 def test_a_fan_out_that_dies_goes_on_where_it_stopped(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fanning, "PEOPLE", 7)
-    campaign, pages, real = crowd.send(), [], fanning.page
+    monkeypatch.setattr(campaign_fan_out, "PEOPLE", 7)
+    campaign, pages, real = crowd.send(), [], campaign_fan_out.add_page
 
     def dying(run: Any, row: Any, after: str) -> str | None:
         pages.append(after)
@@ -101,7 +102,7 @@ def test_a_fan_out_that_dies_goes_on_where_it_stopped(crowd: Crowd, monkeypatch:
             raise SystemError("killed")
         return real(run, row, after)
 
-    monkeypatch.setattr(fanning, "page", dying)
+    monkeypatch.setattr(campaign_fan_out, "add_page", dying)
     for _ in range(3):
         work()
     assert len(pages) == 7 and pages[3] == pages[2] and pages[5] == pages[4], "no page is made again"
@@ -122,7 +123,7 @@ def start_or_cancel(app: Flask, crowd: Crowd, campaign: str, lease: Lease) -> Co
             if turn:
                 answer = crowd.owner.post(f"{crowd.one(campaign)}/cancel")
                 return "canceled" if answer.status_code == 200 else "too late"
-            return running.run(lease, pace())
+            return executor.run(lease, get_tuning())
 
     return Counter(at_once(2, act))
 
@@ -137,7 +138,7 @@ def rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]:
                 text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
             )
         ((outbox_id,),) = rows("SELECT id FROM outbox WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
-        lease = claim(outbox_id, worker="test", pace=pace())
+        lease = lease_next(outbox_id, worker="test", pace=get_tuning())
         assert lease
         start_or_cancel(app, crowd, campaign, lease)
         found = crowd.now(campaign)
@@ -150,22 +151,22 @@ def rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]:
 def test_starting_and_calling_off_at_once_exactly_one_happens(
     app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "PER_DAY", replace(keeping.PER_DAY, count=100))
+    monkeypatch.setattr(campaign_store, "PER_DAY", replace(campaign_store.PER_DAY, count=100))
     ended = rounds(app, crowd, 40)
     assert set(ended) <= {("canceled", 0), ("sending", 30)}, ended
 
 
 @pytest.mark.control
 def test_without_the_condition_both_would_happen(app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    careless = str(fanning.BEGIN).replace("turn = :turn AND status IN ('scheduled', 'sending')", ":turn > 0")
-    monkeypatch.setattr(fanning, "BEGIN", text(careless))
+    careless = str(campaign_fan_out.BEGIN).replace("turn = :turn AND status IN ('scheduled', 'sending')", ":turn > 0")
+    monkeypatch.setattr(campaign_fan_out, "BEGIN", text(careless))
     campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'"))
     ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out'")
-    lease = claim(outbox_id, worker="test", pace=pace())
+    lease = lease_next(outbox_id, worker="test", pace=get_tuning())
     data(crowd.owner.post(f"{crowd.one(campaign)}/cancel"))
-    assert lease and running.run(lease, pace()) == "done"
+    assert lease and executor.run(lease, get_tuning()) == "done"
     assert crowd.now(campaign)["status"] == "sending", "it was called off, and is sent"
 
 
@@ -187,7 +188,9 @@ def test_figures_are_what_the_rows_say_whoever_writes_at_once(app: Flask, crowd:
             for step in range(6):
                 chosen = [ids[(turn * 5 + step * 7 + n) % 30] for n in range(8)]
                 with transaction() as session:
-                    tallying.settle(session, [tallying.Settled(item, states[(turn + step) % 3]) for item in chosen])
+                    statistics.record_delivery(
+                        session, [statistics.DeliveryResult(item, states[(turn + step) % 3]) for item in chosen]
+                    )
 
     at_once(12, act)
     counted = dict(rows("SELECT state, count(*) FROM campaign_recipient GROUP BY state"))

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.campaigns import delivering
-from app.clients.refusals import AddressRefused
+from app.campaigns import delivery
+from app.clients.errors import PermanentAddressError
 from app.core.jobs import Ambiguous, Permanent, Transient
-from app.core.outbox.pace import EXTENSION, Pace
+from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import transaction
 from tests.campaigns.test_audience import device, suppressed, unsubscribed, unwanted
 from tests.clients.mails import configure
@@ -39,7 +39,7 @@ def sink(app: Flask) -> Iterator[Sink]:
 @pytest.fixture(autouse=True)
 def quick(app: Flask) -> Iterator[None]:
     """Failures come back at once."""
-    app.extensions[EXTENSION] = Pace(backoff=0.01, backoff_cap=0.01)
+    app.extensions[EXTENSION] = Tuning(backoff=0.01, backoff_cap=0.01)
     yield
     del app.extensions[EXTENSION]
 
@@ -135,7 +135,7 @@ def test_a_campaign_whose_rows_cannot_be_made_has_failed(crowd: Crowd, monkeypat
     def broken(*_: object) -> None:
         raise Permanent("it cannot be")
 
-    monkeypatch.setattr("app.campaigns.fanning.page", broken)
+    monkeypatch.setattr("app.campaigns.fan_out.add_page", broken)
     crowd.sold(FRIEDA)
     assert crowd.finished(crowd.send())["status"] == "failed"
 
@@ -193,12 +193,12 @@ def test_every_device_shows_it_and_one_that_is_gone_is_forgotten(crowd: Crowd, m
 
     def gateway(message: object, *, fence: object) -> str:
         if message.token == gone:  # type: ignore[attr-defined]
-            raise AddressRefused("unknown device")
+            raise PermanentAddressError("unknown device")
         fence()  # type: ignore[operator]
         shown.append(message.token)  # type: ignore[attr-defined]
         return "ok"
 
-    monkeypatch.setattr(delivering.pushing, "send", gateway)
+    monkeypatch.setattr(delivery.pushing, "send", gateway)
     crowd.sold(FRIEDA)
     found = crowd.finished(crowd.send(channels=["push"]))
     assert found["progress"]["sent"] == 1 and len(shown) == 2 and gone not in shown
@@ -221,7 +221,7 @@ def test_a_device_that_fails_after_another_took_it_repeats_nothing(
             raise error
         return "ok"
 
-    monkeypatch.setattr(delivering.pushing, "send", gateway)
+    monkeypatch.setattr(delivery.pushing, "send", gateway)
     crowd.sold(FRIEDA)
     found = crowd.finished(crowd.send(channels=["push"]))
     assert found["progress"][state] == 1 and len(tried) == 2

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.core.outbox.pace import Pace
+from app.core.outbox.tuning import Tuning
 from tests.factories.campaigns import Crowd, rows
 from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
 from tests.faults.storm import Storm
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 PEOPLE, SECONDS = (int(part) for part in os.environ.get("CAMPAIGN_STORM", "250:6").split(":"))
 EVERY, PATIENCE = 0.3, 180
-FAST = Pace(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
+FAST = Tuning(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
 
 
 @pytest.fixture

@@ -29,5 +29,5 @@ def mailing(app: Flask, sink: Sink, tmp_path: Path) -> Iterator[None]:
         PUBLIC_BASE_URL="https://events.example",
     )
     yield
-    smtp.hang_up()
+    smtp.close_connections()
     app.extensions["settings"] = before

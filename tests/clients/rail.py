@@ -11,13 +11,13 @@ from typing import Any
 
 from flask import Flask
 
-from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker, Limits
-from app.clients.payrail.exchange import Exchange
+from app.clients.payrail.credentials import Account
+from app.clients.payrail.http_client import Exchange
+from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.interface import Charge, Transfer, TransferOutcome, Wallet
-from app.clients.payrail.live import LiveRail
+from app.clients.payrail.mock_rules import Pace
 from app.clients.payrail.mock_server import MockServer, Options
-from app.clients.payrail.rules import Pace
 
 KEY, SECRET = "key-of-the-tests", "secret-that-rail-and-tests-share"
 PACE = Pace(late=timedelta(seconds=0.3), known_after=timedelta(seconds=0.6), bounces_after=timedelta(seconds=60))

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients import gateway as client
-from app.clients import mailbox
+from app.clients import dev_mailbox
+from app.clients import http_gateway as client
+from app.clients.errors import PermanentAddressError
 from app.clients.push import Push
 from app.clients.push import send as send_push
-from app.clients.refusals import AddressRefused
 from app.clients.sms import Sms
 from app.clients.sms import send as send_sms
 from app.core.jobs import Ambiguous, LostLease, Permanent, Transient
@@ -83,7 +83,7 @@ def test_a_push_message_goes_out_as_documented(other_side: Gateway) -> None:
         (400, Permanent),
         (422, Permanent),
         (413, Permanent),
-        (410, AddressRefused),
+        (410, PermanentAddressError),
         (404, Transient),
         (405, Transient),
         (401, Transient),
@@ -144,7 +144,7 @@ def test_the_fence_is_the_last_thing_before_the_message(other_side: Gateway) -> 
     for send in (lambda: send_sms(SMS, fence=lost), lambda: send_push(PUSH, fence=lost)):
         with pytest.raises(LostLease):
             send()
-    assert other_side.asked == [] and mailbox.messages() == []
+    assert other_side.asked == [] and dev_mailbox.list_messages() == []
 
 
 def test_nothing_is_sent_within_a_transaction(other_side: Gateway) -> None:
@@ -168,16 +168,16 @@ def test_while_developing_a_copy_is_kept_of_what_was_taken(other_side: Gateway) 
     other_side.next(status=422)
     with pytest.raises(Permanent):
         send_sms(SMS, fence=no_fence)
-    assert mailbox.messages() == []
+    assert dev_mailbox.list_messages() == []
     send_sms(SMS, fence=no_fence)
-    assert [(message["channel"], message["to"]) for message in mailbox.messages()] == [("sms", SMS.to)]
+    assert [(message["channel"], message["to"]) for message in dev_mailbox.list_messages()] == [("sms", SMS.to)]
 
 
 def test_a_full_disk_makes_no_taken_message_look_lost(other_side: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(mailbox, "keep", full)
+    monkeypatch.setattr(dev_mailbox, "store_message", full)
     assert send_sms(SMS, fence=no_fence) == "provider-1"
 
 
@@ -185,7 +185,7 @@ def test_without_a_gateway_messages_stay_in_the_mailbox(app: Flask, other_side: 
     configure(app, SMS_URL=None, PUSH_URL=None)
     assert send_sms(SMS, fence=no_fence) == "mailbox:campaign:1:sms"
     assert send_push(PUSH, fence=no_fence) == "mailbox:campaign:1:push"
-    pushed, texted = mailbox.messages()
+    pushed, texted = dev_mailbox.list_messages()
     assert (texted["channel"], texted["to"], texted["text"]) == ("sms", "+264811234567", SMS.text)
     assert (pushed["channel"], pushed["to"], pushed["subject"]) == ("push", "device-1", "Gates open")
     assert pushed["headers"] == {"Platform": "ios", "Opens": "https://events.example/x"}
@@ -196,4 +196,4 @@ def test_in_production_nothing_counts_as_sent_without_a_gateway(app: Flask) -> N
     configure(app, SMS_URL=None, APP_ENV="production")
     with pytest.raises(Transient, match="SMS_URL is not set"):
         send_sms(SMS, fence=no_fence)
-    assert mailbox.messages() == []
+    assert dev_mailbox.list_messages() == []

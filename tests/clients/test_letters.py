@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from jinja2 import TemplateError
 
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import Message
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "app" / "templates" / "email"
@@ -48,7 +48,7 @@ def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(template: str = "verify_email", **fields: Any) -> Message:
-    return letter(template, **{"to": "a@kitchen.example", "key": "k:1", **ACCOUNTS.get(template, {}), **fields})
+    return render_email(template, **{"to": "a@kitchen.example", "key": "k:1", **ACCOUNTS.get(template, {}), **fields})
 
 
 def words(html: str) -> str:
@@ -160,7 +160,7 @@ def test_a_merchant_is_called_a_business() -> None:
 
 def test_a_forgotten_value_is_an_error_and_not_a_gap() -> None:
     with pytest.raises(TemplateError):
-        letter("verify_email", to="a@kitchen.example", key="k", name="Ndapewa")
+        render_email("verify_email", to="a@kitchen.example", key="k", name="Ndapewa")
 
 
 def test_the_reader_learns_whether_an_answer_is_read() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from app.clients.mail import Attachment, message_id, send
 from app.core.jobs import Permanent, Transient
 from tests.clients.mails import configure, mail, no_fence
@@ -122,7 +122,7 @@ def test_such_a_name_is_final_where_the_server_does_not(app: Flask) -> None:
 
 def test_development_keeps_a_copy(sink: Sink) -> None:
     send(mail(), fence=no_fence)
-    [copy] = mailbox.messages(to="Ndapewa@Kitchen.example")
+    [copy] = dev_mailbox.list_messages(to="Ndapewa@Kitchen.example")
     assert (copy["channel"], copy["subject"]) == ("email", "Your code is 123 456")
     assert copy["headers"]["Message-ID"] == message_id("code:1")
 
@@ -145,7 +145,7 @@ def test_without_a_server_development_delivers_to_the_mailbox(app: Flask) -> Non
     fenced: list[bool] = []
     send(mail(), fence=lambda: fenced.append(True))
     assert fenced == [True]
-    assert len(mailbox.messages()) == 1
+    assert len(dev_mailbox.list_messages()) == 1
 
 
 def test_without_a_server_production_waits_for_one(app: Flask) -> None:

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.clients import smtp, smtp_connection
+from app.clients.errors import PermanentAddressError
 from app.clients.mail import send
-from app.clients.refusals import AddressRefused
 from app.core.jobs import Ambiguous, Permanent, Transient
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.mails import configure, mail, no_fence
@@ -28,7 +28,7 @@ def test_each_thread_has_its_own_connection(app: Flask, sink: Sink) -> None:
     def in_thread() -> None:
         with app.app_context():
             send(mail(), fence=no_fence)
-            smtp.hang_up()
+            smtp.close_connections()
 
     send(mail(), fence=no_fence)
     thread = threading.Thread(target=in_thread)
@@ -167,8 +167,8 @@ def test_only_what_is_said_of_the_address_counts_against_it(sink: Sink, reply: s
     sink.next(rcpt=reply)
     with pytest.raises(Permanent, match=reply[:3]) as refused:
         send(mail(), fence=no_fence)
-    assert isinstance(refused.value, AddressRefused) is nobody
+    assert isinstance(refused.value, PermanentAddressError) is nobody
     sink.next(final=reply)
     with pytest.raises(Permanent) as refused:
         send(mail(), fence=no_fence)
-    assert not isinstance(refused.value, AddressRefused)
+    assert not isinstance(refused.value, PermanentAddressError)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients import mailbox
+from app.clients import dev_mailbox
 
 
 @pytest.fixture(autouse=True)
@@ -16,35 +16,35 @@ def folder(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_empty_mailbox_is_a_list_as_well() -> None:
-    assert mailbox.messages() == []
-    assert mailbox.message("0" * 24) is None
+    assert dev_mailbox.list_messages() == []
+    assert dev_mailbox.find_message("0" * 24) is None
 
 
 def test_every_channel_is_kept_newest_first() -> None:
-    mailbox.keep("mail", "a@kitchen.example", "One", "first", "<p>first</p>")
-    mailbox.keep("sms", "+264811234567", None, "second")
-    mailbox.keep("push", "device-1", "Three", "third")
-    assert [message["channel"] for message in mailbox.messages()] == ["push", "sms", "email"]
-    assert [message["text"] for message in mailbox.messages(limit=2)] == ["third", "second"]
+    dev_mailbox.store_message("mail", "a@kitchen.example", "One", "first", "<p>first</p>")
+    dev_mailbox.store_message("sms", "+264811234567", None, "second")
+    dev_mailbox.store_message("push", "device-1", "Three", "third")
+    assert [message["channel"] for message in dev_mailbox.list_messages()] == ["push", "sms", "email"]
+    assert [message["text"] for message in dev_mailbox.list_messages(limit=2)] == ["third", "second"]
 
 
 @pytest.mark.parametrize("to", ["+264811234567", "264811234567", " 264811234567"])
 def test_a_number_is_found_with_and_without_its_plus(to: str) -> None:
-    mailbox.keep("sms", "+264811234567", None, "yours")
-    mailbox.keep("sms", "+264811234568", None, "another's")
-    assert [message["text"] for message in mailbox.messages(to=to)] == ["yours"]
+    dev_mailbox.store_message("sms", "+264811234567", None, "yours")
+    dev_mailbox.store_message("sms", "+264811234568", None, "another's")
+    assert [message["text"] for message in dev_mailbox.list_messages(to=to)] == ["yours"]
 
 
 def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    monkeypatch.setattr(mailbox, "KEPT", 3)
-    monkeypatch.setattr(mailbox, "TIDY_EVERY", 1)
+    monkeypatch.setattr(dev_mailbox, "KEPT", 3)
+    monkeypatch.setattr(dev_mailbox, "TIDY_EVERY", 1)
     for number in range(5):
-        mailbox.keep("push", "device-1", None, str(number))
-    assert [message["text"] for message in mailbox.messages()] == ["4", "3", "2"]
+        dev_mailbox.store_message("push", "device-1", None, str(number))
+    assert [message["text"] for message in dev_mailbox.list_messages()] == ["4", "3", "2"]
     assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("id", ["", "*", "../../etc/passwd", "0" * 24, "0" * 23 + "*"])
 def test_only_an_id_finds_a_message(id: str) -> None:
-    mailbox.keep("push", "device-1", None, "text")
-    assert mailbox.message(id) is None
+    dev_mailbox.store_message("push", "device-1", None, "text")
+    assert dev_mailbox.find_message(id) is None

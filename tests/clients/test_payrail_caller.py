@@ -13,9 +13,9 @@ from werkzeug import Request, Response
 
 from app.clients.payrail.callbacks import CallbackEvent, verified
 from app.clients.payrail.errors import CallbackNotSigned
-from app.clients.payrail.live import LiveRail
+from app.clients.payrail.http_rail import LiveRail
+from app.clients.payrail.mock_rules import CODE
 from app.clients.payrail.mock_server import Fault, MockServer
-from app.clients.payrail.rules import CODE
 from tests.clients.rail import SECRET, charge, client_of, journal_of, sent, serving, wait
 from tests.settings import app_for
 

@@ -15,7 +15,7 @@ from flask import Flask
 
 from app.clients.payrail import Rail, TransferOutcome, rail
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.live import LiveRail
+from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.mock import MockRail
 from app.clients.payrail.mock_server.faults import BadFault, read
 from app.config import SettingsError

@@ -16,8 +16,8 @@ from flask import Flask
 from app.clients.payrail import MockRail, Outcome, Rail, TransferOutcome
 from app.clients.payrail.breaker import Limits
 from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.mock_rules import CODE
 from app.clients.payrail.mock_server import Fault
-from app.clients.payrail.rules import CODE
 from tests.clients.rail import PACE, charge, client_of, journal_of, sent, serving, transfer
 from tests.races import at_once
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome, rules
-from app.clients.payrail.account import Account
+from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome, mock_rules
 from app.clients.payrail.breaker import Limits
+from app.clients.payrail.credentials import Account
 from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.mock_rules import CODE, Pace
 from app.clients.payrail.mock_server import Fault, MockServer
-from app.clients.payrail.mock_server.book import Memory
-from app.clients.payrail.rules import CODE, Pace
+from app.clients.payrail.mock_server.state import Memory
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.rail import charge, client_of, journal_of, sent, serving, told, transfer
 from tests.races import at_once
@@ -98,8 +98,8 @@ def test_a_wrong_code_answers_a_confirmation_and_never_a_question(
 ) -> None:
     rail = client_of(app, server.url)
     rail.start_charge(charge())
-    asked_for = rules.charge_state
-    monkeypatch.setattr(rules, "charge_state", lambda *a: replace(asked_for(*a), outcome=Outcome.WRONG_CODE))
+    asked_for = mock_rules.charge_state
+    monkeypatch.setattr(mock_rules, "charge_state", lambda *a: replace(asked_for(*a), outcome=Outcome.WRONG_CODE))
     assert rail.charge_status("a-charge").outcome is Outcome.UNKNOWN
 
 
@@ -167,7 +167,7 @@ def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -
 def test_without_a_deadline_below_the_library_it_would_drip_on(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.clients.deadline.left", lambda limit=None: 5.0 if limit is None else limit)
+    monkeypatch.setattr("app.clients.deadline.remaining_seconds", lambda limit=None: 5.0 if limit is None else limit)
     server.faults.set([Fault(do="drip", seconds=0.01)])
     begun = time.monotonic()
     assert sent(client_of(app, server.url, total=0.5)) is PAID

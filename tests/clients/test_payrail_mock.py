@@ -10,7 +10,7 @@ from app.clients.payrail import BankAccount, Charge, Outcome, Transfer, Transfer
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.errors import PayrailDisabled
 from app.clients.payrail.mock import MockRail
-from app.clients.payrail.rules import CODE, Pace
+from app.clients.payrail.mock_rules import CODE, Pace
 from app.core.transaction import TransactionOpen, transaction
 
 PACE = Pace(late=timedelta(seconds=0.2), known_after=timedelta(seconds=0.5), bounces_after=timedelta(seconds=0.5))

@@ -11,8 +11,8 @@ from flask import Flask
 
 from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
 from app.clients.payrail.breaker import Limits
+from app.clients.payrail.mock_rules import CODE
 from app.clients.payrail.mock_server import Fault, MockServer
-from app.clients.payrail.rules import CODE
 from app.clients.payrail.signing import callback_signature, request_signature
 from tests.clients.rail import KEY, SECRET, charge, client_of, sent, serving, told
 from tests.core.logging import logged

@@ -5,7 +5,7 @@ import re
 import pytest
 from flask import Flask
 
-from app.blueprints.console.words import span
+from app.blueprints.console.error_messages import format_wait
 from app.web import rate_limits
 from tests.console.pages import Visitor
 from tests.http import Client
@@ -111,7 +111,7 @@ def test_a_body_that_is_too_large_is_refused_by_a_page(visitor: Visitor) -> None
     [(1, "1 second"), (59, "59 seconds"), (120, "120 seconds"), (121, "3 minutes"), (80_000, "23 hours")],
 )
 def test_a_time_to_wait_is_told_in_the_unit_one_thinks_in(seconds: int, words: str) -> None:
-    assert span(seconds) == words
+    assert format_wait(seconds) == words
 
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser
 
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from tests.console.browser import seen
 
 SERIES = "mailbox"
@@ -16,9 +16,13 @@ SERIES = "mailbox"
 @pytest.fixture(autouse=True)
 def sent(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], DATA_DIR=tmp_path))
-    mailbox.keep("mail", "frieda@guest.example", "Gates open earlier", "At 16:00", "<p>At 16:00</p>")
-    mailbox.keep("sms", "+264811234567", None, "Gates open earlier. At 16:00", headers={"From": "Windhoek Lights"})
-    mailbox.keep("push", "fcm:" + "dGhpcyBpcyBubyB0b2tlbg" * 6, "Gates open", "At 16:00", headers={"Platform": "ios"})
+    dev_mailbox.store_message("mail", "frieda@guest.example", "Gates open earlier", "At 16:00", "<p>At 16:00</p>")
+    dev_mailbox.store_message(
+        "sms", "+264811234567", None, "Gates open earlier. At 16:00", headers={"From": "Windhoek Lights"}
+    )
+    dev_mailbox.store_message(
+        "push", "fcm:" + "dGhpcyBpcyBubyB0b2tlbg" * 6, "Gates open", "At 16:00", headers={"Platform": "ios"}
+    )
 
 
 def test_how_it_looks(address: str, chromium: Browser) -> None:

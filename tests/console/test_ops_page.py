@@ -46,7 +46,7 @@ def trouble(app: Flask) -> None:
     work("ready", timedelta(minutes=12), kind="accounts.renew_code")
     work("dead", timedelta(minutes=3), kind="campaigns.deliver", error=REFUSED)
     work("uncertain", timedelta(minutes=2), kind="campaigns.deliver", error="Ambiguous: the line broke")
-    heartbeat.beat(heartbeat.RELAY)
+    heartbeat.record_heartbeat(heartbeat.RELAY)
     with transaction() as session:
         session.execute(LOST)
 
@@ -151,8 +151,8 @@ def test_how_it_looks(trouble: None, path: str, address: str, chromium: Browser,
 def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(
     app: Flask, path: str, address: str, chromium: Browser
 ) -> None:
-    heartbeat.beat(heartbeat.RELAY)
-    heartbeat.beat(heartbeat.worker_name())
+    heartbeat.record_heartbeat(heartbeat.RELAY)
+    heartbeat.record_heartbeat(heartbeat.worker_name())
     with seen(chromium, SERIES) as eyes:
         eyes.page.goto(address + path)
         eyes.look("quiet")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core import backseat
-from app.core.backseat import NICE, BackSeat
+from app.core import low_priority_executor
+from app.core.low_priority_executor import NICE, LowPriorityExecutor
 from tests.races import at_once
 
 
@@ -18,8 +18,8 @@ def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPa
     given: list[int] = []
     inside: list[int] = []
     most: list[int] = []
-    seat = BackSeat()
-    monkeypatch.setattr(backseat, "_give_back", lambda: given.append(len(most)))
+    seat = LowPriorityExecutor()
+    monkeypatch.setattr(low_priority_executor, "_give_back", lambda: given.append(len(most)))
 
     def work(number: int) -> None:
         inside.append(number)
@@ -27,16 +27,16 @@ def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPa
         time.sleep(0.01)
         inside.remove(number)
 
-    at_once(8, lambda number: seat.do(work, number))
+    at_once(8, lambda number: seat.run(work, number))
     assert max(most) == 1 and len(most) == 8
     assert given and given[-1] == 8 and len(given) < 8
 
 
 def test_an_error_reaches_who_asked_and_leaves_the_seat_to_the_next() -> None:
-    seat = BackSeat()
+    seat = LowPriorityExecutor()
     with pytest.raises(ValueError, match="invalid literal"):
-        seat.do(int, "x")
-    assert seat.do(int, "1") == 1
+        seat.run(int, "x")
+    assert seat.run(int, "1") == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux has a thread a niceness of its own")
@@ -44,15 +44,15 @@ def test_the_kernel_serves_it_last() -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
-    assert BackSeat().do(niceness) - niceness() == NICE
+    assert LowPriorityExecutor().run(niceness) - niceness() == NICE
 
 
 def test_a_fork_has_a_seat_of_its_own() -> None:
-    seat = BackSeat()
-    assert seat.do(int, "1") == 1
+    seat = LowPriorityExecutor()
+    assert seat.run(int, "1") == 1
     pid = os.fork()
     if pid == 0:
-        os._exit(0 if seat.do(int, "2") == 2 else 1)
+        os._exit(0 if seat.run(int, "2") == 2 else 1)
     assert os.waitpid(pid, 0)[1] == 0
 
 
@@ -62,7 +62,7 @@ def test_what_was_freed_leaves_the_process() -> None:
     kept = blocks.pop()
     blocks.clear()
     held = resident()
-    BackSeat().do(int)
+    LowPriorityExecutor().run(int)
     assert resident() < held - 30 * 1024 and kept[0] == b"x"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.bidi import joined, visual
+from app.core.bidi import join_arabic, to_visual_order
 
 SHALOM = "שלום"
 
@@ -26,7 +26,7 @@ SHALOM = "שלום"
     ],
 )
 def test_a_line_is_turned_as_it_is_read(spoken: str, seen: str) -> None:
-    assert visual(spoken) == seen
+    assert to_visual_order(spoken) == seen
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ def test_a_line_is_turned_as_it_is_read(spoken: str, seen: str) -> None:
     ],
 )
 def test_arabic_letters_join_their_neighbours(written: str, forms: str) -> None:
-    assert joined(written) == forms
+    assert join_arabic(written) == forms
 
 
 def test_whatever_is_typed_comes_back_whole() -> None:
     odd = "a\u0660b\u05d01%\u0627-,/+ \u064b\u05b0"
-    assert sorted(visual(odd)) == sorted(odd)
-    assert visual("\u0301") == "\u0301" and visual("") == "" and joined("") == ""
+    assert sorted(to_visual_order(odd)) == sorted(odd)
+    assert to_visual_order("\u0301") == "\u0301" and to_visual_order("") == "" and join_arabic("") == ""

@@ -46,7 +46,7 @@ def zipped_behind(data: bytes) -> bytes:
 
 @pytest.mark.parametrize(("kind", "extension"), [("JPEG", "jpg"), ("PNG", "png"), ("WEBP", "webp")])
 def test_a_picture_is_written_anew_in_its_own_format(kind: str, extension: str) -> None:
-    made = images.rewritten(picture(kind))
+    made = images.reencode_image(picture(kind))
     assert (made.width, made.height, made.extension) == (60, 40, extension)
     again = Image.open(io.BytesIO(made.data))
     assert again.format == kind and again.convert("RGB").getpixel((30, 20))[0] > 180
@@ -56,7 +56,7 @@ def test_position_camera_and_comments_are_gone() -> None:
     exif = Image.Exif()
     exif[GPS] = {1: "S", 2: (22.0, 33.0, 39.0)}
     exif[0x010F] = "Camera maker"
-    made = images.rewritten(picture(exif=exif, comment=b"secret comment"))
+    made = images.reencode_image(picture(exif=exif, comment=b"secret comment"))
     assert not Image.open(io.BytesIO(made.data)).getexif()
     assert b"secret comment" not in made.data and b"Camera maker" not in made.data
 
@@ -64,39 +64,39 @@ def test_position_camera_and_comments_are_gone() -> None:
 def test_a_picture_that_was_held_sideways_stands_upright() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    made = images.rewritten(picture(exif=exif))
+    made = images.reencode_image(picture(exif=exif))
     assert (made.width, made.height) == (40, 60)
 
 
 def test_what_is_glued_behind_a_picture_is_gone() -> None:
-    made = images.rewritten(zipped_behind(picture()))
+    made = images.reencode_image(zipped_behind(picture()))
     assert b"evil.html" not in made.data and b"PK\x03\x04" not in made.data
 
 
 def test_transparency_survives() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (10, 10), (0, 0, 0, 0)).save(out, "PNG")
-    assert Image.open(io.BytesIO(images.rewritten(out.getvalue()).data)).getpixel((5, 5))[3] == 0
+    assert Image.open(io.BytesIO(images.reencode_image(out.getvalue()).data)).getpixel((5, 5))[3] == 0
 
 
 def test_only_the_first_frame_of_an_animation_counts() -> None:
     out = io.BytesIO()
     frames = [Image.new("RGB", (20, 20), (shade, 0, 0)) for shade in range(0, 250, 5)]
     frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
-    made = Image.open(io.BytesIO(images.rewritten(out.getvalue()).data))
+    made = Image.open(io.BytesIO(images.reencode_image(out.getvalue()).data))
     assert getattr(made, "n_frames", 1) == 1
 
 
 def test_forty_megapixels_are_taken_in_every_format() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
-        made = images.rewritten(picture(kind, (8000, 5000)))
+        made = images.reencode_image(picture(kind, (8000, 5000)))
         assert made.width * made.height == 40_000_000
 
 
 def test_forty_transparent_megapixels_fit_into_the_childs_memory() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (8000, 5000), (200, 30, 30, 90)).save(out, "WEBP")
-    assert images.rewritten(out.getvalue()).width == 8000
+    assert images.reencode_image(out.getvalue()).width == 8000
 
 
 def gif() -> bytes:
@@ -122,14 +122,14 @@ def nothing() -> bytes:
 @pytest.mark.parametrize("hostile", [gif, svg, html, tiff, nothing])
 def test_other_kinds_are_refused_whatever_they_are_called(hostile: Callable[[], bytes]) -> None:
     with pytest.raises(images.ImageKindUnsupported):
-        images.rewritten(hostile())
+        images.reencode_image(hostile())
 
 
 @pytest.mark.parametrize("size", [(8200, 5000), (10_001, 10), (30_000, 30_000), (1, 10_001)])
 def test_too_many_pixels_are_refused_by_the_header_alone(size: tuple[int, int]) -> None:
     started = time.monotonic()
     with pytest.raises(images.ImageTooManyPixels):
-        images.rewritten(png_claiming(*size))
+        images.reencode_image(png_claiming(*size))
     timely(time.monotonic() - started < 2)
 
 
@@ -150,7 +150,7 @@ def jpeg_of_noise() -> bytes:
 def test_broken_pictures_are_refused_quickly(broken: Callable[[], bytes]) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with pytest.raises(AppError) as refused:
-        images.rewritten(broken())
+        images.reencode_image(broken())
     assert refused.value.status in (415, 422)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     timely(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5)
@@ -158,7 +158,7 @@ def test_broken_pictures_are_refused_quickly(broken: Callable[[], bytes]) -> Non
 
 def test_six_mebibytes_are_refused_without_a_look() -> None:
     with pytest.raises(images.ImageTooLarge):
-        images.rewritten(b"\xff\xd8" + bytes(6 * 1024 * 1024))
+        images.reencode_image(b"\xff\xd8" + bytes(6 * 1024 * 1024))
 
 
 def test_a_child_that_cannot_have_more_memory_says_that_the_picture_is_broken(
@@ -168,5 +168,5 @@ def test_a_child_that_cannot_have_more_memory_says_that_the_picture_is_broken(
     monkeypatch.setattr(images, "MAX_SIDE", 10**5)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(images.ImageUnreadable):
-        images.rewritten(png_claiming(30_000, 30_000))
+        images.reencode_image(png_claiming(30_000, 30_000))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 * 1024

@@ -1,6 +1,6 @@
 """Text on a page: broken where it must be, whole, and with a visible sign for what the font does not have."""
 
-from app.core.lettering import BOLD, REGULAR, SUBSTITUTE, fitting, lines, printable, width
+from app.core.pdf_text import BOLD, REGULAR, SUBSTITUTE, break_lines, fit_text, printable, text_width
 
 CAMPFIRE, FAMILY = "\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -19,21 +19,21 @@ def test_one_picture_is_one_box() -> None:
 
 
 def test_a_long_word_is_broken_and_nothing_of_it_lost() -> None:
-    found = lines("W" * 200, BOLD, 11, 200)
+    found = break_lines("W" * 200, BOLD, 11, 200)
     assert "".join(found) == "W" * 200
-    assert all(width(line, BOLD, 11) <= 200 for line in found)
+    assert all(text_width(line, BOLD, 11) <= 200 for line in found)
 
 
 def test_words_stay_whole_where_they_fit() -> None:
-    assert lines("a market in the sun", REGULAR, 10, 60) == ["a market in", "the sun"]
-    assert lines("", REGULAR, 10, 60) == [""]
+    assert break_lines("a market in the sun", REGULAR, 10, 60) == ["a market in", "the sun"]
+    assert break_lines("", REGULAR, 10, 60) == [""]
 
 
 def test_what_does_not_fit_is_said_to_be_missing() -> None:
-    (line,) = lines("a market in the sun", REGULAR, 10, 60, most=1)
-    assert line.endswith("…") and width(line, REGULAR, 10) <= 60
+    (line,) = break_lines("a market in the sun", REGULAR, 10, 60, most=1)
+    assert line.endswith("…") and text_width(line, REGULAR, 10) <= 60
 
 
 def test_a_name_shrinks_before_it_is_cut() -> None:
-    found, size = fitting("a market in the sun and in the shade", REGULAR, 20, 150, most=2)
+    found, size = fit_text("a market in the sun and in the shade", REGULAR, 20, 150, most=2)
     assert size < 20 and "".join(found).endswith("shade")

@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db, fetch_row
-from app.core.transaction import held_commit, transaction, write_row
+from app.core.transaction import request_transaction, transaction, write_row
 
 OURS = "SELECT pg_backend_pid()"
 ENDED = text("SELECT pg_terminate_backend(:pid, 5000)")
@@ -26,7 +26,7 @@ def in_a_transaction() -> None:
 
 
 def beside_a_key() -> None:
-    with held_commit():
+    with request_transaction():
         found = write_row(OURS, {})
         assert found
         end(found[0])

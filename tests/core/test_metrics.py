@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.metrics import Counter, Gauge, Histogram, Metric, Store, pages
-from app.core.metrics.summing import Numbers, summed
-from app.core.metrics.text import text
+from app.core.metrics import Counter, Gauge, Histogram, Metric, Store, shared_memory
+from app.core.metrics.aggregation import Numbers, sum_pages
+from app.core.metrics.prometheus_format import format_metrics
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_what_several_processes_count_is_one_sum(store: Store, kinds: tuple[Coun
 
     for _ in range(3):
         in_child(count)
-    found = summed(store.folder)
+    found = sum_pages(store.folder)
     assert seen(found, "a") == 4
     assert found["t_seconds"][("a",)] == [0, 3, 0, 1.5]
 
@@ -69,7 +69,7 @@ def test_what_a_killed_process_counted_stays_and_what_it_had_open_does_not(
         store.set(gauge, (), 40)
 
     assert in_child(count, end=lambda: os.kill(os.getpid(), signal.SIGKILL)) == signal.SIGKILL
-    found = summed(store.folder)
+    found = sum_pages(store.folder)
     assert seen(found, "killed") == 7
     assert found["t_open"][()] == [2]
 
@@ -82,7 +82,7 @@ def test_a_page_is_taken_over_so_there_are_no_more_than_processes_at_once(
     for _ in range(30):
         in_child(lambda: store.add(counter, ("child",)))
     assert len(list(store.folder.glob("*.page"))) == 2
-    assert seen(summed(store.folder), "child") == 30
+    assert seen(sum_pages(store.folder), "child") == 30
 
 
 @pytest.mark.control
@@ -92,7 +92,7 @@ def test_without_the_lock_two_processes_would_write_one_page(
     """The negative control: a page that nobody guards is taken by two, and one of them overwrites the other."""
     counter, _, _ = kinds
     store.add(counter, ("parent",))
-    monkeypatch.setattr(pages, "locked", lambda file: True)
+    monkeypatch.setattr(shared_memory, "try_lock", lambda file: True)
     in_child(lambda: store.add(counter, ("child",)))
     assert len(list(store.folder.glob("*.page"))) == 1
 
@@ -110,7 +110,7 @@ def test_threads_of_a_process_lose_nothing(store: Store, kinds: tuple[Counter, G
         thread.start()
     for thread in threads:
         thread.join()
-    found = summed(store.folder)
+    found = sum_pages(store.folder)
     assert sum(values[0] for values in found["t_seen_total"].values()) == 16_000
     assert sum(found["t_seconds"][("t",)][:3]) == 16_000
 
@@ -122,14 +122,14 @@ def test_a_page_that_is_full_takes_no_more_and_harms_nothing(
     for number in range(20_000):
         store.add(counter, (f"a label of a client {number:08}",))
     store.add(counter, ("a label of a client 00000000",))
-    assert seen(summed(store.folder), "a label of a client 00000000") == 2
+    assert seen(sum_pages(store.folder), "a label of a client 00000000") == 2
 
 
 def test_without_a_folder_to_write_in_counting_goes_on(tmp_path: Path, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "metrics")
     store.add(kinds[0], ("a",))
-    assert summed(store.folder) == {}
+    assert sum_pages(store.folder) == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 5000, b"commerc1" + b"\xff" * 5000])
@@ -138,7 +138,7 @@ def test_a_damaged_page_is_read_as_far_as_it_goes(
 ) -> None:
     store.add(kinds[0], ("a",))
     (store.folder / "007.page").write_bytes(content)
-    assert seen(summed(store.folder), "a") == 1
+    assert seen(sum_pages(store.folder), "a") == 1
 
 
 def test_the_text_is_what_prometheus_reads(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
@@ -147,7 +147,7 @@ def test_the_text_is_what_prometheus_reads(store: Store, kinds: tuple[Counter, G
     store.set(gauge, (), 1.5)
     for seconds in (0.05, 0.1, 0.5, 7):
         store.observe(histogram, ("x",), seconds)
-    assert text(summed(store.folder)) == (
+    assert format_metrics(sum_pages(store.folder)) == (
         "# HELP t_open Things open.\n# TYPE t_open gauge\nt_open 1.5\n"
         "# HELP t_seconds How long.\n# TYPE t_seconds histogram\n"
         't_seconds_bucket{what="x",le="0.1"} 2\nt_seconds_bucket{what="x",le="1"} 3\n'

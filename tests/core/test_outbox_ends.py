@@ -9,15 +9,15 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.jobs import Ambiguous, Permanent, Run, Transient
-from app.core.outbox import Outbox, ends, enqueue
-from app.core.outbox.lease import claim
-from app.core.outbox.pace import Pace
-from app.core.outbox.reaping import reap
-from app.core.outbox.running import work_through
+from app.core.outbox import Outbox, enqueue, failure_hooks
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.lease import lease_next
+from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
 from tests.core.outbox_jobs import does, noted
 
-PACE = Pace()
+PACE = Tuning()
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def raising(error: Exception | None) -> Callable[[Run], None]:
 
 
 def told() -> list[tuple[str, str, str]]:
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     return [(item["state"], item["error"], item["payload"]["does"]) for batch in noted for item in batch]
 
 
@@ -51,7 +51,7 @@ def told() -> list[tuple[str, str, str]]:
 def test_a_bad_end_is_told(app: Flask, error: Exception | None, expected: list[tuple[str, str, str]]) -> None:
     with transaction():
         enqueue("core.many", does=does("it", raising(error)))
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert told() == expected
 
 
@@ -59,20 +59,22 @@ def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
     with transaction():
         enqueue("core.many", does="lost")
         enqueue("core.many", does="late", delay=timedelta(hours=1), not_after=timedelta(hours=2))
-    lease = claim(None, worker="test", pace=PACE)
+    lease = lease_next(None, worker="test", pace=PACE)
     assert lease
     lease.fence()
     with transaction() as session:
         session.execute(text("UPDATE outbox SET lease_until = now() - interval '1 s' WHERE state = 'leased'"))
         session.execute(text("UPDATE outbox SET not_after = now() - interval '1 s' WHERE state = 'ready'"))
-    assert reap(PACE) == 2
+    assert expire_leases(PACE) == 2
     assert {(state, what) for state, _, what in told()} == {("uncertain", "lost"), ("dead", "late")}
 
 
 def test_who_does_not_ask_is_not_told_and_many_are_told_together(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ends, "TOGETHER", 2)
-    rows = [ends.End(kind, "dead", "x", {"does": "x"}) for kind in ("core.many", "core.once", "no.such") * 3]
+    monkeypatch.setattr(failure_hooks, "TOGETHER", 2)
+    rows = [
+        failure_hooks.FailedRow(kind, "dead", "x", {"does": "x"}) for kind in ("core.many", "core.once", "no.such") * 3
+    ]
     with transaction():
-        ends.tell(rows)
+        failure_hooks.notify_failures(rows)
     kinds = db.session.query(Outbox.kind).all()
     assert [kind for (kind,) in kinds] == ["core.note_ends"] * 2

@@ -14,9 +14,9 @@ from app.core.context import request_id
 from app.core.db import db
 from app.core.jobs import Ambiguous, Permanent, Postpone, Run, Transient
 from app.core.outbox import Outbox, OutboxAttempt, enqueue
-from app.core.outbox.lease import claim
-from app.core.outbox.pace import EXTENSION, Pace
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.lease import lease_next
+from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import TransactionOpen, assert_no_transaction, transaction
 from tests.core.outbox_jobs import does
 
@@ -34,7 +34,7 @@ def after(kind: str, what: Callable[[Run], None], **options: Any) -> Outbox:
     """The row of a job that has run once."""
     with transaction():
         outbox_id = enqueue(kind, does=does("it", what), **options)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     return row(outbox_id)
 
 
@@ -74,7 +74,7 @@ def test_a_failed_try_is_repeated_after_a_growing_pause_until_there_were_enough(
     for pause in (10, 20):
         assert pause * 0.8 <= pause_of(found.id) <= pause * 1.2
         now_due(found.id)
-        work_through(worker="test")
+        run_due_jobs(worker="test")
     assert row(found.id).state == "dead"
     assert [item.outcome for item in db.session.scalars(select(OutboxAttempt))] == ["retry", "retry", "dead"]
 
@@ -85,7 +85,7 @@ def test_postponing_is_no_failure(app: Flask) -> None:
         assert row(found.id).state == "ready"
         assert pause_of(found.id) == 3600
         now_due(found.id)
-        work_through(worker="test")
+        run_due_jobs(worker="test")
     assert (row(found.id).attempts, row(found.id).postponed) == (6, 6)
 
 
@@ -93,7 +93,7 @@ def test_a_row_whose_job_is_gone_is_dead_and_says_why(app: Flask) -> None:
     with transaction() as session:
         outbox_id = enqueue(SURELY, does="x")
         session.execute(update(Outbox).values(kind="core.removed"))
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert row(outbox_id).state == "dead"
     assert "no job is called core.removed" in (row(outbox_id).last_error or "")
 
@@ -143,7 +143,7 @@ def test_local_work_of_a_lost_row_rolls_back(app: Flask) -> None:
 
 
 def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
-    app.extensions[EXTENSION] = Pace(time_limit=0.2)
+    app.extensions[EXTENSION] = Tuning(time_limit=0.2)
     try:
         found = after(SURELY, lambda run: time.sleep(5))
     finally:
@@ -152,11 +152,11 @@ def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
 
 
 def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
-    spare = Pace().lease - Pace().time_limit
-    for kind, limit in (("accounts.sweep", Pace().time_limit), ("payouts.carry", 40), ("inventory.import", 240)):
+    spare = Tuning().lease - Tuning().time_limit
+    for kind, limit in (("accounts.sweep", Tuning().time_limit), ("payouts.carry", 40), ("inventory.import", 240)):
         with transaction():
             outbox_id = enqueue(kind, key=f"lease-{kind}")
-        lease = claim(outbox_id, worker="test", pace=Pace())
+        lease = lease_next(outbox_id, worker="test", pace=Tuning())
         assert lease and lease.seconds == limit + spare
         held = db.session.scalar(select(Outbox.lease_until - func.now()).where(Outbox.id == outbox_id))
         assert held and lease.seconds - 5 < held.total_seconds() <= lease.seconds
@@ -176,7 +176,7 @@ def test_critical_work_goes_first_and_bulk_last(app: Flask) -> None:
         enqueue("core.many", does=does("bulk", lambda run: order.append("bulk")))
         enqueue(SURELY, does=does("ordinary", lambda run: order.append("ordinary")))
         enqueue("core.urgent", does=does("urgent", lambda run: order.append("urgent")))
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert order == ["urgent", "ordinary", "bulk"]
 
 
@@ -193,7 +193,7 @@ def test_a_job_runs_under_the_request_that_asked_for_it_and_outside_a_transactio
         with pytest.raises(TransactionOpen):
             assert_no_transaction()
     request_id.reset(token)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert seen == ["req-7"]
 
 
@@ -217,7 +217,7 @@ def test_the_key_stays_the_same_on_every_try(app: Flask) -> None:
 
     found = after(SURELY, note)
     now_due(found.id)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert seen == [(f"outbox-{found.id}", 1), (f"outbox-{found.id}", 2)]
 
 
@@ -225,8 +225,8 @@ def test_a_share_ends_after_25_rows_and_says_that_there_is_more(app: Flask) -> N
     with transaction():
         for _ in range(30):
             enqueue(SURELY, does=does("nothing", lambda run: None))
-    assert work_through(worker="test") is True
-    assert work_through(worker="test") is False
+    assert run_due_jobs(worker="test") is True
+    assert run_due_jobs(worker="test") is False
 
 
 def test_eight_workers_claim_each_row_once(app: Flask) -> None:
@@ -237,7 +237,7 @@ def test_eight_workers_claim_each_row_once(app: Flask) -> None:
 
     def work() -> None:
         with app.app_context():
-            while lease := claim(None, worker="test", pace=Pace()):
+            while lease := lease_next(None, worker="test", pace=Tuning()):
                 claimed.append(lease.id)
 
     threads = [threading.Thread(target=work) for _ in range(8)]

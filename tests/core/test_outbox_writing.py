@@ -11,8 +11,8 @@ from app.core.context import request_id
 from app.core.db import db
 from app.core.jobs import UnknownKind
 from app.core.outbox import EnqueueOutsideTransaction, Outbox, cancel, enqueue, enqueue_many
-from app.core.outbox.bell import Bell, bell
-from app.core.transaction import held_commit, transaction
+from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue
+from app.core.transaction import request_transaction, transaction
 from tests.core import outbox_jobs
 from tests.timing import timely
 
@@ -39,7 +39,7 @@ def test_work_vanishes_with_the_action_that_failed(app: Flask) -> None:
         enqueue("core.surely", does="x")
         raise ZeroDivisionError
     assert rows() == []
-    assert bell().queue.count == 0
+    assert get_wakeup_queue().queue.count == 0
 
 
 def test_the_same_key_is_the_same_work(app: Flask) -> None:
@@ -55,30 +55,30 @@ def test_one_transaction_rings_once_and_after_its_commit(app: Flask) -> None:
     with transaction():
         enqueue_many("core.surely", [(None, {"does": "x"})] * 20)
         enqueue("core.surely", does="x")
-        assert bell().queue.count == 0
-    assert bell().queue.count == 1
+        assert get_wakeup_queue().queue.count == 0
+    assert get_wakeup_queue().queue.count == 1
 
 
 def test_bells_that_wait_unanswered_are_not_added_to(app: Flask) -> None:
     for _ in range(20):
         with transaction():
             enqueue("core.surely", does="x")
-    assert bell().queue.count == 16
+    assert get_wakeup_queue().queue.count == 16
 
 
 def test_a_request_that_holds_its_commit_rings_after_it(app: Flask) -> None:
-    with held_commit():
+    with request_transaction():
         with transaction():
             enqueue("core.surely", does="x")
-        assert bell().queue.count == 0
-    assert bell().queue.count == 1
+        assert get_wakeup_queue().queue.count == 0
+    assert get_wakeup_queue().queue.count == 1
 
 
 def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", delay=timedelta(minutes=5), not_after=timedelta(minutes=10), does="x")
         enqueue("core.surely", run_at=datetime(2040, 1, 1, tzinfo=UTC), does="y")
-    assert bell().queue.count == 0
+    assert get_wakeup_queue().queue.count == 0
     first, second = rows()
     assert first.run_at - first.created_at == timedelta(minutes=5)
     assert first.not_after == first.created_at + timedelta(minutes=10)
@@ -86,7 +86,7 @@ def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: F
 
 
 def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: object) -> None:
-    app.extensions["outbox_bell"] = Bell(f"unix://{tmp_path}/nobody.sock")
+    app.extensions["outbox_bell"] = WakeupQueue(f"unix://{tmp_path}/nobody.sock")
     try:
         began = time.monotonic()
         for _ in range(20):

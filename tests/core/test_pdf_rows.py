@@ -2,7 +2,7 @@
 
 import re
 
-from app.core.bars import bars, columns, differences, lines
+from app.core.bar_charts import draw_bars, draw_columns, draw_differences, draw_lines
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 
@@ -44,9 +44,9 @@ def test_charts_bear_nothing_something_and_too_much() -> None:
     with Sheet(title="Stock", number="1", when="today") as sheet:
         for values in ([0, 0], [1, 10**20], [5, -3]):
             named = [(HOSTILE * 5, value, str(value)) for value in values]
-            sheet.chart("Bars", bars(named))
-            sheet.chart("Differences", differences(named))
-            sheet.chart("Columns", columns(named))
-            sheet.chart("Lines", lines(["1 Dec", "2 Dec"], [("in", values), ("out", values)]))
-        sheet.chart("One day", lines(["1 Dec"], [("in", [1])]))
+            sheet.chart("Bars", draw_bars(named))
+            sheet.chart("Differences", draw_differences(named))
+            sheet.chart("Columns", draw_columns(named))
+            sheet.chart("Lines", draw_lines(["1 Dec", "2 Dec"], [("in", values), ("out", values)]))
+        sheet.chart("One day", draw_lines(["1 Dec"], [("in", [1])]))
     assert sheet.data.startswith(b"%PDF-1.")

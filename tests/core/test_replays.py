@@ -7,70 +7,80 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.core.db import db
-from app.core.replays import Answer, IdempotencyKey, OtherBody, Place, claim, forget, keep
+from app.core.idempotency_store import (
+    IdempotencyKey,
+    IdempotencyScope,
+    OtherBody,
+    StoredResponse,
+    lock_key,
+    release_key,
+    store_response,
+)
 from app.core.transaction import transaction
 
-ANSWER = Answer(201, "application/json", b'{"accessToken":"canary"}')
+ANSWER = StoredResponse(201, "application/json", b'{"accessToken":"canary"}')
 
 
-def place(asked: bytes = b"body", key: str = "key-12345", forever: bool = False) -> Place:
-    return Place("caller", "POST /x", key, asked, forever)
+def place(asked: bytes = b"body", key: str = "key-12345", forever: bool = False) -> IdempotencyScope:
+    return IdempotencyScope("caller", "POST /x", key, asked, forever)
 
 
 @pytest.fixture
-def kept(app: Flask) -> Place:
+def kept(app: Flask) -> IdempotencyScope:
     with transaction() as session:
-        assert claim(session, place()) is None
-        keep(session, place(), ANSWER)
+        assert lock_key(session, place()) is None
+        store_response(session, place(), ANSWER)
     return place()
 
 
-def test_the_first_is_told_so_and_the_second_gets_its_answer(kept: Place) -> None:
+def test_the_first_is_told_so_and_the_second_gets_its_answer(kept: IdempotencyScope) -> None:
     with transaction() as session:
-        assert claim(session, kept) == ANSWER
+        assert lock_key(session, kept) == ANSWER
 
 
-def test_another_body_is_told_apart(kept: Place) -> None:
+def test_another_body_is_told_apart(kept: IdempotencyScope) -> None:
     with pytest.raises(OtherBody), transaction() as session:
-        claim(session, place(b"other"))
+        lock_key(session, place(b"other"))
 
 
-def test_a_forgotten_key_is_free(kept: Place) -> None:
+def test_a_forgotten_key_is_free(kept: IdempotencyScope) -> None:
     with transaction() as session:
-        forget(session, kept)
-        assert claim(session, place(b"other")) is None
+        release_key(session, kept)
+        assert lock_key(session, place(b"other")) is None
 
 
-def test_neither_body_nor_answer_can_be_read_in_the_table(kept: Place) -> None:
+def test_neither_body_nor_answer_can_be_read_in_the_table(kept: IdempotencyScope) -> None:
     row = db.session.scalars(select(IdempotencyKey)).one()
     assert row.body and b"canary" not in row.body and len(row.fingerprint) == 64
 
 
 @pytest.mark.parametrize("change", [lambda row: row.body[:-1] + b"x", lambda row: b"\0" * 40])
-def test_an_answer_that_was_tampered_with_is_not_given(kept: Place, change: Callable[[IdempotencyKey], bytes]) -> None:
+def test_an_answer_that_was_tampered_with_is_not_given(
+    kept: IdempotencyScope, change: Callable[[IdempotencyKey], bytes]
+) -> None:
     from cryptography.exceptions import InvalidTag
 
     with transaction() as session:
         row = session.scalars(select(IdempotencyKey)).one()
         row.body = change(row)
     with pytest.raises(InvalidTag), transaction() as session:
-        claim(session, kept)
+        lock_key(session, kept)
 
 
-def test_an_answer_moved_to_another_key_is_not_given(kept: Place) -> None:
+def test_an_answer_moved_to_another_key_is_not_given(kept: IdempotencyScope) -> None:
     from cryptography.exceptions import InvalidTag
 
     other = place(key="another-key")
     with transaction() as session:
-        claim(session, other)
+        lock_key(session, other)
         body = session.scalars(select(IdempotencyKey.body).where(IdempotencyKey.key == kept.key)).one()
-        keep(session, other, ANSWER)
+        store_response(session, other, ANSWER)
         session.scalars(select(IdempotencyKey).where(IdempotencyKey.key == other.key)).one().body = body
     with pytest.raises(InvalidTag), transaction() as session:
-        claim(session, other)
+        lock_key(session, other)
 
 
 def test_for_ever_has_no_end(app: Flask) -> None:
     with transaction() as session:
-        claim(session, place(forever=True))
+        lock_key(session, place(forever=True))
     assert db.session.scalars(select(IdempotencyKey)).one().expires_at is None

@@ -14,7 +14,7 @@ from app.core.transaction import (
     TransactionOpen,
     after_commit,
     assert_no_transaction,
-    held_commit,
+    request_transaction,
     transaction,
     write_row,
 )
@@ -106,13 +106,13 @@ def test_no_network_inside_a_block() -> None:
     assert_no_transaction()
     with transaction(), pytest.raises(TransactionOpen):
         assert_no_transaction()
-    with held_commit(), pytest.raises(TransactionOpen):
+    with request_transaction(), pytest.raises(TransactionOpen):
         assert_no_transaction()
     assert_no_transaction()
 
 
 def test_a_held_commit_takes_several_blocks_as_one() -> None:
-    with held_commit():
+    with request_transaction():
         put(1)
         put(2)
         assert there() == []
@@ -121,7 +121,7 @@ def test_a_held_commit_takes_several_blocks_as_one() -> None:
 
 def test_a_held_block_that_raises_vanishes_alone() -> None:
     seen: list[int] = []
-    with held_commit():
+    with request_transaction():
         put(1)
         with pytest.raises(Refused), transaction() as session:
             session.execute(insert(mark).values(number=2))
@@ -136,7 +136,7 @@ def test_a_held_block_that_raises_vanishes_alone() -> None:
 def test_a_held_block_that_the_database_refuses_does_not_spoil_the_rest() -> None:
     from sqlalchemy.exc import IntegrityError
 
-    with held_commit():
+    with request_transaction():
         put(1)
         with pytest.raises(IntegrityError):
             put(1)
@@ -145,16 +145,16 @@ def test_a_held_block_that_the_database_refuses_does_not_spoil_the_rest() -> Non
 
 
 def test_a_held_commit_that_raises_leaves_nothing() -> None:
-    with pytest.raises(Refused), held_commit():
+    with pytest.raises(Refused), request_transaction():
         put(1)
         raise Refused
     assert there() == []
 
 
 def test_held_blocks_do_not_nest_either() -> None:
-    with pytest.raises(NestedTransaction), held_commit(), transaction():
+    with pytest.raises(NestedTransaction), request_transaction(), transaction():
         put(1)
-    with pytest.raises(NestedTransaction), held_commit(), held_commit():
+    with pytest.raises(NestedTransaction), request_transaction(), request_transaction():
         put(2)
     assert there() == []
     put(3)
@@ -178,7 +178,7 @@ def test_a_statement_alone_is_its_own_transaction() -> None:
 
 
 def test_a_statement_alone_joins_what_an_idempotency_key_holds() -> None:
-    with pytest.raises(ZeroDivisionError), held_commit():
+    with pytest.raises(ZeroDivisionError), request_transaction():
         write_row(PUT, (8,))
         assert there() == []
         raise ZeroDivisionError

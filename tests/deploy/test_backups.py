@@ -17,9 +17,9 @@ from sqlalchemy import make_url, text
 from app.clients import storage
 from app.core.db import db
 from app.core.outbox import queries
-from app.core.outbox.running import work_through
-from app.embedded.account import Account
+from app.core.outbox.executor import run_due_jobs
 from app.embedded.binaries import find_postgres
+from app.embedded.os_user import Account
 from app.inventory.integrity_check import list_differences
 from tests import stores
 from tests.allocations.law import assert_books_agree
@@ -161,9 +161,9 @@ def work_goes_on(app: Flask) -> None:
         waiting = connection.execute(text("SELECT count(*) FROM outbox WHERE state = 'ready'")).scalar_one()
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind NOT LIKE '%.sweep'"))
     assert waiting > 0
-    while work_through(worker="restored"):
+    while run_due_jobs(worker="restored"):
         pass
-    states = queries.by_state()
+    states = queries.count_by_state()
     assert states.get("done", 0) >= waiting * 0.9 and states.get("dead", 0) == 0, states
 
 

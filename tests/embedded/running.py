@@ -24,9 +24,9 @@ sys.modules["app"].__path__ = ["app"]
 HOLD = f"""{BARE}
 import json
 from pathlib import Path
-import app.embedded, app.embedded.children
+import app.embedded, app.embedded.subprocesses
 if "undying" in sys.argv:
-    app.embedded.children._LIBC = None
+    app.embedded.subprocesses._LIBC = None
 home = Path(sys.argv[1])
 with app.embedded.servers(home / "state", durable="durable" in sys.argv, spare=home / "spare") as running:
     print(json.dumps(vars(running)), flush=True)

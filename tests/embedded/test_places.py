@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from app.embedded import EmbeddedError, servers
-from app.embedded.account import Account
-from app.embedded.folders import private
+from app.embedded.os_user import Account
+from app.embedded.state_dir import private
 from tests.embedded.running import BARE, ROOT, as_root, client, modes, owners, processes, query
 
 SYSTEM_POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))

@@ -42,7 +42,7 @@ note('a up')
 PLAY = """
 import sys
 from functools import partial
-from app.forks import Process
+from app.child_processes import Process
 from app.supervisor import Supervisor
 
 def play(code, name):

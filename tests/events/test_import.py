@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from app.core.db import db
 from app.core.spreadsheet import read_sheet
 from app.events.actions.import_tickets import Imported, import_tickets
-from app.events.importing.reading import read
+from app.events.importing.parser import read
 from app.events.models import Ticket
 from tests.events.law import assert_books_agree
 from tests.factories.events import organiser, published

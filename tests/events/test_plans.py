@@ -10,9 +10,9 @@ from flask import Flask
 from sqlalchemy import make_url
 
 from app.core.db import Statement, driver_sql
-from app.events import pages, public
+from app.events import discovery_sql, public_queries
+from app.events.discovery_sql import Window
 from app.events.filters import given
-from app.events.pages import Window
 from benchmarks.seed_events import seed_events, seed_sold
 from tests.factories.events import organiser, published
 from tests.http import Client
@@ -58,15 +58,15 @@ def test_discovery_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> 
     for filters, sort, index in FILTERS:
         values = given(filters)
         assert values is not None
-        query = pages.statement(frozenset(values), sort, 21, Window(since="since" in values, after=False))
+        query = discovery_sql.discovery_query(frozenset(values), sort, 21, Window(since="since" in values, after=False))
         found = plan(connection, query, {**values, "now": NOW})
         assert index in found and "Seq Scan on event" not in found, f"{filters} {sort}\n{found}"
         assert removed(found) < 1500, f"{filters} {sort}\n{found}"
     words = given({"q": "river lights"})
-    near = pages.statement(frozenset({"q"}), "startsAt", 21, Window(since=False, after=False, near=600))
+    near = discovery_sql.discovery_query(frozenset({"q"}), "startsAt", 21, Window(since=False, after=False, near=600))
     found = plan(connection, near, {**(words or {}), "now": NOW})
     assert "ix_event_listed_search" not in found and removed(found) < 600, found
-    deep = pages.statement(frozenset(), "startsAt", 21, Window(since=False, after=True, upcoming=False))
+    deep = discovery_sql.discovery_query(frozenset(), "startsAt", 21, Window(since=False, after=True, upcoming=False))
     after = {"after_key": NOW + timedelta(days=900), "after_id": "0" * 24}
     assert removed(plan(connection, deep, {"now": NOW, **after})) < 50
 
@@ -75,6 +75,6 @@ def test_one_event_is_read_by_its_keys(connection: psycopg.Connection[Any], clie
     made = published(organiser(client))
     seed_events(connection, COUNT)
     seed_sold(connection, made["ticketTypes"][0]["id"], COUNT)
-    for query in (public.PAGE, public.INVENTORY):
+    for query in (public_queries.PAGE, public_queries.INVENTORY):
         found = plan(connection, query, (made["id"],))
         assert "pk_event" in found and "Seq Scan on event" not in found and "on ticket " not in found, found

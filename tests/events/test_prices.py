@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.core.freshness import changed as say_changed
+from app.core.cache_invalidation import invalidate as say_changed
 from app.core.transaction import transaction
 from app.events import availability
-from app.events.prices import current_phase, sale_status
+from app.events.pricing import current_phase, sale_status
 from tests.events.law import assert_law_holds
 from tests.factories.events import organiser, published
 from tests.http import Client, data

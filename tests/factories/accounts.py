@@ -7,8 +7,8 @@ from typing import Any
 from app.accounts.models import Account
 from app.accounts.passwords import hash_password
 from app.accounts.sessions import create_session
-from app.clients import mailbox
-from app.core.outbox.running import work_through
+from app.clients import dev_mailbox
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.web.auth import serialize_sign_in
 from tests.http import Client, data
@@ -56,13 +56,13 @@ def signed_in(client: Client, who: Account) -> Client:
 
 def deliver() -> None:
     """Does the work that is due, here and now, as a worker would."""
-    work_through(worker="test")
+    run_due_jobs(worker="test")
 
 
 def mails_to(email: str) -> list[dict[str, Any]]:
     """What was mailed to an address, newest first."""
     deliver()
-    return [message for message in mailbox.messages() if message["to"] == email]
+    return [message for message in dev_mailbox.list_messages() if message["to"] == email]
 
 
 def newest_code(email: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import text
 
 from app.core.ids import new_id
-from app.core.outbox import running
-from app.core.outbox.lease import claim
-from app.core.outbox.pace import pace
+from app.core.outbox import executor
+from app.core.outbox.lease import lease_next
+from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from tests.factories.accounts import deliver
 from tests.factories.events import organiser, published
@@ -117,5 +117,5 @@ def rows(statement: str, **values: Any) -> list[Any]:
 def fanned_out() -> None:
     """Makes the rows, and sends none of them."""
     ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
-    lease = claim(outbox_id, worker="test", pace=pace())
-    assert lease and running.run(lease, pace()) == "done"
+    lease = lease_next(outbox_id, worker="test", pace=get_tuning())
+    assert lease and executor.run(lease, get_tuning()) == "done"

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from app.accounts.models import Account
 from app.clients.payrail import ChargeState, Outcome, Transfer, TransferOutcome, TransferState
 from app.core.db import db
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.ledger.integrity_check import list_differences
 from app.ledger.settlement.importer import SettlementResult, import_settlement
@@ -102,7 +102,7 @@ def write(sql: str, **values: Any) -> None:
 
 def work() -> None:
     """Does all that is due, whatever was postponed included, until nothing is left to do at this moment."""
-    while work_through(worker="test"):
+    while run_due_jobs(worker="test"):
         pass
 
 

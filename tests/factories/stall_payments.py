@@ -8,7 +8,7 @@ from typing import Any
 
 from app.clients.payrail.mock_server import MockServer
 from app.clients.payrail.signing import callback_signature
-from app.core.outbox import ticks
+from app.core.outbox import scheduler
 from tests.clients.rail import SECRET
 from tests.factories.payouts import scalar, work, write
 from tests.http import Client
@@ -57,7 +57,7 @@ def pass_time(seconds: int, server: MockServer | None = None) -> None:
 def run_recurring(kind: str) -> None:
     """Runs a recurring job now."""
     write("UPDATE tick SET due = now() WHERE name = :kind", kind=kind)
-    ticks.tick()
+    scheduler.enqueue_recurring()
     work()
 
 

@@ -20,10 +20,10 @@ from sqlalchemy import select
 
 from app.core.db import db
 from app.core.outbox import Outbox
-from app.core.outbox.bell import Bell
-from app.core.outbox.pace import Pace
-from app.embedded.account import Account
+from app.core.outbox.tuning import Tuning
+from app.core.outbox.wakeup import WakeupQueue
 from app.embedded.binaries import find_redis
+from app.embedded.os_user import Account
 
 PYTHON, NAME = sys.executable, "outbox_faults"
 
@@ -127,7 +127,7 @@ class Cluster:
         self.pids = folder / "pids"
         self.nursery: subprocess.Popen[bytes] | None = None
 
-    def start(self, pace: Pace, *options: str, workers: int = 4, relays: int = 1) -> None:
+    def start(self, pace: Tuning, *options: str, workers: int = 4, relays: int = 1) -> None:
         settings = self.app.extensions["settings"]
         environment = {
             **os.environ,
@@ -188,7 +188,7 @@ class Cluster:
 def cluster_of(app: Flask, folder: Path, *, hold: float = 0.03) -> Iterator[Cluster]:
     redis, sink = PrivateRedis(folder), Sink(folder, hold)
     cluster = Cluster(app, folder, redis, sink)
-    app.extensions["outbox_bell"] = Bell(redis.url)
+    app.extensions["outbox_bell"] = WakeupQueue(redis.url)
     try:
         yield cluster
     finally:

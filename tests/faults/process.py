@@ -18,7 +18,7 @@ from flask import Flask
 from app import create_app
 from app.core import relay
 from app.core.outbox.lease import Lease
-from app.core.outbox.pace import EXTENSION, Pace
+from app.core.outbox.tuning import EXTENSION, Tuning
 from app.worker import serve
 from tests.faults import jobs
 
@@ -66,7 +66,7 @@ class Nursery:
 def main(pids: str, pace: str, workers: str, relays: str, *options: str) -> None:
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     app = create_app()
-    app.extensions[EXTENSION] = Pace(**json.loads(pace))
+    app.extensions[EXTENSION] = Tuning(**json.loads(pace))
     if "--unfenced" in options:
         Lease.fence = lambda self: None  # type: ignore[method-assign]
     roles: dict[str, Callable[[], int]] = {f"worker{n}": lambda: serve(app) for n in range(int(workers))}

@@ -58,7 +58,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
     """Moments are compared by the clock of the database. These modules show the time, or make demo data."""
     allowed = {
         "app/web/envelope.py",
-        "app/clients/mailbox.py",
+        "app/clients/dev_mailbox.py",
         "app/clients/mime.py",
         "app/blueprints/console/ops.py",
         "app/events/demo.py",

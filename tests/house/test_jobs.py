@@ -24,7 +24,7 @@ def test_every_kind_of_work_has_its_job() -> None:
                 continue
             kind = call.args[0]
             assert isinstance(kind, ast.Constant), f"{path}:{call.lineno}: name the job by a literal"
-            jobs.find(kind.value)
+            jobs.get_job(kind.value)
             seen += 1
     assert seen > 5
 

@@ -2,13 +2,13 @@
 
 import ast
 
-from app.core.jobs import registered
+from app.core.jobs import list_jobs
 from tests.house.sources import ROOT
 
 TO_THE_ACCOUNT_ITSELF = {"accounts", "merchants", "payouts"}
 ELSEWHERE = {
     "app/applications/jobs.py": "tells the organiser, beside its mail to others",
-    "app/campaigns/delivering.py": "asks for the organiser's verified address in the query that every message makes",
+    "app/campaigns/delivery.py": "asks for the organiser's verified address in the query that every message makes",
 }
 
 
@@ -29,5 +29,5 @@ def test_only_one_way_leads_to_other_peoples_mailboxes() -> None:
 
 def test_the_table_of_mails_to_others_is_whole() -> None:
     page = (ROOT / "docs" / "security.md").read_text("utf-8")
-    kinds = {item.kind for item in registered() if item.to_others}
+    kinds = {item.kind for item in list_jobs() if item.to_others}
     assert {kind for kind in kinds if f"| `{kind}` |" not in page} == set()

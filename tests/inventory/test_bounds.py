@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.inventory import adjustments
 from tests.factories.inventory import Stock, assert_adds_up, rows
 from tests.http import Client, data, problems, refusal
@@ -114,7 +114,7 @@ def test_reports_orders_and_papers_bear_thousands_of_items_at_the_limit(stock: S
             assert answer.status_code == 200, answer.get_data(as_text=True)[:500]
             assert len(answer.get_data()) > 100
         job = data(stock.owner.get(f"{stock.path}/reports", query_string={"type": name, "format": "pdf"}), 202)
-        work_through(worker="test")
+        run_due_jobs(worker="test")
         told = data(stock.owner.get(f"{stock.path}/reports", query_string={"jobId": job["jobId"]}))
         assert told["status"] == "done", told
     worth = data(stock.owner.get(f"{stock.path}/reports", query_string={"type": "valuation"}))["totals"]

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from app.core.db import db
-from app.core.outbox.running import work_through
-from app.events.importing.statements import PATIENCE
+from app.core.outbox.executor import run_due_jobs
+from app.events.importing.sql import PATIENCE
 from app.inventory.actions import imports
 from app.inventory.importing import importer
 from app.inventory.importing.importer import LOCK_EVENT_IMPORT_SQL
@@ -60,7 +60,7 @@ def test_a_small_import_changes_no_limit_of_its_connection(client: Client, monke
     assert seen == {"lock_timeout": "3s", "statement_timeout": "10s"}
     monkeypatch.setattr(imports, "MAX_SYNC_ROWS", 0)
     data(stock.sheet(SHEET), 202)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert seen == {"lock_timeout": "1min", "statement_timeout": "10min"}
 
 

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.jobs import find
+from app.core.jobs import get_job
 from app.core.outbox import enqueue
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.inventory import background_jobs, jobs, reminders
 from app.inventory.actions import imports
@@ -30,8 +30,8 @@ def run(kind: str) -> None:
     """Lets a recurring job have its turn, and does what it enqueues."""
     with transaction():
         enqueue(kind)  # type: ignore[arg-type]
-    work_through(worker="test")
-    work_through(worker="test")
+    run_due_jobs(worker="test")
+    run_due_jobs(worker="test")
 
 
 def large(count: int = 5001, **first: Any) -> str:
@@ -45,20 +45,20 @@ def test_a_large_sheet_is_imported_by_a_worker(stock: Stock) -> None:
     assert job["status"] == "queued" and stock.items() == []
     path = f"{stock.path}/reports?jobId={job['jobId']}"
     assert data(stock.owner.get(path))["progress"] == 0
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     done = data(stock.owner.get(path))
     assert (done["status"], done["progress"]) == ("done", 100)
     assert done["result"] == {"created": 5001, "updated": 0, "unchanged": 0, "errors": [], "error_count": 0}
     assert_adds_up()
     again = data(stock.sheet(large()), 202)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     told = data(stock.owner.get(f"{stock.path}/reports?jobId={again['jobId']}"))
     assert told["result"]["unchanged"] == 5001
 
 
 def test_a_large_sheet_with_a_bad_row_fails_and_its_errors_can_be_fetched(stock: Stock) -> None:
     job = data(stock.sheet(large(bad="S-1,Twice,1,1,1,1,0,0")), 202)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
     assert (done["status"], done["error"]) == ("failed", "IMPORT_REJECTED")
     assert done["result"]["errors"][0]["row"] == 5003 and stock.items() == []
@@ -76,7 +76,7 @@ def test_a_worker_refuses_what_a_request_refuses(stock: Stock, monkeypatch: pyte
             with monkeypatch.context() as patch:
                 patch.setattr(imports, "MAX_SYNC_ROWS", 0)
                 job = data(stock.sheet(sheet, **query), 202)
-            work_through(worker="test")
+            run_due_jobs(worker="test")
             done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
             assert done["status"] == ("done" if answer.status_code == 200 else "failed"), (sheet, query)
 
@@ -90,12 +90,12 @@ def test_a_job_that_dies_leaves_nothing_and_is_done_again(stock: Stock, monkeypa
         raise RuntimeError("the machine is gone")
 
     monkeypatch.setattr(background_jobs, "finish_job", dies)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert stock.items() == []
     monkeypatch.setattr(background_jobs, "finish_job", told)
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'inventory.import'"))
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))["status"] == "done"
     assert_adds_up()
 
@@ -146,7 +146,7 @@ def test_the_digest_goes_out_now_when_somebody_asks(stock: Stock) -> None:
     remind(stock, enabled=False)
     answer = data(stock.owner.post(f"{stock.path}/reminder/trigger"), 202)
     assert answer == {"recipients": [BAR], "queued": 1}
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     (mail,) = mails_to(BAR)
     assert mail["subject"].endswith(": 1 low, 1 expiring")
     assert "1 case available, reorder level 4" in mail["text"] and "expired on Sat 31 January 2026" in mail["text"]
@@ -249,4 +249,4 @@ def test_what_nobody_can_ask_for_is_forgotten(stock: Stock, app: Flask) -> None:
     with transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM inventory_change WHERE at < now() - interval '2 days'")) == 0
         assert session.scalar(text("SELECT count(*) FROM inventory_job")) == 0
-    assert find("inventory.housekeeping").call is jobs.delete_expired
+    assert get_job("inventory.housekeeping").call is jobs.delete_expired

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.core.db import db
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.inventory.actions import imports
 from app.inventory.models import StockJob
 from tests.factories.campaigns import Crowd
@@ -52,7 +52,7 @@ def test_a_large_import_into_an_event_that_is_being_removed_is_not_found(
 ) -> None:
     monkeypatch.setattr(imports, "MAX_SYNC_ROWS", 0)
     assert refusal(asked_during_removal(Stock(client), WRITES["import"]))[0] == 404
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     assert not db.session.scalars(db.select(StockJob)).all()
 
 

@@ -17,9 +17,9 @@ from sqlalchemy import text
 
 from app.core import throttle
 from app.core.db import db
-from app.core.outbox.pace import pace
-from app.core.outbox.reaping import reap
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from tests.factories.inventory import Stock, rows
 from tests.http import Client, data
@@ -75,9 +75,9 @@ def worker(app: Flask, folder: Path, before: str = "") -> subprocess.Popen[bytes
     said = f"""
 from app import create_app
 {before}
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 with create_app().app_context():
-    work_through(worker="killed")
+    run_due_jobs(worker="killed")
 """
     environment = {
         **os.environ,
@@ -113,12 +113,12 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
         assert number("SELECT count(*) FROM inventory_job WHERE file IS NOT NULL AND status <> 'done'") == 0
         with transaction() as session:
             session.execute(text("UPDATE outbox SET lease_until = now() - interval '1 s' WHERE state = 'leased'"))
-        assert reap(pace()) == 1
-        work_through(worker="test")
+        assert expire_leases(get_tuning()) == 1
+        run_due_jobs(worker="test")
         done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
         assert (done["status"], done["result"]) == ("done", {"rows": 200})
         again = ask(stock)
-        work_through(worker="test")
+        run_due_jobs(worker="test")
         other = data(stock.owner.get(f"{stock.path}/reports?jobId={again['jobId']}"))
         first, second = (client.get(item["downloadUrl"]).get_data() for item in (done, other))
         assert first == second and first.rstrip().endswith(b"%%EOF")

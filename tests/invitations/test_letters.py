@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.clients.letters import letter
+from app.clients.email_templates import render_email
 from app.clients.mail import Message
 
 LINK = "http://localhost:8000/merchant-invite/" + "t" * 46
@@ -34,7 +34,9 @@ LETTERS: dict[str, dict[str, Any]] = {
 
 
 def written(template: str, **fields: Any) -> Message:
-    return letter(template, **{"to": "a@example.com", "key": "k:1", "name": "Ndapewa", **LETTERS[template], **fields})
+    return render_email(
+        template, **{"to": "a@example.com", "key": "k:1", "name": "Ndapewa", **LETTERS[template], **fields}
+    )
 
 
 def words(html: str) -> str:

@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
 from app.core.outbox import enqueue
-from app.core.outbox.pace import pace
-from app.core.outbox.reaping import reap
+from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from app.merchants import deletion_hooks, row_locks
 from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
@@ -87,7 +87,7 @@ def test_mail_to_who_has_left_forgets_the_address_also_when_it_fails(client: Cli
         "UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
         " WHERE kind = 'merchants.mail_farewell'"
     )
-    reap(pace())
+    expire_leases(get_tuning())
     assert scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.clients import mailbox
-from app.core.db import db, release
-from app.core.outbox.running import work_through
+from app.clients import dev_mailbox
+from app.core.db import db, release_connection
+from app.core.outbox.executor import run_due_jobs
 from tests.factories.allocations import Block
 
 WAITING_MAILS = text("""
@@ -137,16 +137,16 @@ class BlockState:
 def waiting_mails() -> list[Any]:
     """Mails that were held back, the oldest first."""
     rows = list(db.session.execute(WAITING_MAILS))
-    release()
+    release_connection()
     return rows
 
 
 def _leave(row_id: int, address: str) -> dict[str, Any] | None:
     """Does one piece of work; the mail to that address that it sent."""
-    before = len(mailbox.messages(address))
-    others = len(mailbox.messages())
+    before = len(dev_mailbox.list_messages(address))
+    others = len(dev_mailbox.list_messages())
     once = iter((True, False))
-    work_through(row_id, worker="model", go_on=lambda: next(once))
-    found = mailbox.messages(address)
-    assert len(mailbox.messages()) - others == len(found) - before <= 1
+    run_due_jobs(row_id, worker="model", go_on=lambda: next(once))
+    found = dev_mailbox.list_messages(address)
+    assert len(dev_mailbox.list_messages()) - others == len(found) - before <= 1
     return found[0] if len(found) > before else None

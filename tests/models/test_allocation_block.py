@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import text
 
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
 from tests.conftest import empty
@@ -262,7 +262,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     @invariant()
     def places_are_as_they_should_be(self) -> None:
         inside = {row.id: row[1:] for row in db.session.execute(CLAIMED)}
-        release()
+        release_connection()
         assert inside == {item.slot_id: (item.status, item.code, item.email) for item in self.state.alive()}
         assert len(inside) <= 16
 

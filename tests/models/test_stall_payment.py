@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from app.clients.payrail import Outcome
-from app.clients.payrail.rules import CODE
+from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
 from tests.blueprints.test_stall_fee_outcomes import withdrawable
 from tests.clients.rail import SECRET

@@ -88,8 +88,8 @@ def test_the_command_fails_when_something_has_failed(app: Flask) -> None:
 
 
 def test_the_command_succeeds_with_warnings(app: Flask) -> None:
-    heartbeat.beat(heartbeat.RELAY)
-    heartbeat.beat("worker:a:1")
+    heartbeat.record_heartbeat(heartbeat.RELAY)
+    heartbeat.record_heartbeat("worker:a:1")
     run = app.test_cli_runner().invoke(args=["doctor", "--json"])
     answer = json.loads(run.output)
     assert (run.exit_code, answer["ok"]) == (0, True), run.output

@@ -105,8 +105,8 @@ def test_nobody_works(settings: Settings) -> None:
 
 
 def test_everybody_works(settings: Settings) -> None:
-    heartbeat.beat(heartbeat.RELAY)
-    heartbeat.beat("worker:a:1")
+    heartbeat.record_heartbeat(heartbeat.RELAY)
+    heartbeat.record_heartbeat("worker:a:1")
     assert {finding.state for finding in worker_checks.run_checks(settings)} == {OK}
 
 

@@ -128,8 +128,8 @@ def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
 
 
 def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
-    heartbeat.beat(heartbeat.RELAY)
-    heartbeat.beat("worker:a:1")
+    heartbeat.record_heartbeat(heartbeat.RELAY)
+    heartbeat.record_heartbeat("worker:a:1")
     with db.engine.begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('worker:b:2', now() - interval '5 min')"))
     page = read(client)

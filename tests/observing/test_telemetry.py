@@ -14,7 +14,7 @@ from app.core.context import request_id
 from app.core.db import db
 from app.core.jobs import Run
 from app.core.outbox import enqueue
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from tests.core.outbox_jobs import does
 from tests.http import Client
@@ -121,7 +121,7 @@ def work(act: Callable[[Run], None]) -> None:
     with transaction():
         enqueue("core.once", does=does("telemetry", act))
     request_id.reset(token)
-    work_through(worker="test")
+    run_due_jobs(worker="test")
     db.engine.dispose()
 
 

@@ -21,9 +21,9 @@ from sqlalchemy import text
 from app import create_app
 from app.clients.payrail import Transfer, TransferOutcome, TransferState
 from app.core.db import db
-from app.core.outbox.pace import EXTENSION, Pace
-from app.core.outbox.reaping import reap
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
+from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import transaction
 from app.payouts import jobs, transfers
 
@@ -68,10 +68,10 @@ def worker(app: Flask, sink: Path, chance: random.Random, mortal: bool) -> int:
     _mark(transfers, "mark_processing", reached, after="claimed")
     _mark(jobs, "record_outcome", reached, before="recording", after="recorded")
     with app.app_context():
-        reap(app.extensions[EXTENSION])
+        expire_leases(app.extensions[EXTENSION])
         with transaction() as session:
             session.execute(text(FREE))
-        while work_through(worker="dying", only_critical=True):
+        while run_due_jobs(worker="dying", only_critical=True):
             pass
         left = db.session.execute(text(LEFT)).scalar_one()
     return 3 if left else 0
@@ -106,7 +106,7 @@ def seed(app: Flask, sink: Path, number: int) -> int:
 
 def main(sink: str, *options: str) -> None:
     app = create_app()
-    app.extensions[EXTENSION] = Pace(lease=LEASE, time_limit=40, max_lost=1000)
+    app.extensions[EXTENSION] = Tuning(lease=LEASE, time_limit=40, max_lost=1000)
     if "--unasked" in options:
         unknown = TransferState(outcome=TransferOutcome.NOT_FOUND)
         transfers.get_transfer_state = lambda payout_id: unknown  # type: ignore[assignment]

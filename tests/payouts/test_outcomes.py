@@ -9,7 +9,7 @@ from flask import Flask
 from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
-from app.core.outbox import ticks
+from app.core.outbox import scheduler
 from app.payouts import operator_actions
 from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
@@ -287,7 +287,7 @@ def test_a_payout_that_lost_its_job_gets_another(client: Client) -> None:
     write("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
     work()
     write("UPDATE payout SET due_at = due_at - interval '3 minutes'")
-    ticks.tick()
+    scheduler.enqueue_recurring()
     work()
     assert (read(me, lost)["status"], read(me, fine)["status"]) == ("paid", "scheduled")
     lawful()

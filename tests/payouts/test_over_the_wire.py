@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from app.clients.payrail.mock_rules import Pace
 from app.clients.payrail.mock_server import Fault, MockServer
-from app.clients.payrail.rules import Pace
 from tests.clients.rail import client_of, journal_of, serving
 from tests.factories.payouts import earner, later, lawful, money, rail_of, read, requested, work
 from tests.http import Client

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
-from app.core import replays
+from app.core import idempotency_store
 from app.core.db import db
 from app.core.jobs import Postpone, Run
 from app.core.spreadsheet import Rejected
@@ -103,7 +103,7 @@ def test_sixty_four_times_one_key_is_one_payout(client: Client) -> None:
 def test_without_the_kept_answer_the_key_of_the_payout_refuses_a_second(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "claim", lambda session, place: None)
+    monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
     app.testing = False
     try:
         answers = ask_with_one_key(Client(app.test_client()))
@@ -116,7 +116,7 @@ def test_without_the_kept_answer_the_key_of_the_payout_refuses_a_second(
 def test_without_kept_answers_and_keys_there_would_be_sixty_four(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "claim", lambda session, place: None)
+    monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
     monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "current_key", lambda: None)
     assert codes(ask_with_one_key(client))["SUCCESS"] > 1
 

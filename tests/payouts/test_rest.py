@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import true
 
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from app.core.db import db
 from app.core.jobs import Permanent, Postpone, Transient
 from app.payouts import operator_actions, transfers
@@ -201,7 +201,7 @@ def test_others_are_told_nothing(client: Client) -> None:
     me, who = earner(client, 5000)
     requested(me)
     work()
-    assert {message["to"] for message in mailbox.messages()} == {who.email}
+    assert {message["to"] for message in dev_mailbox.list_messages()} == {who.email}
 
 
 def test_telling_twice_is_one_message(client: Client) -> None:
@@ -209,5 +209,5 @@ def test_telling_twice_is_one_message(client: Client) -> None:
     made = requested(me)
     for _ in range(2):
         notify_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
-    found = [message for message in mailbox.messages() if SUBJECT in message["subject"]]
+    found = [message for message in dev_mailbox.list_messages() if SUBJECT in message["subject"]]
     assert len({item["headers"]["Message-ID"] for item in found}) == 1

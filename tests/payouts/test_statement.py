@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.charts import round_up
 from app.core.db import db
-from app.core.outbox import ticks
+from app.core.outbox import scheduler
+from app.core.step_chart import round_up
 from app.core.transaction import transaction
 from app.payouts import statement
 from tests.factories.accounts import mails_to
@@ -91,7 +91,7 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
     shift_back(31)
     for _ in range(3):
         write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
-        ticks.tick()
+        scheduler.enqueue_recurring()
         work()
     month = statement.get_previous_month(statement.get_today())
     (mail,) = [item for item in mails_to(earned.email) if "statement" in item["subject"]]
@@ -101,7 +101,7 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
     settled(earned, 100)
     write("UPDATE outbox SET dedupe_key = NULL")
     write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
-    ticks.tick()
+    scheduler.enqueue_recurring()
     work()
     assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
 

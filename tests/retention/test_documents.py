@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.clients import mailbox, storage
+from app.clients import dev_mailbox, storage
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -154,7 +154,7 @@ def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client
     (name,) = files(app)
     assert mode(Path(name)) == 0o600
     assert {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
-    mailbox.keep("mail", "a@example.com", "s", "t")
+    dev_mailbox.store_message("mail", "a@example.com", "s", "t")
     mail = Path(app.extensions["settings"].DATA_DIR) / "mail"
     assert mode(mail) == 0o700 and {mode(path) for path in mail.iterdir()} == {0o600}
     storage.put("media/b.png", b"x", content_type="image/png")

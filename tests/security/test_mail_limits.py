@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.accounts import outgoing_mail
-from app.campaigns import keeping
+from app.campaigns import campaign_store
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.invitations.actions import invite_links
@@ -179,7 +179,7 @@ def test_a_limit_that_is_read_before_it_is_counted_would_let_more_pass(
         rows = {row.key: row.hits for row in session.execute(statement, {"keys": keys})}
         many(session, hits)
         return [
-            outgoing_mail.throttle.Standing(rule, rows.get(key, 0) + hits[rule, subject], 1)
+            outgoing_mail.throttle.ThrottleStatus(rule, rows.get(key, 0) + hits[rule, subject], 1)
             for key, (rule, subject) in zip(keys, hits, strict=True)
         ]
 
@@ -228,7 +228,7 @@ def test_names_that_may_hold_a_domain_are_no_links_in_a_mail(client: Client) -> 
 
 
 def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
+    monkeypatch.setattr(campaign_store, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
     owner = organiser(client)
     path = f"/api/events/{event(owner)['id']}/notifications"
     body = {

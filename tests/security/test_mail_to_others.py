@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from app.accounts.models import Account
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from app.core.transaction import transaction
 from app.merchants.models import Merchant
 from tests.factories import allocations
@@ -92,7 +92,7 @@ def test_mail_that_was_queued_does_not_leave_once_the_sender_is_unverified(
     without_verified_address(organiser_account)
     data(allocations.claim(client, token, email=VICTIM))
     assert mails_to(VICTIM) == []
-    assert not any(message["to"] == VICTIM for message in mailbox.messages())
+    assert not any(message["to"] == VICTIM for message in dev_mailbox.list_messages())
 
 
 def test_scheduled_mail_does_not_leave_from_an_unverified_sender(

@@ -13,7 +13,7 @@ from sqlalchemy import text, true
 from werkzeug.test import TestResponse
 
 from app.core.db import db
-from app.core.jobs import registered
+from app.core.jobs import list_jobs
 from app.events import queries as event_queries
 from app.web.access import Access
 from tests.conftest import empty
@@ -68,7 +68,7 @@ def call(world: World, operation: str, caller: str, **other: str) -> TestRespons
 
 def check_mail_to_others(operation: str) -> None:
     """What has queued mail to others needs a verified address and has counted it, or is done by guests."""
-    kinds = {item.kind for item in registered() if item.to_others}
+    kinds = {item.kind for item in list_jobs() if item.to_others}
     queued = text("SELECT kind FROM outbox WHERE id NOT IN (SELECT id FROM kept_outbox)")
     counted = text("SELECT count(*) FROM throttle WHERE key LIKE 'mails-%'")
     with db.engine.connect() as connection:

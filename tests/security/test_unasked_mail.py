@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.accounts import outgoing_mail
-from app.clients import mailbox
+from app.clients import dev_mailbox
 from app.clients.mail import Message
 from app.core.jobs import Run, Transient
 from app.core.throttle import Rule
@@ -64,4 +64,4 @@ def test_tickets_leave_when_the_mail_server_is_back_however_often_they_were_trie
     for number in range(3):
         send(sender, number, attempt=7)
     assert len(mails_to(GUEST)) == 3
-    assert len(mailbox.messages()) == 3
+    assert len(dev_mailbox.list_messages()) == 3

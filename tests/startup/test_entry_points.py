@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from app import up
+from app import run_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FLASK = [sys.executable, "-m", "flask", "--app", "wsgi"]
@@ -102,4 +102,4 @@ def test_data_folder_that_is_a_file_is_explained(tmp_path: Path) -> None:
     """Where the servers are elsewhere, `flask up` is the first to need the folder."""
     (tmp_path / "file").write_text("")
     with pytest.raises(click.ClickException, match=r"DATA_DIR: .* cannot be used: .*\.$"):
-        up._kept_secret(tmp_path / "file")
+        run_all._load_secret(tmp_path / "file")

@@ -37,7 +37,7 @@ def sink(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
     with running() as started:
         monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], SMTP_URL=started.url))
         yield started
-        smtp.hang_up()
+        smtp.close_connections()
 
 
 def written(**fields: Any) -> Message:

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from app.embedded import children
-from app.embedded.account import Account
+from app.embedded import subprocesses
+from app.embedded.os_user import Account
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 
@@ -58,7 +58,7 @@ def balancer(folder: Path, patroni: Patroni, *, without: str = "") -> Iterator[i
     port, file = free_port(), folder / f"haproxy-{time.monotonic_ns()}.cfg"
     file.write_text(rendered(port, patroni, without))
     with Path(os.devnull).open() as keep:
-        child = children.spawn(
+        child = subprocesses.spawn(
             "HAProxy",
             [PROGRAM or "haproxy", "-db", "-f", file],
             account=Account(),
@@ -70,7 +70,7 @@ def balancer(folder: Path, patroni: Patroni, *, without: str = "") -> Iterator[i
         wait_until(lambda: open_at(port), 10)
         yield port
     finally:
-        children.stop([child])
+        subprocesses.stop([child])
 
 
 def rendered(port: int, patroni: Patroni, without: str) -> str:

@@ -70,7 +70,7 @@ class Site:
     def follows(self) -> None:
         """Returns once this process knows that its replica shows all that was written by now."""
         now = time.monotonic()
-        wait_until(lambda: self.following.shows(now), 30)
+        wait_until(lambda: self.following.is_fresh_since(now), 30)
 
     def name_of(self, made: dict[str, Any], client: Client | None = None, *, fresh: bool = True) -> str:
         """The name on an event's public page; a `fresh` one has not been asked for before."""

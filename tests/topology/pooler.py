@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psycopg
 
-from app.core.apart import words_of
-from app.embedded import children
-from app.embedded.account import Account
+from app.core.dedicated_connection import connect_arguments
+from app.embedded import subprocesses
+from app.embedded.os_user import Account
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 
@@ -28,7 +28,7 @@ def pooler(
 
     With `tls`, the files by the names that they have in the shipped one, both sides are encrypted.
     """
-    words, port = words_of(database_url), free_port()
+    words, port = connect_arguments(database_url), free_port()
     found = (SHIPPED / "pgbouncer.ini").read_text()
     where = " ".join(f"{name}={words[name]}" for name in ("host", "port", "user") if words.get(name))
     changes = {
@@ -49,7 +49,7 @@ def pooler(
     (folder / "pgbouncer.ini").write_text(found)
     address = f"postgresql://postgres@127.0.0.1:{port}/{words['dbname']}" + ("?sslmode=require" if tls else "")
     with Path(os.devnull).open() as keep:
-        child = children.spawn(
+        child = subprocesses.spawn(
             "PgBouncer",
             [PROGRAM or "pgbouncer", folder / "pgbouncer.ini"],
             account=Account.for_state(folder),
@@ -61,13 +61,15 @@ def pooler(
         wait_until(lambda: answers(address, child), 15)
         yield address
     finally:
-        children.stop([child])
+        subprocesses.stop([child])
 
 
-def answers(address: str, child: children.Child) -> bool:
+def answers(address: str, child: subprocesses.Child) -> bool:
     child.check()
     try:
-        with psycopg.connect(**words_of(address), connect_timeout=2, autocommit=True, prepare_threshold=None) as it:
+        with psycopg.connect(
+            **connect_arguments(address), connect_timeout=2, autocommit=True, prepare_threshold=None
+        ) as it:
             return it.execute("SELECT 1").fetchone() == (1,)
     except psycopg.OperationalError:
         return False

@@ -13,11 +13,11 @@ from typing import Any
 
 import psycopg
 
-from app.core.apart import words_of
-from app.embedded import SPARE, children
-from app.embedded.account import Account
+from app.core.dedicated_connection import connect_arguments
+from app.embedded import SPARE, subprocesses
 from app.embedded.binaries import find_postgres
-from app.embedded.folders import private
+from app.embedded.os_user import Account
+from app.embedded.state_dir import private
 from tests import stores
 from tests.faults.cluster import below, kill, wait_until
 from tests.faults.service import free_port
@@ -52,7 +52,7 @@ class Server:
         self.account = Account.for_state(folder)
         self.bin = with_tls() if tls else find_postgres(self.account, spare=SPARE, data_major=None).bin
         self.data = private(folder / name, self.account)
-        self.child: children.Child | None = None
+        self.child: subprocesses.Child | None = None
 
     @property
     def url(self) -> str:
@@ -94,7 +94,7 @@ class Server:
     def start(self) -> None:
         flags = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         with Path(os.devnull).open() as keep:
-            self.child = children.spawn(
+            self.child = subprocesses.spawn(
                 self.name,
                 [self.bin / "postgres", "-D", self.data, "-p", str(self.port), *flags],
                 account=self.account,
@@ -123,7 +123,7 @@ class Server:
             kill(pid, signal.SIGSTOP)
 
     def ask(self, statement: str, *values: Any, database: str = "app") -> list[tuple[Any, ...]]:
-        words = words_of(self.url) | {"dbname": database}
+        words = connect_arguments(self.url) | {"dbname": database}
         with psycopg.connect(**words, connect_timeout=3, autocommit=True) as connection:
             cursor = connection.execute(statement, values or None)  # type: ignore[call-overload]
             return list(cursor.fetchall()) if cursor.description else []
@@ -185,7 +185,7 @@ class Server:
 def schema(programs: Path) -> bytes:
     """What the migrations make, as they have made it for this run already."""
     template = stores.named(os.environ[stores.DATABASE], os.environ[stores.TEMPLATE])
-    words = words_of(template)
+    words = connect_arguments(template)
     known = {"host": "-h", "port": "-p", "user": "-U"}
     where = [part for name, flag in known.items() if words.get(name) for part in (flag, str(words[name]))]
     environment = {**os.environ, **({"PGPASSWORD": words["password"]} if words.get("password") else {})}

@@ -9,8 +9,8 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.embedded.account import Account
 from app.embedded.binaries import find_redis
+from app.embedded.os_user import Account
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 from tests.topology.certificates import Authority

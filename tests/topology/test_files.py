@@ -6,8 +6,8 @@ from pathlib import Path
 
 from app.config import load
 from app.core.redis import connected
-from app.embedded.account import Account
 from app.embedded.binaries import find_redis
+from app.embedded.os_user import Account
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 from tests.topology.conftest import needs

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from app.core import migrations
-from app.core.apart import words_of
+from app.core.dedicated_connection import connect_arguments
 from tests import stores
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
@@ -96,7 +96,7 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def plain(url: str) -> Iterator["psycopg.Connection[Any]"]:
-    with psycopg.connect(**words_of(url), autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(**connect_arguments(url), autocommit=True, prepare_threshold=None) as connection:
         yield connection
 
 
@@ -138,7 +138,7 @@ def one_of_them(answers: Answers, steps: int) -> bool:
 
 def test_an_empty_database_is_made_once(blank: str, two: Two) -> None:
     answers = held_up(blank, two, ROOT / "migrations")
-    assert one_of_them(answers, len(migrations.known())), answers
+    assert one_of_them(answers, len(migrations.list_revisions())), answers
     with plain(blank) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrations.head(),)]
 

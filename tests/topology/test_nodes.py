@@ -12,7 +12,7 @@ from sqlalchemy import func, select, text
 
 from app.core.db import db
 from app.core.outbox import Outbox, OutboxAttempt, enqueue_many
-from app.core.outbox.pace import Pace
+from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
 from tests.factories.accounts import account, sign_in
 from tests.factories.events import body
@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
     pytest.mark.xdist_group("outbox_faults"),
 ]
-QUICK = Pace(lease=3, time_limit=2, ring=0.05, reap=0.1, max_lost=100)
+QUICK = Tuning(lease=3, time_limit=2, ring=0.05, reap=0.1, max_lost=100)
 MAILS, KEYS = 60, 16
 
 

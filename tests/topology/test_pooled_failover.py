@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.apart import apart
+from app.core.dedicated_connection import dedicated_connection
 from tests.topology.balancer import Patroni, balancer
 from tests.topology.conftest import needs
 from tests.topology.pooler import pooler
@@ -33,7 +33,7 @@ def pooled(folder: Path, patroni: Patroni) -> Iterator[dict[str, str]]:
 
 
 def _answering(url: str) -> int:
-    with apart(url) as connection:
+    with dedicated_connection(url) as connection:
         return int(connection.execute("SELECT inet_server_port()").fetchone()[0])  # type: ignore[index]
 
 

@@ -9,11 +9,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
-from app.core import engines
-from app.core.apart import apart, words_of
+from app.core import engine_options
 from app.core.db import db, fetch_row
-from app.core.outbox import Outbox, reaping
-from app.core.outbox.pace import pace
+from app.core.dedicated_connection import connect_arguments, dedicated_connection
+from app.core.outbox import Outbox, lease_expiry
+from app.core.outbox.tuning import get_tuning
 from app.core.replica import Replica
 from app.doctor import pooler_checks
 from app.inventory import movement_sql
@@ -38,7 +38,7 @@ pytestmark = needs("pgbouncer")
 def addresses(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The pooler's address and the direct one of a database, which has been told what a pooler does not hand on."""
     direct = stores.database_of(f"{worker}_pooled")
-    with psycopg.connect(**words_of(direct), autocommit=True) as connection:
+    with psycopg.connect(**connect_arguments(direct), autocommit=True) as connection:
         connection.execute((SHIPPED / "account.sql").read_text())  # type: ignore[call-overload]
     with kept_open() as folder, pooler(folder, direct) as pooled:
         yield pooled, direct
@@ -122,7 +122,7 @@ def test_imports_exports_and_work_go_through_it(app: Flask, client: Client) -> N
     exported = stock.owner.get(f"{stock.path}/export.csv").get_data(as_text=True)
     assert exported.count("\n") == 300
     deliver()
-    reaping.reap(pace())
+    lease_expiry.expire_leases(get_tuning())
     assert db.session.query(Outbox).filter(Outbox.state == "ready").count() == 0
 
 
@@ -137,7 +137,7 @@ def test_what_one_borrower_sets_the_next_does_not_find(app: Flask, client: Clien
 
 def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses: tuple[str, str]) -> None:
     stock = Stock(client)
-    ear = NotificationListener(engines.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
+    ear = NotificationListener(engine_options.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
     deaf = NotificationListener(addresses[0], movement_sql.CHANNEL)
     try:
         stock.item()
@@ -151,7 +151,7 @@ def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses
 
 
 def test_migrations_take_the_direct_way(app: Flask, addresses: tuple[str, str]) -> None:
-    engine = engines.direct(app.extensions["settings"])
+    engine = engine_options.create_direct_engine(app.extensions["settings"])
     assert engine.url.port == make_url(addresses[1]).port
     assert make_url(addresses[0]).port != engine.url.port
 
@@ -168,7 +168,7 @@ def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:
 
 
 def test_what_is_asked_beside_the_pool_prepares_nothing(addresses: tuple[str, str]) -> None:
-    with apart(addresses[0]) as one, apart(addresses[0]) as other:
+    with dedicated_connection(addresses[0]) as one, dedicated_connection(addresses[0]) as other:
         for _ in range(20):
             for item in (one, other):
                 assert item.execute("SELECT count(*) >= 0 FROM outbox").fetchone() == (True,)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.core import freshness
-from app.core.db import db, fetch_row, reading_from
+from app.core import cache_invalidation
+from app.core.db import db, fetch_row, read_from
 from app.core.replica import Replica
 from app.core.transaction import transaction
 from app.web import response_cache
@@ -80,7 +80,7 @@ def test_without_looking_at_it_the_replica_would_be_read_however_old_it_is(
     site.follows()
     site.replica.stand_still()
     site.rename_elsewhere(made, "Renamed")
-    monkeypatch.setattr(Replica, "shows", lambda *_: True)
+    monkeypatch.setattr(Replica, "is_fresh_since", lambda *_: True)
     time.sleep(STALENESS + 0.2)
     assert site.name_of(made) == made["name"]
 
@@ -92,7 +92,7 @@ def test_what_was_changed_on_this_machine_shows_at_once_to_everybody(site: Site)
     site.replica.stand_still()
     assert site.name_of(made, fresh=False) == made["name"]
     changed(owner, made, name="Renamed here")
-    assert site.following.shows(0), "the replica is fresh enough for what was not changed here"
+    assert site.following.is_fresh_since(0), "the replica is fresh enough for what was not changed here"
     assert site.name_of(made, fresh=False) == "Renamed here", "what was kept is dropped, and not kept anew from before"
     assert [item["name"] for item in data(site.client.get("/api/events/public/discover"))["events"]] == ["Renamed here"]
 
@@ -104,7 +104,7 @@ def test_without_the_moment_of_the_change_it_would_not(site: Site, monkeypatch: 
     made = published(owner)
     site.follows()
     site.replica.stand_still()
-    monkeypatch.setattr(freshness, "changed_at", lambda *_: 0.0)
+    monkeypatch.setattr(cache_invalidation, "changed_at", lambda *_: 0.0)
     changed(owner, made, name="Renamed here")
     assert site.name_of(made) == made["name"]
 
@@ -162,7 +162,7 @@ def test_without_asking_how_far_it_is_a_report_would_miss_what_is_new(
     site.follows()
     site.replica.stand_still()
     assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
-    monkeypatch.setattr(Replica, "shows_all", lambda *_: True)
+    monkeypatch.setattr(Replica, "is_caught_up", lambda *_: True)
     assert "BEE-1" not in owner.get(f"{path}/export.csv").get_data(as_text=True)
 
 
@@ -203,9 +203,9 @@ def test_a_promoted_replica_is_read_from_no_more(site: Site, worker: str, open_f
             its.follows()
             second.promote()
             site.rename_elsewhere(made, "Renamed")
-            wait_until(lambda: not its.following.shows(0), 5)
+            wait_until(lambda: not its.following.is_fresh_since(0), 5)
             assert its.name_of(made) == "Renamed"
-            assert not its.following.shows_all()
+            assert not its.following.is_caught_up()
             db.engine.dispose()
     finally:
         second.kill()
@@ -219,15 +219,15 @@ def test_a_read_that_the_replica_broke_off_is_answered_by_the_primary(site: Site
         f"$$ BEGIN IF pg_is_in_recovery() THEN {broken}; END IF; RETURN 7; END $$"
     )
     site.replica.catch_up(site.primary)
-    with reading_from(site.following):
+    with read_from(site.following):
         assert fetch_row("SELECT cleaned()", ()) == (7,)
         assert fetch_row("SELECT pg_is_in_recovery()", ()) == (False,), "and so are those after it"
-    with reading_from(site.following):
+    with read_from(site.following):
         assert fetch_row("SELECT pg_is_in_recovery()", ()) == (True,), "the replica itself is well"
 
 
 def test_what_is_written_is_never_read_from_the_replica_meanwhile(site: Site) -> None:
-    with reading_from(site.following), transaction() as session:
+    with read_from(site.following), transaction() as session:
         session.execute(text("CREATE TEMP TABLE mine ON COMMIT DROP AS SELECT 1 AS one"))
         assert fetch_row("SELECT one FROM mine", ()) == (1,)
 

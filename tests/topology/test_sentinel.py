@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from app.clients.payrail.breaker import Breaker, Permit
 from app.config import SettingsError, load
 from app.core.outbox import enqueue_many
-from app.core.outbox.bell import Bell
+from app.core.outbox.wakeup import WakeupQueue
 from app.core.redis import connected
 from app.core.transaction import transaction
 from app.doctor import database_checks
@@ -73,17 +73,17 @@ def eventually(act: Callable[[], None], seconds: float = 10) -> None:
 
 def used_by(url: str) -> Callable[[], None]:
     """Everything on that Redis, to be used as often as one likes."""
-    bell, counter, places, breaker = Bell(url), RateLimiter(url, 1), StreamSlots(url), Breaker(url, "sentinels")
+    bell, counter, places, breaker = WakeupQueue(url), RateLimiter(url, 1), StreamSlots(url), Breaker(url, "sentinels")
     return lambda: use(bell, counter, places, breaker, url)
 
 
-def use(bell: Bell, counter: RateLimiter, places: StreamSlots, breaker: Breaker, url: str) -> None:
+def use(bell: WakeupQueue, counter: RateLimiter, places: StreamSlots, breaker: Breaker, url: str) -> None:
     """Everything that talks to Redis, each by a connection that may be one to the dead master."""
     assert connected(url).ping() and _check_redis(url) == "up"
     assert connected(url).connection_pool.connection_kwargs["db"] == 3
     # Whoever has noticed that Redis was away leaves it alone for a while.
     bell.silent_until = counter.redis_retry_at = breaker._silent_until = 0.0
-    assert bell.room() >= 0
+    assert bell.free_slots() >= 0
     place = places.acquire("6740f1c2a1b2c3d4e5f60718", "127.0.0.1")
     assert places.redis.zcard("streams:account:6740f1c2a1b2c3d4e5f60718") >= 1
     places.release(place)

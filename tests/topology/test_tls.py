@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Unreachable
 
-from app.core.apart import apart
+from app.core.dedicated_connection import dedicated_connection
 from app.core.redis import connected
 from app.doctor import database_checks, pooler_checks
 from tests.observing.ward import found
@@ -88,7 +88,7 @@ def test_postgresql_its_replica_and_a_pooler_over_tls(secured: tuple[Server, Ser
         assert "answers in" in found(database_checks, settings, "database", "ok")
         assert "It follows" in found(database_checks, settings, "replica", "ok")
         assert found(pooler_checks, settings, "pooler", "warn"), "reached; nobody has run account.sql here"
-        with apart(url) as through:
+        with dedicated_connection(url) as through:
             assert through.execute("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone() == (True,)
         mistrust(url, replica.url, primary.url, another=str(another.file))
 
@@ -112,5 +112,5 @@ def mistrust(*urls: str, another: str) -> None:
         settings = settings_for(database_url=given.pop("DATABASE_URL"), redis_url=NOWHERE, **given)
         for part, about, state in ABOUT:
             assert "certificate" in found(part, settings, about, state)
-    with apart(re.sub("verify-full.*", "require", urls[0])) as believed:
+    with dedicated_connection(re.sub("verify-full.*", "require", urls[0])) as believed:
         assert believed.execute("SELECT 1").fetchone() == (1,), "the control: `require` alone believes anybody"

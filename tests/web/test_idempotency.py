@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
+from app.core import idempotency_store
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.accounts import customer, signed_in
@@ -148,13 +149,12 @@ def test_who_hears_nothing_after_the_commit_asks_again_and_hears_it(client: Clie
 
 
 def test_who_dies_before_the_commit_has_done_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.core import replays
 
     def die(*_: Any) -> None:
         raise Killed
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(replays, "keep", die)
+        patched.setattr(idempotency_store, "store_response", die)
         add(client)
     assert shop.count() == 0 and rows() == []
     data(add(client), 201)

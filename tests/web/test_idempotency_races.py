@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.core import replays
+from app.core import idempotency_store
 from tests.http import Client, data, refusal
 from tests.races import at_once
 from tests.web import shop
@@ -36,7 +36,7 @@ def test_thirty_two_at_once_are_one(post: Any) -> None:
 @pytest.mark.control
 def test_without_the_claim_they_are_many(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control."""
-    monkeypatch.setattr(replays, "claim", lambda *_: None)
+    monkeypatch.setattr(idempotency_store, "lock_key", lambda *_: None)
     at_once(8, post)
     assert shop.count() == 8
 

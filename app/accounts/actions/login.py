@@ -20,7 +20,7 @@ from app.accounts.notices import enqueue_notice
 from app.accounts.queries import find_account_by_email
 from app.accounts.sessions import IDLE_LIFETIME, LoginResult
 from app.core import throttle
-from app.core.db import release
+from app.core.db import release_connection
 from app.core.transaction import transaction
 
 
@@ -35,7 +35,7 @@ def log_in(
     is_known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)
     counted_network = None if is_known else network
     has_failures = authentication.check_login_limits(email, counted_network)
-    release()
+    release_connection()
     if not passwords.verify_password(account.password_hash if account else None, password) or account is None:
         authentication.count_login_failure(email, counted_network, account.id if account else None)
         raise InvalidCredentials()

@@ -158,7 +158,7 @@ def _is_bootstrap_secret(submitted_secret: str, network: str) -> bool:
     secret = current_app.extensions["settings"].BOOTSTRAP_SECRET
     exhausted_limits = [
         limit_status
-        for limit_status in throttle.standing(*throttle.by_network(WRONG_SECRET_LIMIT, network))
+        for limit_status in throttle.get_status(*throttle.by_network(WRONG_SECRET_LIMIT, network))
         if limit_status.spent
     ]
     if exhausted_limits:

@@ -24,7 +24,7 @@ from app.core.transaction import transaction, write_row
 from app.events import availability
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 
 MAX_AGE, CLOCK_TOLERANCE = timedelta(hours=72), timedelta(minutes=5)
 ADMISSION_FIELDS = (
@@ -188,7 +188,7 @@ def _resolve_occurred_at(event_id: str, occurred_at: datetime | None) -> datetim
         return None
     timezone_query = select(Event.timezone).where(Event.id == event_id).scalar_subquery()
     now, timezone = db.session.execute(select(func.now(), timezone_query)).one()
-    occurred_instant = instant(occurred_at, timezone or "UTC")
+    occurred_instant = to_instant(occurred_at, timezone or "UTC")
     if not now - MAX_AGE <= occurred_instant <= now + CLOCK_TOLERANCE:
         raise ValidationFailed.of("occurredAt", "out_of_range", "Must be within the last 72 hours.")
     return occurred_instant

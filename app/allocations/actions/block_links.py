@@ -12,7 +12,7 @@ from app.allocations.models import AllocationBlock
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.core.transaction import transaction
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 
 
 def update_allocator_link(
@@ -79,7 +79,7 @@ def _update_block(session: Session, block: dict[str, Any], values: dict[str, Any
 
 
 def _resolve_expires_at(expires_at: datetime, timezone: str) -> datetime:
-    expiry_instant = instant(expires_at, timezone)
+    expiry_instant = to_instant(expires_at, timezone)
     if _is_past(expiry_instant):
         raise ValidationFailed.of("expiresAt", "in_the_past", "Must be in the future.")
     return expiry_instant

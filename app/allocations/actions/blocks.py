@@ -19,16 +19,16 @@ from app.allocations.invoicing.errors import BlockInvoiced
 from app.allocations.invoicing.invoice_document import INVOICE
 from app.allocations.models import AllocationBlock
 from app.allocations.pricing import Quote, build_quote
+from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
-from app.core.freshness import changed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.capacity import check_booking
 from app.events.models import Event, TicketType
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 
@@ -102,7 +102,7 @@ def _insert_slots(session: Session, block: AllocationBlock, actor: slot_changes.
         raise _build_insufficient_tickets(
             session.get_one(TicketType, block.ticket_type_id, populate_existing=True), block.quantity
         )
-    changed(session, "tickets")
+    invalidate(session, "tickets")
 
 
 def _check_availability(event: Event, quote: Quote) -> None:
@@ -119,7 +119,7 @@ def _resolve_release_at(event: Event, release_at: datetime | None) -> datetime |
     """A naive time is in the event's time zone."""
     if release_at is None:
         return None
-    release_instant = instant(release_at, event.timezone)
+    release_instant = to_instant(release_at, event.timezone)
     if release_instant <= database_now():
         raise ValidationFailed.of("releaseAt", "in_the_past", "Must be in the future.")
     return release_instant

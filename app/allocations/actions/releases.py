@@ -12,8 +12,8 @@ from app.accounts.caller import Caller
 from app.allocations import queries, slot_changes, states
 from app.allocations.errors import AlreadyAdmitted, SlotReleased
 from app.allocations.models import AllocationSlot
+from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
-from app.core.freshness import changed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -134,7 +134,7 @@ def end_locked_slot(
 
 def after_block_reduced(session: Session, block: Any) -> None:
     """What follows when a block has become smaller: the public sees it, and a priced one gets its credit note."""
-    changed(session, "tickets")
+    invalidate(session, "tickets")
     if block["unit_price_minor"]:
         enqueue("allocations.credit", block_id=block["id"])
 

@@ -12,7 +12,7 @@ from app.allocations.invoicing.invoice_document import InvoiceDocument, parse_do
 from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
 from app.allocations.invoicing.models import Invoice
 from app.core import throttle
-from app.core.db import release
+from app.core.db import release_connection
 from app.core.errors import NotFound, Throttled
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -30,7 +30,7 @@ def get_or_issue_invoice_pdf(
     """
     document = queries.find_invoice_document(caller, event_id, block_id, number=number)
     document = document or _issue_invoice(caller, event_id, block_id)
-    release()
+    release_connection()
     return document.number, draw_invoice_pdf(document)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.allocations.models import AllocationBlock
-from app.core.dates import moment
+from app.core.date_format import format_time
 from app.events import queries as events
 from app.events.models import Event, TicketType
 
@@ -78,7 +78,7 @@ def _build_invoice_context(row: Any) -> InvoiceContext:
     location = ", ".join(part for part in (venue, city) if part)
     facts = [
         ("Event", event),
-        ("When", moment(starts_at, timezone)),
+        ("When", format_time(starts_at, timezone)),
         ("Where", location),
         ("Reference", " · ".join(part for part in (block.name, block.id) if part)),
     ]

@@ -13,8 +13,20 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from app.allocations.invoicing.invoice_document import DocumentLine, InvoiceDocument
-from app.core.lettering import BOLD, DUNE, LINE, MUTED, REGULAR, Pen, fitting, lines, printable, register_fonts, width
-from app.core.money import spoken
+from app.core.money import format_money
+from app.core.pdf_text import (
+    BOLD,
+    DUNE,
+    LINE,
+    MUTED,
+    REGULAR,
+    TextWriter,
+    break_lines,
+    fit_text,
+    printable,
+    register_fonts,
+    text_width,
+)
 
 PAGE_WIDTH, PAGE_HEIGHT = A4
 LEFT, RIGHT = 22 * mm, PAGE_WIDTH - 22 * mm
@@ -66,7 +78,7 @@ class _InvoiceDrawing:
             _paginate_rows(self.rows, FIRST_PAGE_TOP - opening_height - BOTTOM, NEXT_PAGE_TOP - BOTTOM - 12 * mm)
         )
         for number, rows in enumerate(pages, 1):
-            with Pen(self.canvas) as self.pen:
+            with TextWriter(self.canvas) as self.pen:
                 self._draw_header(number, len(pages))
                 if number == 1:
                     self._draw_parties()
@@ -86,7 +98,7 @@ class _InvoiceDrawing:
             f"{document.title} {document.number}", RIGHT, PAGE_HEIGHT - 21 * mm, font=BOLD, size=11, right=True
         )
         self.pen.draw(document.issued, RIGHT, PAGE_HEIGHT - 26 * mm, size=9, colour=MUTED, right=True)
-        name, size = fitting(printable(document.seller[0]), BOLD, 17, 100 * mm, most=2)
+        name, size = fit_text(printable(document.seller[0]), BOLD, 17, 100 * mm, most=2)
         for index, line in enumerate(name):
             self.pen.put(line, LEFT, PAGE_HEIGHT - 21 * mm - index * size * 1.2, font=BOLD, size=size)
         self._draw_hairline(PAGE_HEIGHT - 34 * mm)
@@ -144,15 +156,17 @@ class _InvoiceDrawing:
             ("Without VAT", net_minor),
         ):
             self.pen.draw(label, UNIT_PRICE_X, self.y, size=9, colour=MUTED, right=True)
-            self.pen.draw(spoken(part_minor), RIGHT, self.y, size=9, colour=MUTED, right=True)
+            self.pen.draw(format_money(part_minor), RIGHT, self.y, size=9, colour=MUTED, right=True)
             self.y -= LEADING
         self.y -= 5 * mm
-        label, amount = "Credited" if document.total_minor < 0 else "Total", spoken(document.total_minor)
-        start = min(UNIT_PRICE_X, RIGHT - width(amount, BOLD, 17) - 6 * mm)
+        label, amount = "Credited" if document.total_minor < 0 else "Total", format_money(document.total_minor)
+        start = min(UNIT_PRICE_X, RIGHT - text_width(amount, BOLD, 17) - 6 * mm)
         self.pen.draw(label, start, self.y, font=BOLD, size=13, right=True)
         self.pen.put(amount, RIGHT, self.y, font=BOLD, size=17, right=True)
         self.y -= 11 * mm
-        for line in (line for note in document.notes for line in lines(printable(note), REGULAR, 9, RIGHT - LEFT)):
+        for line in (
+            line for note in document.notes for line in break_lines(printable(note), REGULAR, 9, RIGHT - LEFT)
+        ):
             self.pen.put(line, LEFT, self.y, size=9, colour=MUTED)
             self.y -= 12.5
 
@@ -164,9 +178,10 @@ class _InvoiceDrawing:
 
 def _build_row(line: DocumentLine) -> _Row:
     quantity = "" if line.quantity is None else str(line.quantity)
-    unit_price = "" if line.unit_price_minor is None else spoken(line.unit_price_minor)
+    unit_price = "" if line.unit_price_minor is None else format_money(line.unit_price_minor)
     return _Row(
-        lines(printable(line.what), REGULAR, 10, DESCRIPTION_WIDTH), (quantity, unit_price, spoken(line.amount_minor))
+        break_lines(printable(line.what), REGULAR, 10, DESCRIPTION_WIDTH),
+        (quantity, unit_price, format_money(line.amount_minor)),
     )
 
 
@@ -177,7 +192,7 @@ def _build_party_lines(texts: Sequence[str]) -> list[tuple[str, str, float]]:
     return [
         (line, font, size)
         for text, (font, size) in zip(texts, styles, strict=False)
-        for line in lines(printable(text), font, size, max_width)
+        for line in break_lines(printable(text), font, size, max_width)
     ]
 
 

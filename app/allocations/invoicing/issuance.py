@@ -17,7 +17,7 @@ from app.allocations.invoicing.errors import NothingToInvoice
 from app.allocations.invoicing.invoice_context import InvoiceContext, load_invoice_context
 from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE, DocumentLine, InvoiceDocument
 from app.allocations.invoicing.models import Invoice
-from app.core.dates import HOME, day
+from app.core.date_format import HOME, format_day
 from app.core.ids import new_id
 
 PRICES_NOTE = "All amounts are in Namibian dollars. Prices include VAT."
@@ -136,7 +136,7 @@ def _issue_document(
     document = InvoiceDocument(
         kind=kind,
         number=str(number),
-        issued=day(context.moment, HOME),
+        issued=format_day(context.moment, HOME),
         seller=context.seller,
         buyer=context.buyer,
         facts=facts,

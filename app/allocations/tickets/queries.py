@@ -11,7 +11,7 @@ from app.allocations.link_tokens import has_code_sql
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.tickets.ticket_data import Ticket, load_tickets_where
 from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
-from app.core.db import db, release
+from app.core.db import db, release_connection
 
 VALID_TICKET_STATES = (states.CLAIMED, states.ADMITTED)
 PAGE_SIZE = 50
@@ -47,7 +47,7 @@ def load_party_tickets(slot_id: str, generation: int | None = None) -> list[Tick
 def draw_party_pdf(slot_id: str) -> bytes | None:
     """The same as a document; None where there is none."""
     tickets = load_party_tickets(slot_id)
-    release()
+    release_connection()
     return draw_ticket_pdf(tickets) if tickets else None
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.accounts.models import Account, OrganiserProfile
 from app.allocations import slot_changes
 from app.allocations.models import AllocationBlock, AllocationSlot
-from app.core.dates import moment
+from app.core.date_format import format_time
 from app.events.models import Event, TicketType
 
 UNNAMED_HOLDER = "Bearer of this ticket"
@@ -108,7 +108,7 @@ def _build_ticket(row: Any) -> Ticket:
         party=row.party_size,
         event=row.event,
         starts_at=row.starts_at,
-        when=moment(row.starts_at, row.timezone),
+        when=format_time(row.starts_at, row.timezone),
         where=", ".join(part for part in (row.venue, row.city) if part),
         kind=row.kind,
         block=row.block or "",
@@ -116,6 +116,6 @@ def _build_ticket(row: Any) -> Ticket:
         organiser=row.org_name or row.organiser_name,
         organiser_id=row.organiser_id,
         contact=row.contact,
-        until=moment(row.release_at, row.timezone) if row.release_at else "",
+        until=format_time(row.release_at, row.timezone) if row.release_at else "",
         closed=bool(row.called_off or row.event_over or row.over),
     )

@@ -20,7 +20,7 @@ from app.allocations.tickets.models import DONE, QUEUED, RUNNING, TicketPack, Ti
 from app.allocations.tickets.ticket_data import Ticket, load_tickets_where
 from app.allocations.tickets.ticket_pdf import draw_pack_pdf
 from app.clients import storage
-from app.core.db import db, release
+from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.jobs import Run
@@ -108,7 +108,7 @@ def list_packs(caller: Caller, event_id: str, block_id: str) -> list[dict[str, A
 def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> bytes:
     """A pack's document. Raises NotFound, PackNotReady, StorageUnavailable."""
     row = _get_pack_row(caller, event_id, block_id, pack_id)
-    release()
+    release_connection()
     if row["status"] != DONE:
         raise PackNotReady(retry_after=2, progress=100 * row["drawn"] // row["count"])
     data = storage.get(_build_file_name(pack_id))
@@ -120,7 +120,7 @@ def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> 
 def draw_and_store_pack(run: Run, pack_id: str) -> None:
     """Draws a pack sheet by sheet, stores the document, and says how far it is. Done twice, it gives the same."""
     pack = db.session.get(TicketPack, pack_id)
-    release()
+    release_connection()
     if pack is None or pack.status == DONE:
         return
     with TemporaryFile() as file:
@@ -145,7 +145,7 @@ def _iterate_tickets(pack_id: str, count: int) -> Iterator[Ticket]:
             TicketPackSlot.number.between(first_number, first_number + BATCH_SIZE - 1),
         )
         tickets = load_tickets_where(db.session(), AllocationSlot.id.in_(slot_ids_query))
-        release()
+        release_connection()
         yield from tickets
 
 

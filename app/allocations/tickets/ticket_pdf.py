@@ -14,7 +14,19 @@ from reportlab.pdfgen.canvas import Canvas
 
 from app.allocations.tickets import qr_codes
 from app.allocations.tickets.ticket_data import Ticket
-from app.core.lettering import BOLD, DUNE, LINE, MUTED, REGULAR, Pen, fitting, lines, printable, register_fonts, width
+from app.core.pdf_text import (
+    BOLD,
+    DUNE,
+    LINE,
+    MUTED,
+    REGULAR,
+    TextWriter,
+    break_lines,
+    fit_text,
+    printable,
+    register_fonts,
+    text_width,
+)
 
 PAGE_WIDTH, PAGE_HEIGHT = A4
 LEFT, RIGHT = 18 * mm, PAGE_WIDTH - 18 * mm
@@ -34,7 +46,7 @@ def draw_ticket_pdf(tickets: Sequence[Ticket]) -> bytes:
     first_ticket = tickets[0]
     canvas = _create_canvas(buffer, f"Ticket for {first_ticket.event}", first_ticket.organiser)
     for number, ticket in enumerate(tickets, 1):
-        with Pen(canvas) as pen:
+        with TextWriter(canvas) as pen:
             _draw_ticket_page(canvas, pen, ticket)
             if len(tickets) > 1:
                 pen.draw(f"Ticket {number} of {len(tickets)}", RIGHT, 14 * mm, size=9, colour=MUTED, right=True)
@@ -48,7 +60,7 @@ def draw_pack_pdf(out: IO[bytes], tickets: Iterable[Ticket], *, title: str, orga
     canvas = _create_canvas(out, title, organiser)
     remaining_tickets, drawn_count = iter(tickets), 0
     while sheet := list(islice(remaining_tickets, SHEET_COLUMNS * SHEET_ROWS)):
-        with Pen(canvas) as pen:
+        with TextWriter(canvas) as pen:
             for index, ticket in enumerate(sheet):
                 column, row = index % SHEET_COLUMNS, index // SHEET_COLUMNS
                 _draw_small_ticket(
@@ -76,7 +88,7 @@ def _create_canvas(out: IO[bytes], title: str, author: str) -> Canvas:
     return canvas
 
 
-def _draw_ticket_page(canvas: Canvas, pen: Pen, ticket: Ticket) -> None:
+def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
     canvas.setFillColor(DUNE)
     canvas.rect(0, PAGE_HEIGHT - 4 * mm, PAGE_WIDTH, 4 * mm, stroke=0, fill=1)
     pen.draw(ticket.organiser, LEFT, PAGE_HEIGHT - 18 * mm, size=11, colour=MUTED, across=RIGHT - LEFT - 68 * mm)
@@ -89,7 +101,7 @@ def _draw_ticket_page(canvas: Canvas, pen: Pen, ticket: Ticket) -> None:
     _draw_hairline(canvas, y)
     qr_bottom = y - 8 * mm - QR_SIZE
     qr_codes.draw_qr_code(canvas, ticket.code, RIGHT - QR_SIZE, qr_bottom, QR_SIZE)
-    half_width = width(ticket.code, BOLD, 13) / 2
+    half_width = text_width(ticket.code, BOLD, 13) / 2
     pen.draw(ticket.code, RIGHT - QR_SIZE / 2 - half_width, qr_bottom - 5 * mm, font=BOLD, size=13)
     holder_bottom = _draw_holder(pen, ticket, y - 12 * mm)
     terms_top = min(holder_bottom, qr_bottom - 14 * mm)
@@ -97,7 +109,7 @@ def _draw_ticket_page(canvas: Canvas, pen: Pen, ticket: Ticket) -> None:
     _draw_terms(pen, ticket, terms_top - 8 * mm)
 
 
-def _draw_holder(pen: Pen, ticket: Ticket, y: float) -> float:
+def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
     """Whose it is and from whom, beside the code; where it ends."""
     max_width = RIGHT - LEFT - QR_SIZE - 8 * mm
     pen.draw("Name", LEFT, y, size=9, colour=MUTED)
@@ -110,16 +122,16 @@ def _draw_holder(pen: Pen, ticket: Ticket, y: float) -> float:
     return y
 
 
-def _draw_terms(pen: Pen, ticket: Ticket, y: float) -> None:
+def _draw_terms(pen: TextWriter, ticket: Ticket, y: float) -> None:
     contact_line = f"Questions? {ticket.organiser}, {ticket.contact}"
     for term in (*TERMS, contact_line):
-        for line in lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
+        for line in break_lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
             pen.put(line, LEFT, y, size=9, colour=MUTED)
             y -= 12.5
         y -= 2
 
 
-def _draw_small_ticket(canvas: Canvas, pen: Pen, ticket: Ticket, x: float, y: float, number: int) -> None:
+def _draw_small_ticket(canvas: Canvas, pen: TextWriter, ticket: Ticket, x: float, y: float, number: int) -> None:
     """A ticket of 105 by 74 mm: the code left, what it is for beside it."""
     left, top = x + 8 * mm, y + PAGE_HEIGHT / SHEET_ROWS - 9 * mm
     max_width = PAGE_WIDTH / SHEET_COLUMNS - 16 * mm
@@ -156,7 +168,7 @@ def _draw_cut_lines(canvas: Canvas) -> None:
 
 
 def _draw_paragraph(
-    pen: Pen,
+    pen: TextWriter,
     text: str,
     x: float,
     y: float,
@@ -168,7 +180,7 @@ def _draw_paragraph(
     leading: float = 1.25,
 ) -> float:
     """Text from a baseline downwards, smaller where it is long; the baseline of what comes next."""
-    text_lines, size = fitting(printable(text), font, size, max_width, most=max_lines)
+    text_lines, size = fit_text(printable(text), font, size, max_width, most=max_lines)
     for line in text_lines:
         pen.put(line, x, y, font=font, size=size)
         y -= size * leading

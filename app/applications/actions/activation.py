@@ -23,7 +23,7 @@ from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
 from app.applications.transitions import build_email_jobs
 from app.core.errors import AppError
-from app.core.outbox import enqueue_all, errand
+from app.core.outbox import enqueue_all, job_spec
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
@@ -60,7 +60,7 @@ def activate_account(
             *build_owner_notifications(owner, account),
         ]
         if application.organiser_id is not None:
-            jobs.append(errand("applications.mail_organiser", application_id=application.id))
+            jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
         enqueue_all(jobs)
         return ActivationResult(sessions.create_session(session, account), path, resolved_link.event_context.event)
 

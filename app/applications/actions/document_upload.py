@@ -19,9 +19,9 @@ from app.applications.queries import DOCUMENT_COLUMNS
 from app.applications.queries import UploadedDocument as UploadedDocument
 from app.applications.transitions import advance_application, build_activation_email_jobs, build_email_jobs
 from app.clients import storage
-from app.core.db import database_now, release
+from app.core.db import database_now, release_connection
 from app.core.ids import new_id
-from app.core.outbox import Work, enqueue_all, errand
+from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.session import ReadOrWriteSession
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
@@ -39,7 +39,7 @@ def upload_documents(*, token: str, files: Mapping[str, tuple[str, bytes]], subm
             resolved_link, queries.list_documents(resolved_link.application.id)
         )
     uploads = [documents.check_document(kind, name, data) for kind, (name, data) in files.items()]
-    release()
+    release_connection()
     stored_names = {upload.kind: _store_file(resolved_link.application.id, upload) for upload in uploads}
     try:
         updated_link, uploaded_documents, missing_kinds = _save_uploads(token, uploads, stored_names, submit=submit)
@@ -65,7 +65,7 @@ def _save_uploads(
             return resolved_link, queries.list_documents(application.id, session), []
         uploaded_documents, replaced_names = save_documents(session, application.id, uploads, stored_names)
         application.version += 1
-        jobs = [errand("applications.delete_files", names=replaced_names)] if replaced_names else []
+        jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
             missing_kinds = documents.list_missing_kinds(
                 application.documents_required, [document.kind for document in uploaded_documents]

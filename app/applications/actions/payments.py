@@ -20,7 +20,7 @@ from app.applications.payment_outcome import STATUS_CHECK_DELAY, record_outcome,
 from app.applications.stall_payments import MAX_TRIES, CurrentPayment
 from app.clients.payrail import Charge, ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
-from app.core.db import release
+from app.core.db import release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -118,7 +118,7 @@ def _mark_processing(application: Application, current_payment: CurrentPayment) 
 
     Raises ApplicationsClosed.
     """
-    release()
+    release_connection()
     with transaction() as session:
         marked_row = session.execute(mark_processing_sql(current_payment.stall_payment.id)).first()
         if marked_row is not None:

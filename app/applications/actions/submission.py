@@ -12,12 +12,12 @@ from sqlalchemy import func, select
 from app.accounts.caller import Caller
 from app.applications.errors import ApplicationsClosed
 from app.applications.models import Application
-from app.core.dates import HOME
+from app.core.date_format import HOME
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.times import payment_time
+from app.events.time_conversion import to_payment_time
 from app.invitations.actions.invite_links import count_link_use
 from app.invitations.queries import get_application_terms
 from app.merchants.models import MerchantProfile
@@ -40,7 +40,7 @@ def submit_application(
         fields["stall_type"] = fields.get("stall_type") or terms.stall_type
         fields["amount_minor"] = fields["amount_minor"] if terms.fee_minor is None else terms.fee_minor
     event = terms or (_get_open_event(event_id) if event_id else None)
-    fields["scheduled_for"] = payment_time(
+    fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
     merchant = caller if caller and "merchant" in caller.roles else None

@@ -3,8 +3,8 @@
 from typing import Any
 
 from app.accounts.errors import MailLimitReached
-from app.blueprints.campaigns import answers, schemas
-from app.campaigns import actions, counting, errors, keeping, people, queries
+from app.blueprints.campaigns import response_schemas, schemas
+from app.campaigns import actions, audience_counts, campaign_store, errors, queries, recipient_search
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES
 from app.media.errors import UPLOAD_ERRORS
@@ -24,7 +24,7 @@ COUNTING = Limit(60)
     "/audience-preview",
     access=ORGANISER_OR_ANALYST,
     body=schemas.AudienceBody,
-    returns=answers.PreviewData,
+    returns=response_schemas.PreviewData,
     limit=COUNTING,
 )
 def preview_audience(id: str, **body: Any) -> Any:
@@ -32,14 +32,14 @@ def preview_audience(id: str, **body: Any) -> Any:
 
     `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
     """
-    return counting.preview(get_current_caller(), id, keeping.audience_of(body))
+    return audience_counts.preview_audience(get_current_caller(), id, campaign_store.audience_of(body))
 
 
 @blp.post(
     "/broadcast",
     access=VERIFIED_ORGANISER,
     body=schemas.NewCampaign,
-    returns=answers.BroadcastData,
+    returns=response_schemas.BroadcastData,
     status=202,
     idempotent=True,
     errors=[MailLimitReached],
@@ -58,24 +58,24 @@ def broadcast(id: str, **body: Any) -> Any:
     "/campaigns",
     access=ORGANISER_OR_ANALYST,
     query=schemas.CampaignFilters,
-    returns=Listing("campaigns", answers.CampaignRow, queries.SORTS, "-createdAt"),
+    returns=Listing("campaigns", response_schemas.CampaignRow, queries.SORTS, "-createdAt"),
 )
 def list_campaigns(id: str, **filters: Any) -> Any:
     """List an event's campaigns with what became of their messages."""
-    return queries.campaigns(get_current_caller(), id, **filters)
+    return queries.list_campaigns_query(get_current_caller(), id, **filters)
 
 
-@blp.get(ONE, access=ORGANISER_OR_ANALYST, returns=answers.CampaignData, etag=True, sparse=True)
+@blp.get(ONE, access=ORGANISER_OR_ANALYST, returns=response_schemas.CampaignData, etag=True, sparse=True)
 def read_campaign(id: str, campaign_id: str) -> Any:
     """Read a campaign, with what was done with it and by whom."""
-    return queries.campaign(get_current_caller(), id, campaign_id)
+    return queries.get_campaign(get_current_caller(), id, campaign_id)
 
 
 @blp.patch(
     ONE,
     access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
-    returns=answers.CampaignRow,
+    returns=response_schemas.CampaignRow,
     etag=True,
     errors=[errors.CampaignFrozen, MailLimitReached],
 )
@@ -86,7 +86,11 @@ def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
 
 
 @blp.post(
-    f"{ONE}/cancel", access=ORGANISER, returns=answers.CampaignRow, idempotent=True, errors=[errors.CampaignStarted]
+    f"{ONE}/cancel",
+    access=ORGANISER,
+    returns=response_schemas.CampaignRow,
+    idempotent=True,
+    errors=[errors.CampaignStarted],
 )
 def cancel_campaign(id: str, campaign_id: str) -> Any:
     """Call off a campaign that has not begun."""
@@ -97,7 +101,7 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
     f"{ONE}/duplicate",
     access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
-    returns=answers.CampaignRow,
+    returns=response_schemas.CampaignRow,
     status=201,
     idempotent=True,
     errors=[MailLimitReached],
@@ -111,18 +115,18 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
 @blp.get(
     f"{ONE}/uncertain",
     access=ORGANISER_OR_ANALYST,
-    returns=Listing("recipients", answers.RecipientRow, queries.RECIPIENT_SORTS, "id"),
+    returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
 def list_uncertain(id: str, campaign_id: str) -> Any:
     """List those of whom nobody knows whether the message reached them: the line broke after it was handed over."""
-    return queries.uncertain(get_current_caller(), id, campaign_id)
+    return queries.list_uncertain_query(get_current_caller(), id, campaign_id)
 
 
 @blp.post(
     f"{ONE}/resend-uncertain",
     access=VERIFIED_ORGANISER,
     body=schemas.ResendBody,
-    returns=answers.Resent,
+    returns=response_schemas.Resent,
     status=202,
     idempotent=True,
     errors=[errors.NothingUncertain],
@@ -136,20 +140,20 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     "/test",
     access=VERIFIED_ORGANISER,
     body=schemas.TestBody,
-    returns=answers.TestData,
+    returns=response_schemas.TestData,
     status=202,
     idempotent=True,
-    errors=[errors.NoWayToYou, Throttled],
+    errors=[errors.NoReachableChannel, Throttled],
 )
 def send_test(id: str, **body: Any) -> Any:
     """Send the texts to yourself, as others would get them, each variant once."""
     return actions.send_test(caller=get_current_caller(), event_id=id, **body)
 
 
-@blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=answers.TemplatesData)
+@blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=response_schemas.TemplatesData)
 def list_templates(id: str) -> Any:
     """List the texts to begin with, and the placeholders that texts may hold."""
-    return queries.templates(get_current_caller(), id)
+    return queries.list_templates(get_current_caller(), id)
 
 
 @blp.post(
@@ -167,8 +171,12 @@ def upload_image(id: str, file: Any) -> Any:
 
 
 @blp.get(
-    "/users/search", access=ORGANISER_OR_ANALYST, query=schemas.PeopleQuery, returns=answers.UsersData, limit=COUNTING
+    "/users/search",
+    access=ORGANISER_OR_ANALYST,
+    query=schemas.PeopleQuery,
+    returns=response_schemas.UsersData,
+    limit=COUNTING,
 )
 def search_users(id: str, q: str) -> Any:
     """Find people among those who hold tickets for the event or take part in it; addresses are masked."""
-    return people.search(get_current_caller(), id, q=q)
+    return recipient_search.search_recipients(get_current_caller(), id, q=q)

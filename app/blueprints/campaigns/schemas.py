@@ -4,8 +4,8 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from app.blueprints.campaigns.fields import Destination, Listed, OneLine
-from app.campaigns import drafts
+from app.blueprints.campaigns.custom_fields import Destination, Listed, OneLine
+from app.campaigns import validation
 from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
 from app.web.fields import Boolean, Choice, CodedMessage, Id, List, Number, OneOf, Text, TimeField
 from app.web.images import ImageUrl
@@ -25,7 +25,7 @@ class Checked(Schema):
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def hangs_together(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
         found: dict[str, list[str]] = {}
-        for fault in drafts.faults(data):
+        for fault in validation.find_faults(data):
             # What was sent and is wrong for itself is not missing.
             if fault.code != "required" or not (isinstance(sent, dict) and sent.get(fault.path)):
                 found.setdefault(fault.path, []).append(CodedMessage(fault.code, fault.message))

@@ -9,31 +9,43 @@ from app.blueprints.console import (
     activate,
     allocator,
     claim,
-    click,
     csrf,
     dev_mail,
     docs,
     documents,
+    home,
     merchant_invite,
     ops,
-    pages,
     pay,
     payout_stop,
     reset,
+    tracked_links,
     unsubscribe,
 )
-from app.blueprints.console.page import error_page
+from app.blueprints.console.rendering import error_page
 from app.config import Settings
 from app.web.error_handlers import ERROR_PAGE_KEY
 
-PAGES = (reset, documents, pay, activate, merchant_invite, claim, allocator, click, unsubscribe, payout_stop, ops)
+PAGES = (
+    reset,
+    documents,
+    pay,
+    activate,
+    merchant_invite,
+    claim,
+    allocator,
+    tracked_links,
+    unsubscribe,
+    payout_stop,
+    ops,
+)
 
 
 def register(app: Flask, settings: Settings) -> None:
     """Adds the pages that this environment may show."""
     csrf.init_app(app, settings)
     app.extensions[ERROR_PAGE_KEY] = error_page
-    app.register_blueprint(pages.blueprint)
+    app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
     app.register_blueprint(docs.blueprint)

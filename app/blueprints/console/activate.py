@@ -8,9 +8,9 @@ from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
-from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
-from app.blueprints.console.page import Pages, page
-from app.blueprints.console.way import explained, offer_fresh_links
+from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
+from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
+from app.blueprints.console.rendering import Pages, page
 from app.web import rate_limits
 from app.web.fields import Email, Text
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
@@ -80,7 +80,7 @@ LANDING = Input("path", "Where to go then", type="hidden")
 
 
 @blueprint.get("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def start(token: str) -> Response:
     """For whom the account is, and what is needed to open it."""
     found = link_queries.get_activation(token)
@@ -88,7 +88,7 @@ def start(token: str) -> Response:
 
 
 @blueprint.post("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def activate(token: str) -> ResponseReturnValue:
     """Opens the account, or links the one that is there."""
     form = FORMS.get(request.form.get("shown", ""), FORMS["named"]).typed()
@@ -123,5 +123,5 @@ def _kind(found: dict[str, Any]) -> str:
     return "named" if found["email"] else "addressed"
 
 
-def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
+def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
     return form_page(PAGE, form, found=found, token=token, shown=_kind(found), contact=found["contact_email"])

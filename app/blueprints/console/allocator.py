@@ -9,9 +9,9 @@ from app.allocations import actions, link_queries
 from app.allocations.states import DELIVERIES, E_TICKET
 from app.allocations.tickets import queries
 from app.blueprints.console.claim import dead_page
-from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
-from app.blueprints.console.page import Pages, page
-from app.core.dates import moment
+from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
+from app.blueprints.console.rendering import Pages, page
+from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
 from app.core.ids import is_id
 from app.web.fields import Boolean, Choice, Email
@@ -88,7 +88,7 @@ def hand_out(token: str) -> ResponseReturnValue:
         return dead(token, error)
     except REFUSALS as error:
         return _page(token, form.refused(error))
-    return _told(token, f"{done['name']} has a place. A mail is on its way to {done['email']}.")
+    return _notice(token, f"{done['name']} has a place. A mail is on its way to {done['email']}.")
 
 
 @blueprint.get("/<token>/<slot_id>")
@@ -110,7 +110,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
         return dead(token, error)
     except REFUSALS as error:
         return _slot_page(token, slot_id, form.refused(error))
-    return _told(token, f"The place is {done['name']}’s now. The earlier ticket no longer works.")
+    return _notice(token, f"The place is {done['name']}’s now. The earlier ticket no longer works.")
 
 
 @blueprint.post("/<token>/<slot_id>/take-back")
@@ -122,37 +122,39 @@ def take_back(token: str, slot_id: str) -> ResponseReturnValue:
         return dead(token, error)
     except REFUSALS as error:
         return _slot_page(token, slot_id, RENAME.blank().refused(error))
-    return _told(token, f"You have taken the place of {done['name']} back. It is free again.")
+    return _notice(token, f"You have taken the place of {done['name']} back. It is free again.")
 
 
-def _told(token: str, sentence: str) -> ResponseReturnValue:
+def _notice(token: str, sentence: str) -> ResponseReturnValue:
     session[TOLD] = sentence
     return redirect(url_for("allocator.start", token=token), 303)
 
 
-def _page(token: str, form: Filled) -> Response:
+def _page(token: str, form: FilledForm) -> Response:
     found = link_queries.get_allocator_block(token, get_client_network())
     after = request.args.get("after", "")
     listed = queries.load_allocator_slot_page(found["id"], after if is_id(after) else "")
-    return form_page(PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_shown(found))
+    return form_page(
+        PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_slot_context(found)
+    )
 
 
-def _slot_page(token: str, slot_id: str, form: Filled | None = None) -> Response:
+def _slot_page(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
     """Raises NotFound for a place that this holder has not given out."""
     found = link_queries.get_allocator_block(token, get_client_network())
     one = queries.find_allocator_slot(found["id"], slot_id) if is_id(slot_id) else None
     if one is None:
         raise NotFound()
     form = form or RENAME.blank(name=one["name"] or "", email=one["email"] or "")
-    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_shown(found))
+    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_slot_context(found))
 
 
-def _shown(found: dict[str, Any]) -> dict[str, Any]:
+def _slot_context(found: dict[str, Any]) -> dict[str, Any]:
     zone = found["timezone"]
     return {
         "found": found,
         "contact": found["contact_email"],
-        "begins": moment(found["starts_at"], zone),
-        "until": moment(found["release_at"], zone) if found["release_at"] else "",
+        "begins": format_time(found["starts_at"], zone),
+        "until": format_time(found["release_at"], zone) if found["release_at"] else "",
         "where": ", ".join(item for item in (found["venue"], found["city"]) if item),
     }

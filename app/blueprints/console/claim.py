@@ -12,9 +12,9 @@ from app.allocations import actions, link_queries
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.states import DELIVERIES, E_TICKET
 from app.allocations.tickets import qr_codes, queries
-from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
-from app.blueprints.console.page import Pages, page
-from app.core.dates import moment
+from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
+from app.blueprints.console.rendering import Pages, page
+from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
 from app.core.tokens import fingerprint
 from app.web.fields import Choice, Email, Phone, WholeNumber
@@ -93,7 +93,7 @@ PHONE = Input(
 DELIVERY = Input("delivery", "How do you want to get in?", says={"required": "Choose one."})
 
 
-def explained(view: View) -> View:
+def handle_dead_link(view: View) -> View:
     """The view of a link's page; one that opens nothing any more says why, and whom to ask."""
 
     @wraps(view)
@@ -123,10 +123,10 @@ def dead_page(token: str, error: AppError) -> Response:
 
 
 @blueprint.get("/<token>")
-@explained
+@handle_dead_link
 def start(token: str) -> ResponseReturnValue:
     """What the link offers. Whoever has claimed with this browser sees his ticket."""
-    if _own(token) is not None:
+    if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     found = link_queries.get_claim_offer(token, get_client_network())
     known = {name: found.get(name) or "" for name in ("name", "email", "phone")}
@@ -134,10 +134,10 @@ def start(token: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<token>")
-@explained
+@handle_dead_link
 def claim(token: str) -> ResponseReturnValue:
     """Takes the place; sent twice, it leads to the ticket of the first time."""
-    if _own(token) is not None:
+    if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     found = link_queries.get_claim_offer(token, get_client_network())
     form = _form(found["max_per_claim"]).typed()
@@ -154,7 +154,7 @@ def claim(token: str) -> ResponseReturnValue:
 @blueprint.get("/<token>/ticket")
 def ticket(token: str) -> ResponseReturnValue:
     """The tickets of a claim, for the browser that made it."""
-    own = _own(token)
+    own = _claimed_slot(token)
     tickets = queries.load_party_tickets(own) if own else []
     if not tickets:
         _forget(token)
@@ -174,7 +174,7 @@ def ticket(token: str) -> ResponseReturnValue:
 @blueprint.get("/<token>/ticket.pdf")
 def ticket_pdf(token: str) -> ResponseReturnValue:
     """The same as a document."""
-    own = _own(token)
+    own = _claimed_slot(token)
     data = queries.draw_party_pdf(own) if own else None
     if data is None:
         return redirect(url_for("claim.start", token=token), 303)
@@ -182,7 +182,7 @@ def ticket_pdf(token: str) -> ResponseReturnValue:
     return Response(data, content_type="application/pdf", headers=named)
 
 
-def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
+def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
     zone = found["timezone"]
     until = found.get("expires_at") or found["release_at"]
     return form_page(
@@ -191,13 +191,13 @@ def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
         token=token,
         found=found,
         contact=found["contact_email"],
-        begins=moment(found["starts_at"], zone),
-        until=moment(until, zone) if until else "",
+        begins=format_time(found["starts_at"], zone),
+        until=format_time(until, zone) if until else "",
         where=", ".join(item for item in (found["venue"], found["city"]) if item),
     )
 
 
-def _own(token: str) -> str | None:
+def _claimed_slot(token: str) -> str | None:
     """The place that this browser has claimed with the link: its id, from the signed cookie."""
     found: str | None = session.get(TICKETS, {}).get(_mark(token))
     return found

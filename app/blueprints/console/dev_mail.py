@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response, jsonify, make_response, request
 
-from app.blueprints.console.page import Pages, page
-from app.clients import mailbox
+from app.blueprints.console.rendering import Pages, page
+from app.clients import dev_mailbox
 from app.core.errors import NotFound
 
 blueprint = Pages("dev_mail", __name__)
@@ -18,14 +18,14 @@ MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 @blueprint.get("/dev/mail")
 def listed() -> Response:
     """The newest messages, all or those to one address, on one channel or on any."""
-    asked = _asked()
-    return page("console/mailbox.html", messages=_found(LISTED), **asked, channels=CHANNELS, listed=LISTED)
+    asked = _filters()
+    return page("console/mailbox.html", messages=_find_messages(LISTED), **asked, channels=CHANNELS, listed=LISTED)
 
 
 @blueprint.get("/dev/mail.json")
 def as_json() -> Response:
     """The same as a list, for programs that try the service out."""
-    response = jsonify([{name: item[name] for name in mailbox.SHOWN} for item in _found(mailbox.KEPT)])
+    response = jsonify([{name: item[name] for name in dev_mailbox.SHOWN} for item in _find_messages(dev_mailbox.KEPT)])
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -47,17 +47,17 @@ def framed(id: str) -> Response:
 
 
 def _message(id: str) -> dict[str, Any]:
-    found = mailbox.message(id)
+    found = dev_mailbox.find_message(id)
     if found is None:
         raise NotFound()
     return found
 
 
-def _asked() -> dict[str, str]:
+def _filters() -> dict[str, str]:
     channel = request.args.get("channel", "")
     return {"to": request.args.get("to", "").strip(), "channel": channel if channel in CHANNELS else ""}
 
 
-def _found(most: int) -> list[dict[str, Any]]:
-    asked = _asked()
-    return mailbox.messages(to=asked["to"] or None, limit=most, channel=asked["channel"] or None)
+def _find_messages(most: int) -> list[dict[str, Any]]:
+    asked = _filters()
+    return dev_mailbox.list_messages(to=asked["to"] or None, limit=most, channel=asked["channel"] or None)

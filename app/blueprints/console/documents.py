@@ -8,10 +8,10 @@ from flask.typing import ResponseReturnValue
 from app.applications import actions, link_queries
 from app.applications.documents import LABELS, MAX_BYTES
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
+from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
 from app.blueprints.console.forms import Form, Input, form_page
-from app.blueprints.console.page import Pages
-from app.blueprints.console.way import explained, offer_fresh_links
-from app.core.dates import day
+from app.blueprints.console.rendering import Pages
+from app.core.date_format import format_day
 from app.core.errors import AppError, ValidationFailed
 from app.web import rate_limits
 from app.web.fields import Text
@@ -39,14 +39,14 @@ class DocumentsSchema(Query):
 
 
 @blueprint.get("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def start(token: str) -> Response:
     """What is needed, and what is there already."""
     return _page(token, link_queries.get_documents(token))
 
 
 @blueprint.post("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def send(token: str) -> ResponseReturnValue:
     """Keeps the files, and hands everything in unless there is more to come."""
     rate_limits.count_request(SENDING, f"/{PURPOSE}")
@@ -76,7 +76,7 @@ def _page(token: str, found: dict[str, Any], error: AppError | None = None) -> R
         contact=found["contact_email"],
         onward=link_queries.find_payment_path(found["id"]) if found["submitted_at"] else None,
         kept="kept" in request.args,
-        until=day(found["expires_at"]),
+        until=format_day(found["expires_at"]),
     )
 
 

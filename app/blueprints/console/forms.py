@@ -19,8 +19,8 @@ from typing import Any
 from flask import Response, request
 from marshmallow import ValidationError
 
-from app.blueprints.console.page import POLICY, page
-from app.blueprints.console.words import for_people
+from app.blueprints.console.error_messages import describe_error
+from app.blueprints.console.rendering import POLICY, page
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
 from app.web.schema import Query, to_validation_failed
 
@@ -69,17 +69,17 @@ class Form:
         self.schema = schema
         self.inputs = {input_.name: input_ for input_ in inputs}
 
-    def blank(self, **values: str) -> "Filled":
-        return Filled(self, values)
+    def blank(self, **values: str) -> "FilledForm":
+        return FilledForm(self, values)
 
-    def typed(self) -> "Filled":
+    def typed(self) -> "FilledForm":
         """The form as it was sent with this request."""
         given = ((input_, request.form.get(input_.name, "")) for input_ in self.inputs.values())
-        return Filled(self, {item.name: item.cleaned(value) for item, value in given})
+        return FilledForm(self, {item.name: item.cleaned(value) for item, value in given})
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledForm:
     """A form with values, and with the error that it was refused for."""
 
     form: Form
@@ -96,7 +96,7 @@ class Filled:
             raise to_validation_failed(error.messages_dict, schema) from error
         return loaded
 
-    def refused(self, error: AppError) -> "Filled":
+    def refused(self, error: AppError) -> "FilledForm":
         return replace(self, error=error)
 
     def value(self, name: str) -> str:
@@ -120,7 +120,7 @@ class Filled:
         if isinstance(error, ValidationFailed):
             return [self._of_problem(**item) for item in error.data["errors"]]
         place = next((input_ for input_ in self.form.inputs.values() if error.code in input_.about), None)
-        sentence = (place.says.get(error.code) if place else None) or for_people(error)
+        sentence = (place.says.get(error.code) if place else None) or describe_error(error)
         return [Complaint(place.name if place else "", sentence, sentence)]
 
     def _of_problem(self, path: str, code: str, message: str) -> Complaint:
@@ -131,7 +131,7 @@ class Filled:
         return Complaint(shown.name, sentence or message, sentence or f"{shown.label}: {message}")
 
 
-def form_page(template: str, form: Filled, **context: Any) -> Response:
+def form_page(template: str, form: FilledForm, **context: Any) -> Response:
     """The page of a form; refused, it has the status of what it was refused for."""
     status = form.error.status if form.error else 200
     response = page(template, form=form, status=status, **context)

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response
 
-from app.blueprints.console.page import Pages, page
+from app.blueprints.console.rendering import Pages, page
 from app.invitations import queries
 from app.invitations.formatting import format_date_time, format_money
 from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
@@ -51,10 +51,10 @@ def invitation(slug: str) -> Response:
     status = 410 if found["state"] in GONE else 200
     if status == 410:
         count_lookup_failure()
-    return page("console/merchant_invite.html", status=status, **_shown(found))
+    return page("console/merchant_invite.html", status=status, **_render_invitation(found))
 
 
-def _shown(found: dict[str, Any]) -> dict[str, Any]:
+def _render_invitation(found: dict[str, Any]) -> dict[str, Any]:
     zone, fee = found["timezone"], found["fee_minor"]
     return {
         "invite": found,

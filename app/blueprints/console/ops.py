@@ -5,8 +5,8 @@ from typing import Any
 
 from flask import Response
 
-from app.blueprints.console.page import Pages, page
-from app.blueprints.console.words import span
+from app.blueprints.console.error_messages import format_wait
+from app.blueprints.console.rendering import Pages, page
 from app.core.clock import utcnow
 from app.web.operations_page.links import decode_token
 from app.web.operations_page.queries import is_alive, load_overview
@@ -23,12 +23,14 @@ def start(token: str) -> Response:
     """How things stand now. Raises NotFound, Gone."""
     until = decode_token(token)
     count_request(READING, ROUTE)
-    return page("console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(until, UTC), **_shown())
+    return page(
+        "console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(until, UTC), **_build_context()
+    )
 
 
-def _shown() -> dict[str, Any]:
+def _build_context() -> dict[str, Any]:
     found = load_overview()
-    return {"found": found, "ready": found.ready, "lives": is_alive, "span": span, "disk": _disk(found.disk)}
+    return {"found": found, "ready": found.ready, "lives": is_alive, "span": format_wait, "disk": _disk(found.disk)}
 
 
 def _disk(found: tuple[float, float] | None) -> str | None:

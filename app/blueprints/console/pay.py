@@ -7,10 +7,10 @@ from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.errors import NothingDue, PaymentInProgress
-from app.blueprints.console.forms import REFUSALS, Filled, Form, Input, form_page
-from app.blueprints.console.page import Pages
-from app.blueprints.console.way import explained, offer_fresh_links
-from app.blueprints.console.words import span
+from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
+from app.blueprints.console.error_messages import format_wait
+from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
+from app.blueprints.console.rendering import Pages
 from app.core.errors import Unavailable
 from app.web import rate_limits
 from app.web.fields import Phone, Secret
@@ -54,7 +54,7 @@ CODE = Form(
 
 
 @blueprint.get("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def start(token: str) -> Response:
     """What is to be paid, and how far it is."""
     found = link_queries.get_fee(token)
@@ -63,7 +63,7 @@ def start(token: str) -> Response:
 
 
 @blueprint.post("/<token>")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def send_code(token: str) -> ResponseReturnValue:
     """Has a code sent to the wallet."""
     form = _wallet(link_queries.get_fee(token)).typed()
@@ -78,7 +78,7 @@ def send_code(token: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/<token>/code")
-@explained(PURPOSE)
+@handle_dead_link(PURPOSE)
 def confirm(token: str) -> ResponseReturnValue:
     """Pays when the code is right."""
     form = CODE.typed()
@@ -92,8 +92,8 @@ def confirm(token: str) -> ResponseReturnValue:
     return redirect(url_for("pay.start", token=token), 303)
 
 
-def _page(token: str, found: dict[str, Any], form: Filled) -> Response:
-    minutes = span(found.get("expires_in", 0))
+def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
+    minutes = format_wait(found.get("expires_in", 0))
     return form_page(PAGE, form, found=found, token=token, minutes=minutes, contact=found["contact_email"])
 
 

@@ -6,7 +6,7 @@ Programs that look where links lead open the page as well, so opening it changes
 from flask import redirect, url_for
 from flask.typing import ResponseReturnValue
 
-from app.blueprints.console.page import Pages, page
+from app.blueprints.console.rendering import Pages, page
 from app.core.errors import NotFound
 from app.payouts import actions, queries
 from app.payouts.notices import find_payout_id

@@ -5,9 +5,9 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
-from app.blueprints.console import reset_visit as visit
+from app.blueprints.console import reset_session as visit
 from app.blueprints.console.forms import REFUSALS, Form, Input, form_page
-from app.blueprints.console.page import Pages, page
+from app.blueprints.console.rendering import Pages, page
 from app.core.errors import LinkExpired
 from app.web import rate_limits
 from app.web.fields import Email

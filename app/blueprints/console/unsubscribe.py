@@ -10,8 +10,8 @@ from typing import Any
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.blueprints.console.page import Pages, page
-from app.core.addresses import masked
+from app.blueprints.console.rendering import Pages, page
+from app.core.addresses import mask_email
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
 from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
@@ -30,7 +30,7 @@ def one_click() -> bool:
 blueprint = Pages("unsubscribe", __name__, url_prefix="/unsubscribe", open_to=one_click)
 
 
-def about_somebody(view: View) -> View:
+def require_subject(view: View) -> View:
     """The view of a link that we have made; any other has a page that says what may have happened to it."""
 
     @wraps(view)
@@ -48,15 +48,15 @@ def about_somebody(view: View) -> View:
 
 
 @blueprint.get("/<token>")
-@about_somebody
+@require_subject
 def start(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
     """What the link would end, and how it stands. Raises NotFound."""
     count_request(READING, ROUTE)
-    return page("console/unsubscribe.html", token=token, **_shown(subject))
+    return page("console/unsubscribe.html", token=token, **_render_page(subject))
 
 
 @blueprint.post("/<token>")
-@about_somebody
+@require_subject
 def choose(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
     """Ends messages, or lets them begin again; a mail program is answered in one line, and given no cookie."""
     _do(subject, "this" if one_click() else request.form.get("choice", ""))
@@ -72,8 +72,8 @@ def _do(subject: UnsubscribeTarget, choice: str) -> None:
         actions.resubscribe(subject)
 
 
-def _shown(subject: UnsubscribeTarget) -> dict[str, Any]:
+def _render_page(subject: UnsubscribeTarget) -> dict[str, Any]:
     found = queries.find_unsubscribe_status(subject)
     if found is None:
         raise NotFound()
-    return {**found, "address": masked(subject.address)}
+    return {**found, "address": mask_email(subject.address)}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.accounts.errors import EmailNotVerified
-from app.blueprints.events import answers, asked, schemas
+from app.blueprints.events import query_schemas, response_schemas, schemas
 from app.events import actions, errors, queries, stats
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.media.errors import UPLOAD_ERRORS
@@ -23,7 +23,7 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
     "",
     access=ORGANISER,
     body=schemas.NewEvent,
-    returns=answers.EventData,
+    returns=response_schemas.EventData,
     status=201,
     idempotent=True,
     errors=PUBLISHING,
@@ -41,8 +41,8 @@ def create_event(**body: Any) -> Any:
 @blp.get(
     "",
     access=PUBLIC_OR_SIGNED_IN,
-    query=asked.ListFilters,
-    returns=Listing("events", answers.EventRow, queries.SORTS, "startsAt"),
+    query=query_schemas.ListFilters,
+    returns=Listing("events", response_schemas.EventRow, queries.SORTS, "startsAt"),
 )
 def list_events(mine: bool, **filters: Any) -> Any:
     """List published events; with `mine=true` and a token, own events in every state.
@@ -72,7 +72,7 @@ def upload_cover(file: Any) -> Any:
     return store_picture(account_id=get_current_caller().id, data=file.read())
 
 
-@blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=answers.EventData, etag=True, sparse=True)
+@blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=response_schemas.EventData, etag=True, sparse=True)
 def read_event(id: str) -> Any:
     """Read an event of one's own.
 
@@ -85,7 +85,7 @@ def read_event(id: str) -> Any:
     "/<id>",
     access=ORGANISER,
     body=schemas.EventChanges,
-    returns=answers.EventData,
+    returns=response_schemas.EventData,
     etag=True,
     errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
 )
@@ -99,13 +99,13 @@ def change_event(id: str, **body: Any) -> Any:
     return queries.shown(event), {"ETag": f'"{event.version}"'}
 
 
-@blp.delete("/<id>", access=ORGANISER, returns=answers.Removed, etag=True)
+@blp.delete("/<id>", access=ORGANISER, returns=response_schemas.Removed, etag=True)
 def remove_event(id: str, **options: Any) -> Any:
     """Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which."""
     return actions.remove_event(caller=get_current_caller(), id=id, **options)
 
 
-@blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=answers.Stats, sparse=True)
+@blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=response_schemas.Stats, sparse=True)
 def ticket_stats(id: str) -> Any:
     """Read how an event sells: per ticket type, and per day for charts."""
     return stats.ticket_stats(get_current_caller(), id)

@@ -6,8 +6,8 @@ from typing import Any
 import marshmallow
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.fields import Country, Stored, Words, Zone
-from app.blueprints.events.shapes import (
+from app.blueprints.events.custom_fields import Country, Stored, Words, Zone
+from app.blueprints.events.nested_schemas import (
     MOST_TICKETS,
     BulkDiscount,
     LineupEntry,

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.core.addresses import is_address
+from app.core.addresses import is_url
 from app.inventory.item_fields import DATE, DECIMAL_PLACES, LINK, QUANTITY, ItemField
 from app.web.fields import BaseField, Number, Text, field_error
 
@@ -89,7 +89,7 @@ class ImageUrl(OptionalText):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
-        if url and not is_address(url, ("https",)):
+        if url and not is_url(url, ("https",)):
             raise field_error("invalid_url", "Must be an https address.")
         return url
 

@@ -11,10 +11,11 @@ import hashlib
 
 from flask import current_app
 
-from app.clients.payrail.account import Account
 from app.clients.payrail.breaker import Breaker
+from app.clients.payrail.credentials import Account
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.exchange import Exchange
+from app.clients.payrail.http_client import Exchange
+from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
@@ -26,7 +27,6 @@ from app.clients.payrail.interface import (
     TransferState,
     Wallet,
 )
-from app.clients.payrail.live import LiveRail
 from app.clients.payrail.mock import MockRail
 from app.config import Settings
 

@@ -10,7 +10,7 @@ from flask import current_app
 from app.clients.payrail import signing
 from app.clients.payrail.errors import CallbackNotSigned, CallbackUnreadable
 from app.clients.payrail.interface import Outcome, TransferOutcome
-from app.clients.payrail.wire import Unreadable, amount, message, moment, word
+from app.clients.payrail.message_parsing import Unreadable, amount, message, moment, word
 
 CHARGE, TRANSFER = "charge", "transfer"
 _OUTCOMES: dict[str, dict[str, Outcome | TransferOutcome]] = {

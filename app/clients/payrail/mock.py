@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol
 
-from app.clients.payrail import rules
+from app.clients.payrail import mock_rules
 from app.clients.payrail.interface import Charge, ChargeState, Outcome, Transfer, TransferState
-from app.clients.payrail.mock_state import Tables
-from app.clients.payrail.rules import ChargeEntry, Pace, TransferEntry
+from app.clients.payrail.mock_models import Tables
+from app.clients.payrail.mock_rules import ChargeEntry, Pace, TransferEntry
 
 
 class Book(Protocol):
@@ -57,32 +57,32 @@ class MockRail:
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
         known = self.book.charge(reference)
-        state = rules.charge_state(known, self.pace)
+        state = mock_rules.charge_state(known, self.pace)
         if known is None:
             return state
         self._delay(known.msisdn)
         if known.state != "open" or state.outcome is Outcome.EXPIRED:
             return state
-        if not rules.takes(code, known.msisdn):
+        if not mock_rules.takes(code, known.msisdn):
             return replace(state, outcome=Outcome.WRONG_CODE)
-        self.book.end_charge(reference, *rules.charged(known.msisdn, self.pace))
+        self.book.end_charge(reference, *mock_rules.charged(known.msisdn, self.pace))
         return self.charge_status(reference)
 
     def charge_status(self, reference: str) -> ChargeState:
-        return rules.charge_state(self.book.charge(reference), self.pace)
+        return mock_rules.charge_state(self.book.charge(reference), self.pace)
 
     def refund_charge(self, reference: str) -> ChargeState:
         self.book.refund_charge(reference)
         return self.charge_status(reference)
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
-        self.book.write_transfer(rules.entry_of(transfer, self.pace))
-        self._delay(rules.number_of(transfer.destination))
+        self.book.write_transfer(mock_rules.entry_of(transfer, self.pace))
+        self._delay(mock_rules.number_of(transfer.destination))
         return self.transfer_status(transfer.reference)
 
     def transfer_status(self, reference: str) -> TransferState:
-        return rules.transfer_state(*self.book.transfer(reference))
+        return mock_rules.transfer_state(*self.book.transfer(reference))
 
     def _delay(self, number: str) -> None:
-        if rules.answers_late(number):
+        if mock_rules.answers_late(number):
             time.sleep(self.pace.late.total_seconds())

@@ -12,7 +12,7 @@
 docs/decisions/metrics-storage.md says why this is not a library.
 """
 
-from app.core.metrics.kinds import Counter, Figure, Gauge, Histogram, Metric
+from app.core.metrics.metric_types import ComputedGauge, Counter, Gauge, Histogram, Metric
 from app.core.metrics.store import Store, init_app, store
 
-__all__ = ["Counter", "Figure", "Gauge", "Histogram", "Metric", "Store", "init_app", "store"]
+__all__ = ["Counter", "ComputedGauge", "Gauge", "Histogram", "Metric", "Store", "init_app", "store"]

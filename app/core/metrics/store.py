@@ -8,10 +8,10 @@ from weakref import WeakSet
 
 from flask import Flask, current_app
 
-from app.core.metrics.pages import Page, taken
+from app.core.metrics.shared_memory import Page, acquire_page
 
 if TYPE_CHECKING:
-    from app.core.metrics.kinds import Counter, Gauge, Histogram
+    from app.core.metrics.metric_types import Counter, Gauge, Histogram
 
 EXTENSION = "metrics"
 Labels = tuple[str, ...]
@@ -56,7 +56,7 @@ class Store:
     def _opened(self) -> Page:
         with self._opening:
             if self._page is None:
-                self._page = taken(self.folder)
+                self._page = acquire_page(self.folder)
             return self._page
 
     def begin_anew(self) -> None:

@@ -1,7 +1,7 @@
 """Work that leaves a request: `enqueue()` inside `transaction()`, and PostgreSQL never forgets it."""
 
 from app.core.outbox.models import Heartbeat, Outbox, OutboxAttempt, Tick
-from app.core.outbox.writing import EnqueueOutsideTransaction, Work, cancel, enqueue, enqueue_all, enqueue_many, errand
+from app.core.outbox.writer import EnqueueOutsideTransaction, Work, cancel, enqueue, enqueue_all, enqueue_many, job_spec
 
 __all__ = [
     "EnqueueOutsideTransaction",
@@ -14,5 +14,5 @@ __all__ = [
     "enqueue",
     "enqueue_all",
     "enqueue_many",
-    "errand",
+    "job_spec",
 ]

@@ -27,7 +27,7 @@ def worker_name() -> str:
     return f"worker:{socket.gethostname()}:{os.getpid()}"
 
 
-def beat(name: str) -> None:
+def record_heartbeat(name: str) -> None:
     """This process lives."""
     with transaction() as session:
         session.execute(BEAT, {"name": name})

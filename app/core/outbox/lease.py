@@ -9,9 +9,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.core.jobs import Delivery, LostLease, UnknownKind, find, personal_kinds
-from app.core.outbox import ends
-from app.core.outbox.pace import Pace
+from app.core.jobs import Delivery, LostLease, UnknownKind, get_job, personal_kinds
+from app.core.outbox import failure_hooks
+from app.core.outbox.tuning import Tuning
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
@@ -62,7 +62,7 @@ SETTLE = text(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Outcome:
     """What becomes of a row after a try."""
 
     state: str
@@ -72,7 +72,7 @@ class Verdict:
     postponed: int = 0
 
 
-DONE = Verdict(state="done", outcome="done")
+DONE = Outcome(state="done", outcome="done")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +105,14 @@ class Lease:
         if self._settle(session, DONE) is None:
             raise LostLease(self.kind)
 
-    def settle(self, verdict: Verdict) -> bool:
+    def settle(self, verdict: Outcome) -> bool:
         """Ends the row, or makes it ready again; False when it was somebody else's by now."""
         with transaction() as session:
             state = self._settle(session, verdict)
-            if state in ends.BAD:
-                ends.tell([ends.End(self.kind, state, verdict.error or "", self.payload)])
+            if state in failure_hooks.BAD:
+                failure_hooks.notify_failures(
+                    [failure_hooks.FailedRow(self.kind, state, verdict.error or "", self.payload)]
+                )
         return state is not None
 
     def _hold(self, session: ReadOrWriteSession, *, fence: bool) -> None:
@@ -118,14 +120,14 @@ class Lease:
         if session.execute(HOLD, values).first() is None:
             raise LostLease(self.kind)
 
-    def _settle(self, session: ReadOrWriteSession, verdict: Verdict) -> str | None:
+    def _settle(self, session: ReadOrWriteSession, verdict: Outcome) -> str | None:
         """The state that the row is in now; None when it was somebody else's."""
         values = {"id": self.id, "token": self.token, "personal": self.kind in personal_kinds(), **vars(verdict)}
         state: str | None = session.execute(SETTLE, values).scalar()
         return state
 
 
-def claim(outbox_id: int | None, *, worker: str, pace: Pace, only_critical: bool = False) -> Lease | None:
+def lease_next(outbox_id: int | None, *, worker: str, pace: Tuning, only_critical: bool = False) -> Lease | None:
     """A lease on that row, or on whichever is due next; None when there is nothing to do."""
     statement = CLAIM_CRITICAL if only_critical else CLAIM_ANY
     values: dict[str, Any] = {"worker": worker, "lease": pace.lease}
@@ -141,7 +143,7 @@ def claim(outbox_id: int | None, *, worker: str, pace: Pace, only_critical: bool
         return lease
 
 
-def _lease(row: Any, pace: Pace) -> Lease:
+def _lease(row: Any, pace: Tuning) -> Lease:
     return Lease(
         id=row["id"],
         kind=row["kind"],
@@ -157,10 +159,10 @@ def _lease(row: Any, pace: Pace) -> Lease:
     )
 
 
-def _seconds(kind: str, pace: Pace) -> float:
+def _seconds(kind: str, pace: Tuning) -> float:
     """A job that may take longer holds its row longer by as much: what is left after its end is the same for all."""
     try:
-        limit = find(kind).time_limit
+        limit = get_job(kind).time_limit
     except UnknownKind:
         return pace.lease
     return pace.lease + max(0.0, limit.total_seconds() - pace.time_limit) if limit else pace.lease

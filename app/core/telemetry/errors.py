@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask, current_app
 
 from app.core.context import request_id
-from app.core.logs import scrubbed
+from app.core.logs import mask_secrets
 
 EXTENSION = "sentry"
 KEPT = {"event_id", "timestamp", "level", "platform", "environment", "release", "exception", "tags", "sdk"}
@@ -60,7 +60,7 @@ def without_secrets(event: MutableMapping[str, Any], hint: object = None) -> Mut
     for item in kept.get("exception", {}).get("values", ()):
         # Drivers quote values from the second line on.
         first = (str(item.get("value") or "").splitlines() or [""])[0]
-        item["value"] = scrubbed(None, "", {"text": first[:LONGEST]})["text"]
+        item["value"] = mask_secrets(None, "", {"text": first[:LONGEST]})["text"]
         for frame in (item.get("stacktrace") or {}).get("frames", ()):
             for told in ("vars", "pre_context", "context_line", "post_context"):
                 frame.pop(told, None)

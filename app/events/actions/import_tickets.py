@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
-from app.core.freshness import changed
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
 from app.events import availability, queries
 from app.events.capacity import capacity_use
-from app.events.importing import statements as sql
-from app.events.importing.reading import SoldTicket
+from app.events.importing import sql
+from app.events.importing.parser import SoldTicket
 from app.events.models import Event, TicketType
 from app.events.search import key_of
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _import(
     if new:
         event.version += 1
     _tally(session)
-    changed(session, "tickets")
+    invalidate(session, "tickets")
     return Imported(**counts._mapping, new_types=len(new), warnings=warnings)
 
 
@@ -112,7 +112,7 @@ def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], cr
     }
     session.add_all(rows.values())
     if rows:
-        changed(session, "events")
+        invalidate(session, "events")
         session.flush()
     return {name_key: row.id for name_key, row in rows.items()}
 
@@ -123,7 +123,7 @@ def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str
     assert driver is not None
     with driver.cursor() as cursor, cursor.copy(sql.COPY) as copy:
         for ticket in tickets:
-            sold_at = instant(ticket.sold_at, zone) if ticket.sold_at else None
+            sold_at = to_instant(ticket.sold_at, zone) if ticket.sold_at else None
             type_id = types[key_of(ticket.ticket_type)]
             copy.write_row(
                 (

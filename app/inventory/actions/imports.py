@@ -11,7 +11,7 @@ from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
-from app.events.importing.statements import PATIENCE
+from app.events.importing.sql import PATIENCE
 from app.events.queries import hold
 from app.inventory import background_jobs, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.core import throttle
-from app.core.db import release
+from app.core.db import release_connection
 from app.core.errors import Throttled
 from app.core.jobs import Run
 from app.core.outbox import enqueue
@@ -59,7 +59,7 @@ def run_report_job(run: Run, job_id: str) -> None:
     parameters = ReportParameters.from_dict(stock_job.asked)
     event = queries.find_event_for_report(stock_job.event_id)
     report_json = report_queries.load_report_json(event, parameters, row_limit=MAX_ROWS)
-    release()
+    release_connection()
     background_jobs.update_progress(run, job_id, LOADED_PERCENT)
     report = json.loads(report_json, parse_float=Decimal)
     data = report_pdf.draw_report(

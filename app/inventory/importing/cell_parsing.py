@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 
-from app.core.addresses import is_address
+from app.core.addresses import is_url
 from app.core.formulas import unescape
-from app.core.texts import CONTROL, tidy
+from app.core.text_cleanup import CONTROL, normalize_text
 from app.inventory.item_fields import DATE, DECIMAL_PLACES, LINK, ItemField
 
 POINT_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.(\d+))?")
@@ -42,7 +42,7 @@ def parse_text(cell: str, field: ItemField) -> str:
     """Trimmed text in NFC, as everywhere; the quotes that an export puts before formulas are taken off."""
     if CONTROL.search(cell):
         raise CellError("invalid_characters", "Control characters are not allowed.")
-    value = unescape(tidy(cell))
+    value = unescape(normalize_text(cell))
     if len(value) > field.max_length:
         raise CellError("too_long", f"Must have at most {field.max_length} characters.")
     return value
@@ -50,7 +50,7 @@ def parse_text(cell: str, field: ItemField) -> str:
 
 def parse_link(cell: str, field: ItemField) -> str:
     url = parse_text(cell, field)
-    if not is_address(url, ("https",)):
+    if not is_url(url, ("https",)):
         raise CellError("invalid_url", "Must be an address that begins with https://.")
     return url
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.core.clock import rfc3339
 from app.core.errors import ValidationFailed
-from app.events.times import instant
+from app.events.time_conversion import to_instant
 
 DEFAULT_DAYS, MAX_DAYS = 30, 366
 MAX_WEEKLY_DAYS = 120
@@ -60,9 +60,9 @@ def build_report_parameters(
 
     Raises ValidationFailed when it begins after its end, or holds too many days.
     """
-    end = instant(until, zone) if until else now
+    end = to_instant(until, zone) if until else now
     first_day = end.astimezone(ZoneInfo(zone)).date() - timedelta(days=DEFAULT_DAYS - 1)
-    start = instant(since or datetime.combine(first_day, time()), zone)
+    start = to_instant(since or datetime.combine(first_day, time()), zone)
     if start > end:
         raise ValidationFailed.of("to", "too_small", "Must not be before from.")
     if end - start > timedelta(days=MAX_DAYS + 1):

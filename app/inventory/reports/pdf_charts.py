@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.core.bars import bars, columns, differences, lines
-from app.core.money import spoken as format_money
+from app.core.bar_charts import draw_bars, draw_columns, draw_differences, draw_lines
+from app.core.money import format_money as format_money
 from app.core.pdf import Sheet
 from app.inventory.formatting import format_number, format_short_day
 
@@ -70,7 +70,7 @@ def _add_movements(sheet: Sheet, report: ReportJson) -> None:
             (reason["reason"].capitalize(), reason["movements"], format_number(reason["movements"]))
             for reason in report["reasons"]
         ]
-        sheet.chart("Why stock moved", bars(reason_bars), under="Number of movements")
+        sheet.chart("Why stock moved", draw_bars(reason_bars), under="Number of movements")
     _add_variance_chart(sheet, report["variances"])
 
 
@@ -123,7 +123,7 @@ def _add_value_chart(
     remaining_value = int(total) - sum(value for _, value in largest)
     chart_values = [*largest, ("All others", remaining_value)] if remaining_value > 0 else largest
     if chart_values:
-        sheet.chart(title, bars([(label, value, format_money(value)) for label, value in chart_values]))
+        sheet.chart(title, draw_bars([(label, value, format_money(value)) for label, value in chart_values]))
 
 
 def _add_daily_chart(sheet: Sheet, days: list[ReportJson]) -> None:
@@ -133,7 +133,7 @@ def _add_daily_chart(sheet: Sheet, days: list[ReportJson]) -> None:
     maximum = format_number(max(*quantities_in, *quantities_out))
     sheet.chart(
         "In and out, day by day",
-        lines(
+        draw_lines(
             [format_short_day(day["day"]) for day in days],
             [("in", quantities_in), ("out", quantities_out)],
             top=f"{maximum} a day",
@@ -153,7 +153,7 @@ def _add_expiry_chart(sheet: Sheet, report: ReportJson) -> None:
     ]
     sheet.chart(
         "What expires when",
-        columns(values, first_stands_out=True),
+        draw_columns(values, first_stands_out=True),
         under="Items on hand; each bar holds the days from its own to the next",
     )
 
@@ -171,7 +171,7 @@ def _add_variance_chart(sheet: Sheet, variances: list[ReportJson]) -> None:
     ]
     sheet.chart(
         "What counts found",
-        differences(values),
+        draw_differences(values),
         under="Left: less than the book said. Right: more. At cost price where known",
     )
 

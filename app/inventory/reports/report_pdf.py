@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from app.core.dates import day, moment
+from app.core.date_format import format_day, format_time
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 from app.inventory.formatting import format_cell, format_number
@@ -43,7 +43,7 @@ def draw_report(
     with Sheet(
         title=definition.title,
         number=event.name,
-        when=day(parameters.at, event.timezone),
+        when=format_day(parameters.at, event.timezone),
         author=organiser,
         foot=" · ".join(part for part in (organiser, event.name) if part),
     ) as sheet:
@@ -57,12 +57,12 @@ def _build_intro(event: Any, parameters: ReportParameters, data: ReportJson) -> 
     event_sentence = f"{event.name}, organised by {event.organiser}." if event.organiser else f"{event.name}."
     booked_until = data["bookedUntil"]
     booked_sentence = (
-        f"Last movement: {moment(datetime.fromisoformat(booked_until), event.timezone)}."
+        f"Last movement: {format_time(datetime.fromisoformat(booked_until), event.timezone)}."
         if booked_until
         else "Nothing booked."
     )
     period_sentence = {
-        "movements": f"From {day(parameters.since, event.timezone)} to {day(parameters.until, event.timezone)}.",
+        "movements": f"From {format_day(parameters.since, event.timezone)} to {format_day(parameters.until, event.timezone)}.",
         "expiry": f"What is past its date, and what expires within {parameters.within_days} days.",
         "reorder": "Items at or below their reorder level, less what is on order.",
     }.get(parameters.type, "")

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.core.clock import rfc3339
 from app.core.db import fetch_rows
-from app.core.staleness import as_of_now
+from app.core.replica_routing import as_of_now
 from app.inventory.export import stream_query_csv
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import ReportParameters, build_sql_params

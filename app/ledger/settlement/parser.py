@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from app.core import cells
-from app.core.cells import BadCell
-from app.core.dates import HOME
+from app.core import cell_parsing
+from app.core.cell_parsing import BadCell
+from app.core.date_format import HOME
 from app.core.db import database_now
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
@@ -75,11 +75,11 @@ class _RowParser:
             self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
         credit = Credit(
             self.row.number,
-            self._parse_cell("reference", lambda cell: cells.text(cell, longest=120)),
+            self._parse_cell("reference", lambda cell: cell_parsing.parse_text(cell, longest=120)),
             self._parse_cell("merchant", _parse_merchant),
             self._parse_cell("amountMinor", _parse_amount),
             self._parse_cell("occurredAt", lambda cell: _parse_moment(cell, self.now)),
-            self._parse_cell("description", lambda cell: cells.text(cell, longest=200)),
+            self._parse_cell("description", lambda cell: cell_parsing.parse_text(cell, longest=200)),
         )
         return credit if len(self.errors) == error_count else None
 
@@ -98,11 +98,11 @@ class _RowParser:
 
 
 def _parse_merchant(cell: str) -> str:
-    return cell.lower() if is_id(cell.lower()) else cells.email(cell)
+    return cell.lower() if is_id(cell.lower()) else cell_parsing.parse_email(cell)
 
 
 def _parse_amount(cell: str) -> int:
-    amount = cells.whole_cents(cell)
+    amount = cell_parsing.parse_whole_cents(cell)
     if amount == 0:
         raise BadCell("too_small", "Must be at least 1.")
     return amount
@@ -110,7 +110,7 @@ def _parse_amount(cell: str) -> int:
 
 def _parse_moment(cell: str, now: datetime) -> datetime:
     """A naive time is in Windhoek; nothing is earned in the future."""
-    moment = cells.moment(cell)
+    moment = cell_parsing.parse_time(cell)
     aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(HOME))
     if aware_moment > now:
         raise BadCell("too_large", "Must not be in the future.")

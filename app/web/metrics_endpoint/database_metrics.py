@@ -4,32 +4,32 @@ from typing import Any
 
 import psycopg
 
-from app.core.apart import apart
-from app.core.metrics import Figure
-from app.core.metrics.summing import Numbers
+from app.core.dedicated_connection import dedicated_connection
+from app.core.metrics import ComputedGauge
+from app.core.metrics.aggregation import Numbers
 
 MAX_COUNTED_ROWS = 100_000
-OUTBOX_ROWS = Figure(
+OUTBOX_ROWS = ComputedGauge(
     "commerce_outbox_rows",
     f"Rows of work by state: due, scheduled, leased, uncertain, dead; counted to {MAX_COUNTED_ROWS:,}.",
     ("state",),
 )
-OLDEST_DUE_SECONDS = Figure(
+OLDEST_DUE_SECONDS = ComputedGauge(
     "commerce_outbox_oldest_due_seconds", "How long the longest waiting due row has waited; 0: none waits."
 )
-EXPIRED_LEASES = Figure(
+EXPIRED_LEASES = ComputedGauge(
     "commerce_outbox_expired_leases", "Leased rows whose holder is gone; the relay takes them back."
 )
-HEARTBEAT_AGE = Figure(
+HEARTBEAT_AGE = ComputedGauge(
     "commerce_heartbeat_age_seconds", "Since the last sign of life, of the liveliest of its kind.", ("process",)
 )
-WORKERS_ALIVE = Figure("commerce_workers_alive", "Workers heard of in the last 45 seconds, on all nodes.")
-PAYOUTS_PROCESSING = Figure(
+WORKERS_ALIVE = ComputedGauge("commerce_workers_alive", "Workers heard of in the last 45 seconds, on all nodes.")
+PAYOUTS_PROCESSING = ComputedGauge(
     "commerce_payouts_processing", "Payouts the rail has been told of and has not said how they ended."
 )
-OPEN_REVIEWS = Figure("commerce_payout_reviews_open", "Contradictions about money that a person has to settle.")
-DATABASE_CONNECTIONS = Figure("commerce_database_connections", "Connections to this database, everybody's.")
-DATABASE_UP = Figure("commerce_database_up", "1 when the database answered this question.")
+OPEN_REVIEWS = ComputedGauge("commerce_payout_reviews_open", "Contradictions about money that a person has to settle.")
+DATABASE_CONNECTIONS = ComputedGauge("commerce_database_connections", "Connections to this database, everybody's.")
+DATABASE_UP = ComputedGauge("commerce_database_up", "1 when the database answered this question.")
 
 OUTBOX_SQL = f"""
     SELECT (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'ready' AND run_at <= now() LIMIT {MAX_COUNTED_ROWS}) AS due),
@@ -58,7 +58,7 @@ SERVICE_SQL = """
 def load_database_metrics(url: str) -> Numbers:
     """What the database says; when it does not, only that."""
     try:
-        with apart(url) as connection:
+        with dedicated_connection(url) as connection:
             outbox_row = connection.execute(OUTBOX_SQL).fetchone()
             service_row = connection.execute(SERVICE_SQL).fetchone()
     except (psycopg.Error, OSError):

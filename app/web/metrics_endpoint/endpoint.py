@@ -12,16 +12,16 @@ from threading import Lock
 
 from flask import Response, current_app, request
 
-from app.clients import counted
+from app.clients import message_metrics
 from app.config import Settings
 from app.core.errors import Forbidden
 from app.core.metrics import store
-from app.core.metrics.summing import Numbers, from_nought, summed
-from app.core.metrics.text import CONTENT_TYPE, text
+from app.core.metrics.aggregation import Numbers, sum_pages, zero_values
+from app.core.metrics.prometheus_format import CONTENT_TYPE, format_metrics
 from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
 
 MAX_AGE_SECONDS = 5.0
-WORKER_METRICS = (counted.MESSAGES,)
+WORKER_METRICS = (message_metrics.MESSAGES,)
 """Only workers send messages; what a process has not declared it cannot tell."""
 
 
@@ -44,7 +44,9 @@ def build_metrics_response() -> Response:
     """Everything, in Prometheus's format. Raises MetricsClosed."""
     check_access()
     computed_metrics = get_computed_metrics(current_app.extensions["settings"])
-    return Response(text({**from_nought(), **summed(store().folder), **computed_metrics}), content_type=CONTENT_TYPE)
+    return Response(
+        format_metrics({**zero_values(), **sum_pages(store().folder), **computed_metrics}), content_type=CONTENT_TYPE
+    )
 
 
 def get_computed_metrics(settings: Settings) -> Numbers:

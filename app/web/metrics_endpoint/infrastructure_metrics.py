@@ -9,20 +9,22 @@ from redis.exceptions import RedisError
 from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
-from app.core.metrics import Figure
-from app.core.metrics.summing import Numbers
-from app.core.outbox.bell import bell
+from app.core.metrics import ComputedGauge
+from app.core.metrics.aggregation import Numbers
+from app.core.outbox.wakeup import get_wakeup_queue
 
-BUILD_INFO = Figure(
+BUILD_INFO = ComputedGauge(
     "commerce_build_info", "Always 1: the migration that this code expects, and the Python.", ("schema", "python")
 )
-REDIS_UP = Figure("commerce_redis_up", "1 when Redis answered this question.")
-WAKEUPS_WAITING = Figure("commerce_bells_waiting", "Bells that no worker has answered yet; sixteen at most are useful.")
-BREAKER_STATE = Figure(
+REDIS_UP = ComputedGauge("commerce_redis_up", "1 when Redis answered this question.")
+WAKEUPS_WAITING = ComputedGauge(
+    "commerce_bells_waiting", "Bells that no worker has answered yet; sixteen at most are useful."
+)
+BREAKER_STATE = ComputedGauge(
     "commerce_rail_breaker_state", "Of the payment rail: 0 closed, 1 trying, 2 open. Live mode only."
 )
-DISK_FREE = Figure("commerce_disk_free_bytes", "Free for this service where DATA_DIR is.")
-DISK_SIZE = Figure("commerce_disk_size_bytes", "The disk on which DATA_DIR is.")
+DISK_FREE = ComputedGauge("commerce_disk_free_bytes", "Free for this service where DATA_DIR is.")
+DISK_SIZE = ComputedGauge("commerce_disk_size_bytes", "The disk on which DATA_DIR is.")
 BREAKER_STATE_NUMBERS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 
@@ -38,7 +40,7 @@ def read_infrastructure_metrics(settings: Settings) -> Numbers:
 
 def _read_redis() -> Numbers:
     try:
-        wakeup_count = bell().queue.count
+        wakeup_count = get_wakeup_queue().queue.count
     except (RedisError, OSError):
         return {REDIS_UP.name: {(): [0.0]}}
     return {REDIS_UP.name: {(): [1.0]}, WAKEUPS_WAITING.name: {(): [float(wakeup_count)]}}

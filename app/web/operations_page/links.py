@@ -9,8 +9,8 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
+from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.errors import Gone, NotFound
-from app.core.sealing import opened, sealed
 
 PURPOSE, LINK_SECONDS = "ops-page", 600
 _TIMESTAMP_BYTES = 8
@@ -24,12 +24,12 @@ def build_link() -> str:
 
 def encode_token(expires_at: int) -> str:
     """What the address ends with; `moment` is in seconds since 1970."""
-    return sealed(PURPOSE, expires_at.to_bytes(_TIMESTAMP_BYTES, "big"))
+    return encrypt_token(PURPOSE, expires_at.to_bytes(_TIMESTAMP_BYTES, "big"))
 
 
 def decode_token(token: str) -> int:
     """When a living link ends. Raises NotFound for one that was never given out, Gone for one that has ended."""
-    payload = opened(PURPOSE, token)
+    payload = decrypt_token(PURPOSE, token)
     if payload is None:
         raise NotFound()
     expires_at = int.from_bytes(payload, "big")

@@ -8,9 +8,9 @@ from flask import current_app
 from psycopg.rows import namedtuple_row
 
 from app.config import Settings
-from app.core.apart import apart
+from app.core.dedicated_connection import dedicated_connection
 from app.core.errors import Unavailable
-from app.core.metrics.summing import Numbers
+from app.core.metrics.aggregation import Numbers
 from app.core.outbox.heartbeat import FRESH
 from app.web import readiness
 from app.web.metrics_endpoint import database_metrics, endpoint, infrastructure_metrics
@@ -116,7 +116,7 @@ def is_alive(seconds: int) -> bool:
 
 def _load_rows(url: str) -> list[list[Any]]:
     try:
-        with apart(url) as connection, connection.cursor(row_factory=namedtuple_row) as cursor:
+        with dedicated_connection(url) as connection, connection.cursor(row_factory=namedtuple_row) as cursor:
             return [
                 list(cursor.execute(statement).fetchall())
                 for statement in (DUE_ROWS_SQL, FAILED_ROWS_SQL, PROCESSES_SQL)

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from app.core.apart import words_of
+from app.core.dedicated_connection import connect_arguments
 
 
 class ListenConnectionLost(Exception):
@@ -14,7 +14,7 @@ class NotificationListener:
 
     def __init__(self, url: str, channel: str) -> None:
         self.connection = psycopg.connect(
-            **words_of(
+            **connect_arguments(
                 url,
                 connect_timeout=3,
                 application_name="streams",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from app.clients.payrail.rules import CODE
+from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.applications import LIST, applied, decided

@@ -12,7 +12,7 @@ from PIL import Image
 from sqlalchemy import text
 
 from app.core.db import db
-from app.embedded import children
+from app.embedded import subprocesses
 from tests.faults.suite.asking import Asked, Request
 from tests.faults.suite.operations import Caller
 from tests.faults.suite.plan import Impossible, fault
@@ -171,13 +171,13 @@ def set_aside(scene: Scene) -> Path:
         "FAKETIME_CACHE_DURATION": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
-    before = dict(children.ENVIRONMENT)
-    children.ENVIRONMENT.update(faked)
+    before = dict(subprocesses.ENVIRONMENT)
+    subprocesses.ENVIRONMENT.update(faked)
     try:
         scene.stack.database.crash()
         scene.stack.database.start()
     finally:
-        children.ENVIRONMENT.clear()
-        children.ENVIRONMENT.update(before)
+        subprocesses.ENVIRONMENT.clear()
+        subprocesses.ENVIRONMENT.update(before)
     scene.killed["stack"] += 1
     return clock

@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 from flask import Flask
 
 from app.core.db import db
-from app.core.outbox.running import work_through
+from app.core.outbox.executor import run_due_jobs
 from app.embedded import SPARE
 from app.embedded.binaries import find_postgres
 from tests import stores
@@ -181,6 +181,6 @@ def work_goes_on() -> int:
     """What was waiting at that moment is done as a relay and a worker would; how many pieces."""
     done = "SELECT count(*) FROM outbox WHERE state = 'done'"
     before = Evidence().rows(done)[0][0]
-    while work_through(worker="restored"):
+    while run_due_jobs(worker="restored"):
         pass
     return int(Evidence().rows(done)[0][0] - before)

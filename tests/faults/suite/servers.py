@@ -12,8 +12,8 @@ from urllib.parse import quote
 from flask_migrate import upgrade
 
 from app.core.db import db
-from app.embedded import SPARE, children, folders, postgres
-from app.embedded.account import Account
+from app.embedded import SPARE, postgres, state_dir, subprocesses
+from app.embedded.os_user import Account
 from tests.faults.service import ROOT
 from tests.settings import app_for
 
@@ -24,11 +24,11 @@ class Database:
     """One server; start it in a thread that lives on, for it ends with that thread."""
 
     def __init__(self, state: Path) -> None:
-        self.state = folders.made(state)
+        self.state = state_dir.made(state)
         self.account = Account.for_state(state)
-        self.place = folders.prepare(state, account=self.account, spare=SPARE)
+        self.place = state_dir.prepare(state, account=self.account, spare=SPARE)
         self._keep = os.open(os.devnull, os.O_RDONLY)
-        self.child: children.Child | None = None
+        self.child: subprocesses.Child | None = None
 
     @property
     def url(self) -> str:
@@ -56,7 +56,7 @@ class Database:
 
     def stop(self) -> None:
         if self.child is not None:
-            children.stop([self.child])
+            subprocesses.stop([self.child])
             self.child = None
 
     @property

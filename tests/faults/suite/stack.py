@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 
 from app.clients.payrail.mock_server import MockServer, Options
-from app.core.outbox.pace import Pace
+from app.core.outbox.tuning import Tuning
 from tests.deploy.proxy import Proxy, proxy
 from tests.deploy.upstreams import Web, listening
 from tests.faults.cluster import Cluster, PrivateRedis, Sink, find_pids, kill
@@ -48,7 +48,7 @@ class Stack:
     site: Proxy
     cluster: Cluster
     listener: socket.socket
-    pace: Pace
+    pace: Tuning
     variables: dict[str, str]
     ends: ExitStack
     """What has to be undone when the run is over."""
@@ -89,7 +89,7 @@ class Stack:
 
 
 @contextmanager
-def stack(folder: Path, data: Path, pace: Pace, *, relays: int = 1, **variables: str) -> Iterator[Stack]:
+def stack(folder: Path, data: Path, pace: Tuning, *, relays: int = 1, **variables: str) -> Iterator[Stack]:
     """All of it, on a copy of the migrated data; `variables` are further settings of every process."""
     RUN.add(SECRET)
     with ExitStack() as ends:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.outbox.pace import Pace
+from app.core.outbox.tuning import Tuning
 from tests.faults.suite import (
     goods,
     machine_faults,
@@ -43,7 +43,7 @@ __all__ = [
     "web_faults",
     "work_faults",
 ]
-QUICK = Pace(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
+QUICK = Tuning(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
 TAIL = 3.0
 LEFT = """
     SELECT kind, state, attempts, last_error, run_at - now() AS due FROM outbox
@@ -81,7 +81,7 @@ class Settings:
     seconds: float = 20.0
     full: bool = False
     rate: float = RATE
-    pace: Pace = Pace()
+    pace: Tuning = Tuning()
 
 
 def tried(name: str, seed: int, folder: Path, data: Path, settings: Settings) -> Outcome:

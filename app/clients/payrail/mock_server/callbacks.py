@@ -10,10 +10,10 @@ from typing import Any
 
 import httpcore
 
-from app.clients.payrail import signing, wire
-from app.clients.payrail.mock_server.book import Memory
+from app.clients.payrail import message_parsing, signing
+from app.clients.payrail.mock_rules import ChargeEntry, TransferEntry
 from app.clients.payrail.mock_server.faults import Faults
-from app.clients.payrail.rules import ChargeEntry, TransferEntry
+from app.clients.payrail.mock_server.state import Memory
 
 OPPOSITE = {
     "paid": "failed",
@@ -143,7 +143,7 @@ class Caller:
                 self._waiting.append(letter)
 
     def _delivered(self, letter: Letter) -> bool:
-        body, timestamp = wire.dumped(letter.said), str(int(time.time()))
+        body, timestamp = message_parsing.dumped(letter.said), str(int(time.time()))
         headers = [
             ("Content-Type", "application/json"),
             (signing.TIMESTAMP, timestamp),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from app.clients.payrail import rules, wire
+from app.clients.payrail import message_parsing, mock_rules
 from app.clients.payrail.interface import BankAccount, Charge, ChargeState, Transfer, TransferOutcome, Wallet
 from app.clients.payrail.mock import Book, MockRail
 
@@ -36,8 +36,8 @@ def asked(method: str, path: str, raw: bytes) -> Asked | None:
     for on, verb, pattern in _ROUTES:
         found = pattern.fullmatch(path)
         if found and verb == method:
-            body = wire.message(raw) if verb == "POST" else {}
-            reference = unquote(found[1]) if found.groups() else wire.word(body, "reference", LONGEST)
+            body = message_parsing.message(raw) if verb == "POST" else {}
+            reference = unquote(found[1]) if found.groups() else message_parsing.word(body, "reference", LONGEST)
             return Asked(on, path.startswith("/v1/charges"), reference, body)
     return None
 
@@ -55,7 +55,7 @@ class Operations:
         if what.on == "start":
             return self._start(what)
         if what.on == "confirm" and self._book.charge(what.reference) is not None:
-            state = self._rail.confirm_charge(what.reference, wire.word(what.body, "code", 12))
+            state = self._rail.confirm_charge(what.reference, message_parsing.word(what.body, "code", 12))
             return self._charge(what.reference, state)
         if what.on == "refund" and self._book.charge(what.reference) is not None:
             return self._charge(what.reference, self._rail.refund_charge(what.reference))
@@ -66,10 +66,10 @@ class Operations:
     def _start(self, what: Asked) -> tuple[int, Said]:
         charge = Charge(
             reference=what.reference,
-            amount_minor=wire.amount(what.body),
-            currency=wire.word(what.body, "currency", 3),
-            msisdn=wire.word(what.body, "msisdn", 20),
-            description=wire.word(what.body, "description", 200),
+            amount_minor=message_parsing.amount(what.body),
+            currency=message_parsing.word(what.body, "currency", 3),
+            msisdn=message_parsing.word(what.body, "msisdn", 20),
+            description=message_parsing.word(what.body, "description", 200),
         )
         known = self._book.charge(charge.reference)
         if known and (known.amount_minor, known.currency) != (charge.amount_minor, charge.currency):
@@ -79,14 +79,14 @@ class Operations:
     def _send(self, what: Asked) -> tuple[int, Said]:
         transfer = Transfer(
             reference=what.reference,
-            amount_minor=wire.amount(what.body),
-            currency=wire.word(what.body, "currency", 3),
+            amount_minor=message_parsing.amount(what.body),
+            currency=message_parsing.word(what.body, "currency", 3),
             destination=_destination(what.body.get("destination")),
-            description=wire.word(what.body, "description", 200),
+            description=message_parsing.word(what.body, "description", 200),
         )
         self._rail.send_transfer(transfer)
         known, _ = self._book.transfer(transfer.reference)
-        wanted = transfer.amount_minor, transfer.currency, rules.number_of(transfer.destination)[-4:]
+        wanted = transfer.amount_minor, transfer.currency, mock_rules.number_of(transfer.destination)[-4:]
         if known is not None and (known.amount_minor, known.currency, known.ending) != wanted:
             return 409, {"error": "reference_reused"}
         return self._transfer(transfer.reference)
@@ -108,12 +108,12 @@ class Operations:
 
 def _destination(said: Any) -> Wallet | BankAccount:
     if not isinstance(said, dict) or said.get("kind") not in ("wallet", "bank"):
-        raise wire.Unreadable("destination")
+        raise message_parsing.Unreadable("destination")
     if said["kind"] == "wallet":
-        return Wallet(msisdn=wire.word(said, "msisdn", 20))
+        return Wallet(msisdn=message_parsing.word(said, "msisdn", 20))
     return BankAccount(
-        account_name=wire.word(said, "accountName", 140),
-        account_number=wire.word(said, "accountNumber", 40),
-        bank_name=wire.word(said, "bankName", 140),
-        branch_code=wire.word(said, "branchCode", 20),
+        account_name=message_parsing.word(said, "accountName", 140),
+        account_number=message_parsing.word(said, "accountNumber", 40),
+        bank_name=message_parsing.word(said, "bankName", 140),
+        branch_code=message_parsing.word(said, "branchCode", 20),
     )

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.clients.payrail.mock import MockRail
-from app.clients.payrail.mock_server.book import Clock, Memory
+from app.clients.payrail.mock_rules import Pace
+from app.clients.payrail.mock_server.authentication import Guard
 from app.clients.payrail.mock_server.callbacks import Caller
-from app.clients.payrail.mock_server.face import Listener
 from app.clients.payrail.mock_server.faults import Fault, Faults, read
-from app.clients.payrail.mock_server.guard import Guard
+from app.clients.payrail.mock_server.http_handler import Listener
 from app.clients.payrail.mock_server.operations import Operations, Said
-from app.clients.payrail.rules import Pace
+from app.clients.payrail.mock_server.state import Clock, Memory
 
 SILENCE = 20.0
 

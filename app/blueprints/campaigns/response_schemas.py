@@ -1,0 +1,208 @@
+"""What the operations of campaigns give."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import fields, pre_dump
+
+from app.campaigns.states import HOLDERS, SETTLED, UNCERTAIN
+from app.core.addresses import mask_email
+from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
+from app.web.schema import Schema
+
+ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+
+
+class Reachable(Schema):
+    """How many people each channel reaches; 0 for those that were not asked for."""
+
+    email = WholeNumber(required=True)
+    sms = WholeNumber(required=True)
+    push = WholeNumber(required=True)
+
+
+class Excluded(Schema):
+    """How many are not written to, by the reason."""
+
+    opted_out = WholeNumber(required=True, data_key="optedOut", attribute="optedOut")
+    no_address = WholeNumber(required=True, data_key="noAddress", attribute="noAddress")
+    suppressed = WholeNumber(required=True)
+    duplicate = WholeNumber(
+        required=True, metadata={"description": "further tickets of somebody who is counted already"}
+    )
+    not_related = WholeNumber(required=True, data_key="notRelated", attribute="notRelated")
+
+
+class Split(Schema):
+    """People who get each variant."""
+
+    A = WholeNumber(required=True, data_key="A")
+    B = WholeNumber(required=True, data_key="B")
+
+
+class AudienceData(Schema):
+    """Who is written to. Figures are null while a large audience has not been counted."""
+
+    type = fields.String(required=True, metadata={"example": HOLDERS})
+    total = WholeNumber(
+        required=True, metadata={"description": "tickets, or ids: the people and all that are excluded"}
+    )
+    people = WholeNumber(
+        required=True, allow_none=True, metadata={"description": "reached on one of the channels at least"}
+    )
+    reachable = Nested(Reachable, required=True, allow_none=True)
+    excluded = Nested(Excluded, required=True, allow_none=True)
+    variants = Nested(Split, required=True, allow_none=True)
+
+
+class Sampled(Schema):
+    name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
+    email = fields.String(required=True, metadata={"example": "f•••@example.com"})
+    tickets = WholeNumber(required=True)
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
+
+
+class PreviewData(AudienceData):
+    sample = List(Nested(Sampled), required=True)
+
+
+class BroadcastData(Schema):
+    campaign_id = fields.String(required=True, attribute="id", metadata=ID)
+    status = fields.String(required=True, metadata={"example": "sending"})
+    scheduled_at = TimeField(required=True, allow_none=True)
+    audience = Nested(AudienceData, required=True)
+    version = WholeNumber(required=True)
+
+
+class Figures(Schema):
+    """What became of the messages, one for each person and channel."""
+
+    total = WholeNumber(required=True)
+    sent = WholeNumber(required=True)
+    failed = WholeNumber(required=True)
+    suppressed = WholeNumber(required=True, metadata={"description": "said no between freezing and sending"})
+    uncertain = WholeNumber(
+        required=True, metadata={"description": "handed over, and no answer says whether it arrived"}
+    )
+    pending = WholeNumber(required=True)
+    clicked = WholeNumber(required=True)
+
+
+class Variants(Schema):
+    A = Nested(Figures, required=True, data_key="A")
+    B = Nested(Figures, required=True, data_key="B")
+
+
+class CampaignRow(Schema):
+    """A campaign with its figures: together, and for each variant."""
+
+    @pre_dump
+    def with_figures(self, row: Any, **_: Any) -> dict[str, Any]:
+        each = {variant: _figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
+        progress = {name: sum(figures[name] for figures in each.values()) for name in each["A"]}
+        return {**row, "progress": progress, "variants": each, "history": row.get("history") or []}
+
+    id = fields.String(required=True, metadata=ID)
+    event_id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True, metadata={"example": "Gates and parking"})
+    status = fields.String(required=True, metadata={"example": "sent"})
+    template_id = fields.String(required=True, metadata={"example": "event-reminder"})
+    title = fields.String(required=True)
+    body = fields.String(required=True)
+    href = fields.String(required=True, allow_none=True)
+    image_url = fields.String(required=True, allow_none=True)
+    banner_url = fields.String(required=True, allow_none=True)
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
+    ab_test_enabled = Boolean(required=True)
+    variant_b_title = fields.String(required=True, allow_none=True)
+    variant_b_body = fields.String(required=True, allow_none=True)
+    ab_split_percent = Number(required=True)
+    audience_type = fields.String(required=True, metadata={"example": HOLDERS})
+    user_ids = List(fields.String(metadata=ID), required=True)
+    respect_preferences = Boolean(required=True)
+    scheduled_at = TimeField(required=True, allow_none=True)
+    started_at = TimeField(required=True, allow_none=True)
+    finished_at = TimeField(required=True, allow_none=True)
+    audience = Nested(AudienceData, required=True, allow_none=True)
+    progress = Nested(Figures, required=True)
+    variants = Nested(Variants, required=True)
+    copied_from = fields.String(required=True, allow_none=True, metadata=ID)
+    version = WholeNumber(required=True)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
+
+
+class Act(Schema):
+    verb = fields.String(required=True, metadata={"example": "scheduled"})
+    actor_id = fields.String(required=True, allow_none=True, data_key="actorId", attribute="actorId", metadata=ID)
+    at = fields.String(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
+    details = fields.Dict(required=True)
+
+
+class CampaignData(CampaignRow):
+    history = List(Nested(Act), required=True)
+
+
+class RecipientRow(Schema):
+    """A recipient, whose address is masked."""
+
+    @pre_dump
+    def masked(self, row: Any, **_: Any) -> dict[str, Any]:
+        return {**row, "address": mask_email(row["address"])}
+
+    id = fields.String(required=True, metadata=ID)
+    channel = fields.String(required=True, metadata={"example": "email"})
+    name = fields.String(required=True, allow_none=True)
+    address = fields.String(required=True, metadata={"example": "f•••@example.com"})
+    variant = fields.String(required=True, metadata={"example": "A"})
+    state = fields.String(required=True, metadata={"example": UNCERTAIN})
+    reason = fields.String(required=True, allow_none=True)
+    settled_at = TimeField(required=True, allow_none=True)
+
+
+class Resent(Schema):
+    campaign_id = fields.String(required=True, metadata=ID)
+    resent = WholeNumber(required=True)
+
+
+class TestData(Schema):
+    channels = List(fields.String(metadata={"example": "email"}), required=True)
+    to = fields.String(required=True, metadata={"example": "nangula@windhoek-lights.example"})
+    messages = WholeNumber(required=True)
+
+
+class TemplateRow(Schema):
+    id = fields.String(required=True, metadata={"example": "event-reminder"})
+    name = fields.String(required=True, metadata={"example": "Reminder"})
+    description = fields.String(required=True)
+    title = fields.String(required=True)
+    body = fields.String(required=True)
+    placeholders = List(fields.String(metadata={"example": "firstName"}), required=True)
+
+
+class Placeholder(Schema):
+    name = fields.String(required=True, metadata={"example": "firstName"})
+    description = fields.String(required=True)
+
+
+class TemplatesData(Schema):
+    templates = List(Nested(TemplateRow), required=True)
+    placeholders = List(Nested(Placeholder), required=True)
+
+
+class UserRow(Schema):
+    id = fields.String(required=True, metadata={**ID, "description": "for userIds: of a ticket, or of a merchant"})
+    name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
+    email = fields.String(required=True, allow_none=True, metadata={"example": "f•••@example.com"})
+    participates = Boolean(required=True)
+    tickets = WholeNumber(required=True)
+
+
+class UsersData(Schema):
+    users = List(Nested(UserRow), required=True)
+
+
+def _figures(tally: Mapping[str, int]) -> dict[str, int]:
+    """What is pending is what is left."""
+    known = {name: int(tally.get(name, 0)) for name in ("total", *SETTLED, "clicked")}
+    return {**known, "pending": known["total"] - sum(known[name] for name in SETTLED)}

@@ -1,0 +1,20 @@
+"""Links of messages, which count who follows them and lead on to where the organiser has said."""
+
+from flask import Response, redirect, request
+
+from app.blueprints.console.rendering import Pages
+from app.campaigns import actions
+from app.subscriptions.click_tracking import is_human_click
+from app.web.rate_limits import limit_failed_lookups
+
+blueprint = Pages("click", __name__)
+
+
+@blueprint.get("/r/<token>")
+@limit_failed_lookups
+def follow(token: str) -> Response:
+    """Leads on; machines that only look where a link leads are led on as well, and not counted."""
+    response = redirect(actions.click(token, counts=is_human_click(request.method, dict(request.headers))), 302)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return Response(response=response.get_data(), status=302, headers=response.headers)

@@ -1,0 +1,230 @@
+"""What the event operations give."""
+
+from marshmallow import fields
+
+from app.blueprints.events import nested_schemas
+from app.blueprints.events.custom_fields import Stored
+from app.events.categories import CATEGORIES
+from app.events.visibility import VISIBILITIES
+from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
+from app.web.schema import Schema
+
+STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
+PROMOTION = {"type": "object", "example": {"headline": "Two nights by the river"}}
+CURRENCY = {"enum": ["NAD"], "example": "NAD"}
+
+
+def _text(example: str, **options: bool) -> fields.String:
+    return fields.String(metadata={"example": example}, **options)  # type: ignore[arg-type]
+
+
+class EventSummary(Schema):
+    """What discovery shows of an event."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    city = _text("Windhoek", required=True)
+    venue = _text("River grounds", required=True)
+    starts_at = TimeField(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
+    cover_image_url = fields.String(
+        required=True,
+        metadata={"example": "https://media.example.com/lights.jpg", "description": "empty when there is none"},
+    )
+    is_cashless = Boolean(required=True)
+
+
+class EventRow(EventSummary):
+    """What lists show of an event."""
+
+    country = _text("NA", required=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    ends_at = TimeField(required=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
+    publish_at = TimeField(required=True, allow_none=True)
+    version = WholeNumber(required=True)
+
+
+class PhaseData(Schema):
+    name = _text("Early bird", required=True)
+    starts_at = TimeField(required=True, allow_none=True)
+    ends_at = TimeField(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True)
+    quantity = WholeNumber(required=True, allow_none=True)
+
+
+class TicketTypeData(Schema):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    description = fields.String(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True)
+    min_per_order = WholeNumber(required=True, allow_none=True)
+    max_per_order = WholeNumber(required=True, allow_none=True)
+    phases = List(Nested(PhaseData), required=True)
+
+
+class OwnTicketTypeData(TicketTypeData):
+    quantity = WholeNumber(required=True)
+
+
+class PublicEvent(Schema):
+    """What everybody may know of an event: an allow-list."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    description = fields.String(required=True, allow_none=True)
+    cover_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
+    poster_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
+    venue = _text("River grounds", required=True)
+    city = _text("Windhoek", required=True)
+    country = _text("NA", required=True)
+    latitude = Number(required=True, allow_none=True)
+    longitude = Number(required=True, allow_none=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
+    keywords = List(fields.String(), required=True)
+    is_cashless = Boolean(required=True)
+    allowed_payment_option_slugs = List(fields.String(), required=True)
+    organiser_name = _text("Windhoek Lights", required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    ticket_types = List(Nested(TicketTypeData), required=True)
+    bulk_discounts = Stored(nested_schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = Stored(nested_schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = Stored(nested_schemas.Sponsor, max=200, required=True)
+    stall_types = Stored(nested_schemas.StallType, max=50, required=True)
+    tables = Stored(nested_schemas.Table, max=200, required=True)
+    lineup = Stored(nested_schemas.LineupEntry, max=80, required=True)
+    promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
+
+
+class EventData(Schema):
+    """An event as its organiser sees it."""
+
+    id = fields.String(required=True)
+    version = WholeNumber(required=True)
+    organiser_id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    description = fields.String(required=True, allow_none=True)
+    cover_image_url = fields.String(required=True, allow_none=True)
+    poster_image_url = fields.String(required=True, allow_none=True)
+    venue = _text("River grounds", required=True)
+    city = _text("Windhoek", required=True)
+    country = _text("NA", required=True)
+    latitude = Number(required=True, allow_none=True)
+    longitude = Number(required=True, allow_none=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
+    publish_at = TimeField(required=True, allow_none=True)
+    capacity = WholeNumber(required=True, allow_none=True)
+    category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
+    keywords = List(fields.String(), required=True)
+    is_cashless = Boolean(required=True)
+    allowed_payment_option_slugs = List(fields.String(), required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    ticket_types = List(Nested(OwnTicketTypeData), required=True)
+    promo_codes = Stored(nested_schemas.PromoCode, max=200, required=True)
+    bulk_discounts = Stored(nested_schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = Stored(nested_schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = Stored(nested_schemas.Sponsor, max=200, required=True)
+    stall_types = Stored(nested_schemas.StallType, max=50, required=True)
+    tables = Stored(nested_schemas.Table, max=200, required=True)
+    lineup = Stored(nested_schemas.LineupEntry, max=80, required=True)
+    promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
+    created_at = TimeField(required=True)
+    updated_at = TimeField(required=True)
+
+
+class Removed(Schema):
+    id = fields.String(required=True)
+    outcome = fields.String(required=True, metadata={"enum": ["deleted", "cancelled"], "example": "deleted"})
+
+
+class TypeInventory(Schema):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    phase = fields.String(required=True, allow_none=True, metadata={"example": "Early bird"})
+    phase_ends_at = TimeField(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True)
+    total = WholeNumber(required=True)
+    sold = WholeNumber(required=True)
+    allocated = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": "on_sale"})
+
+
+class Inventory(Schema):
+    event_id = fields.String(required=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    sales_end_at = TimeField(required=True)
+    ticket_types = List(Nested(TypeInventory), required=True)
+
+
+class DiscoverPagination(Schema):
+    limit = WholeNumber(required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+class Discovered(Schema):
+    events = List(Nested(EventSummary), required=True)
+    pagination = Nested(DiscoverPagination, required=True)
+    suggestions = List(
+        fields.String(metadata={"example": "Windhoek Lights"}),
+        metadata={"description": "when nothing matched q: names that come near"},
+    )
+
+
+class Flows(Schema):
+    sold = WholeNumber(required=True)
+    allocated = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    revoked = WholeNumber(required=True)
+    released = WholeNumber(required=True)
+    revenue_minor = WholeNumber(required=True)
+
+
+class TypeStats(Flows):
+    id = fields.String(required=True)
+    name = _text("Day ticket Saturday", required=True)
+    total = WholeNumber(required=True)
+    oversold = WholeNumber(required=True)
+    available = WholeNumber(
+        required=True, metadata={"description": "what the public can still get, within the event's capacity"}
+    )
+
+
+class DayStats(Flows):
+    day = fields.Date(required=True, metadata={"example": "2026-11-21"})
+    ticket_type_id = fields.String(required=True)
+
+
+class Totals(Flows):
+    total = WholeNumber(required=True)
+    oversold = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+
+
+class Stats(Schema):
+    """How an event sells: per ticket type, and per day of its time zone."""
+
+    id = fields.String(required=True)
+    name = _text("Windhoek Lights", required=True)
+    city = _text("Windhoek", required=True)
+    venue = _text("River grounds", required=True)
+    timezone = _text("Africa/Windhoek", required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    sales_end_at = TimeField(required=True, allow_none=True)
+    visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "published"})
+    capacity = WholeNumber(required=True, allow_none=True)
+    currency = fields.String(required=True, metadata=CURRENCY)
+    totals = Nested(Totals, required=True)
+    ticket_types = List(Nested(TypeStats), required=True)
+    series = List(Nested(DayStats), required=True)

@@ -1,0 +1,156 @@
+"""What settings may not be, and what they may not be together."""
+
+import re
+from collections.abc import Iterator
+from email.utils import parseaddr
+from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import make_conninfo
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.secret_strength import is_guessable
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+def find_contradictions(read: dict[str, Any]) -> Iterator[str]:
+    """One sentence for each setting that is not what it must be, or not beside the others."""
+    production = read["APP_ENV"] == "production"
+    for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"):
+        if read[name] and not _is_database(read[name]):
+            yield f"{name}: must be postgresql://…, several hosts as …/name?host=one:5432&host=two:5432."
+    if read["REDIS_URL"] and not _is_redis(read["REDIS_URL"]):
+        yield "REDIS_URL: must be redis://, rediss://, unix:// or sentinel://host:26379,host:26379/service/0?tls=1."
+    if read["SMTP_URL"] and not _has_host(read["SMTP_URL"], "smtp", "smtps"):
+        yield "SMTP_URL: must start with smtp:// or smtps:// and name a server."
+    if not _is_sender(read["MAIL_FROM"]):
+        yield "MAIL_FROM: must be an address like Event Commerce <no-reply@festival.example>."
+    for name in ("SMS_URL", "PUSH_URL"):
+        yield from _find_wrong_gateway(name, read[name], production)
+    if not _is_storage(read["STORAGE_URL"]):
+        yield "STORAGE_URL: must start with file:// and name a folder, or start with s3:// and name a bucket."
+    yield from _find_wrong_urls(read, production)
+    if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16 and not production:
+        yield "METRICS_TOKEN: needs 16 or more characters."
+    for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):
+        if read[name] and parse_address(read[name]) is None:
+            yield f"{name}: must be an http(s) address."
+    if production:
+        yield from _find_guessable_secrets(read)
+    if production and not read["DATABASE_URL"]:
+        yield "DATABASE_URL: production needs a PostgreSQL server; the embedded one is for development."
+    if production and not read["REDIS_URL"]:
+        yield "REDIS_URL: production needs a Redis server; the embedded one is for development."
+    if production and read["PAYRAIL_MODE"] == "mock" and not read["PAYRAIL_ALLOW_MOCK"]:
+        yield "PAYRAIL_MODE: mock moves no money; production refuses it unless PAYRAIL_ALLOW_MOCK=1."
+    if read["PAYRAIL_MODE"] == "live":
+        for name in ("PAYRAIL_URL", "PAYRAIL_KEY", "PAYRAIL_SECRET"):
+            if not read[name]:
+                yield f"{name}: PAYRAIL_MODE=live needs it."
+        yield from _find_wrong_rail_url(read["PAYRAIL_URL"], production)
+
+
+def _find_guessable_secrets(read: dict[str, Any]) -> Iterator[str]:
+    if is_guessable(read["SECRET_KEY"], length=32):
+        yield "SECRET_KEY: production needs 32 or more random characters that stand in no documentation."
+    if read["BOOTSTRAP_SECRET"] and is_guessable(read["BOOTSTRAP_SECRET"], length=16):
+        yield "BOOTSTRAP_SECRET: production needs 16 or more random characters, or none."
+    if read["METRICS_TOKEN"] and is_guessable(read["METRICS_TOKEN"], length=16):
+        yield "METRICS_TOKEN: production needs 16 or more random characters, or none."
+
+
+def _find_wrong_urls(read: dict[str, Any], production: bool) -> Iterator[str]:
+    for name in ("PUBLIC_BASE_URL", "APPLE_JWKS_URL", "GOOGLE_JWKS_URL"):
+        parts = parse_address(read[name])
+        if parts is None:
+            yield f"{name}: must be an absolute http(s) address."
+        elif name == "PUBLIC_BASE_URL" and (parts.query or parts.fragment or parts.username is not None):
+            yield f"{name}: must have no question mark, no # and no name and password; links are made by appending."
+        elif production and parts.scheme != "https" and name != "PUBLIC_BASE_URL":
+            yield f"{name}: production needs https://, because sign-ins are trusted by the keys it publishes."
+        elif production and parts.scheme != "https" and parts.hostname not in LOOPBACK:
+            yield f"{name}: production needs https://, because passwords and links travel there."
+
+
+def _find_wrong_rail_url(url: str | None, production: bool) -> Iterator[str]:
+    if not url:
+        return
+    parts = parse_address(url)
+    if parts is None or parts.query or parts.username:
+        yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
+    elif production and parts.scheme != "https":
+        yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
+
+
+def _find_wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str]:
+    if not url:
+        return
+    parts = parse_address(url)
+    if parts is None or parts.query or parts.fragment:
+        yield f"{name}: must be an http(s) address, without a question mark."
+    elif production and parts.scheme != "https":
+        yield f"{name}: production needs https://, because it carries a secret and people's addresses."
+
+
+def parse_address(url: str) -> SplitResult | None:
+    """The parts of an http(s) address with a host and a possible port; None when it is no such address."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if sound else None
+
+
+def _has_host(url: str, *schemes: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _is_storage(url: str) -> bool:
+    """A local folder, which is not the root, or a bucket."""
+    if url.startswith("file:///"):
+        return bool(unquote(urlsplit(url).path).strip("/"))
+    return _has_host(url, "s3")
+
+
+def _is_database(url: str) -> bool:
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() != "postgresql":
+            return False
+        # A word that the driver does not know ends every connection.
+        dialect = parsed.set(drivername="postgresql+psycopg").get_dialect()()
+        make_conninfo(**dialect.create_connect_args(parsed)[1])
+    except (ArgumentError, ProgrammingError, ValueError):
+        return False
+    return True
+
+
+def _is_redis(url: str) -> bool:
+    # A word that nobody knows is no trifle: `tls=yes` would send passwords for everybody to read.
+    word = (
+        r"((sentinel_(user|password)|ssl_(ca_certs|certfile|keyfile))=[^&]*|(tls|ssl_check_hostname)=(0|1|true|false))"
+    )
+    known = re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url)
+    return bool(known) and _has_ports(url)
+
+
+def _has_ports(url: str) -> bool:
+    """Whether every host of the address, separated by commas, is one, with a possible port or none."""
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
+        return all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        return False
+
+
+def _is_sender(text: str) -> bool:
+    """One mailbox, with a name before it or without."""
+    return text.isprintable() and bool(re.fullmatch(r"[^\s<>@]+@[^\s<>@]+", parseaddr(text)[1]))

@@ -1,0 +1,144 @@
+"""A page: a file of numbers that one process writes and every process of the node may read.
+
+    magic, 8 bytes │ bytes used, 8 │ scrap, 256 │ series …
+    series:  length of its name, how many numbers, whether a gauge, 0; 2 bytes each
+             │ name, filled up to 8 │ numbers, 8 bytes each
+
+The writer holds the file's lock, which ends with the process however it ends. So whoever can lock a page may go on
+with it: there are as many as there ever were processes at once, and what a killed one has counted is not lost.
+"""
+
+import fcntl
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import structlog
+
+if TYPE_CHECKING:
+    from app.core.metrics.metric_types import Metric
+
+SIZE = 512 * 1024
+MOST = 512
+MAGIC = b"commerc1"
+SCRAP, FIRST = 2, 34
+"""Both in numbers of 8 bytes: where goes what has no room, and where the series begin."""
+HEAD = struct.Struct("<HHHH")
+USED = struct.Struct("<Q")
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One entry of a page: `at` counts in numbers of 8 bytes."""
+
+    name: str
+    labels: tuple[str, ...]
+    at: int
+    width: int
+    gauge: bool
+
+
+class Page:
+    """A page to write in. Hold its lock around `find` and what is done there."""
+
+    def __init__(self, memory: mmap.mmap, file: int | None) -> None:
+        self.lock = Lock()
+        self._memory, self._file = memory, file
+        self.values = memoryview(memory).cast("d")
+        self._places: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._begin()
+
+    def find(self, metric: "Metric", labels: tuple[str, ...]) -> int:
+        """Where the numbers of this series stand."""
+        place = self._places.get((metric.name, labels))
+        return self._add(metric, labels) if place is None else place
+
+    def close(self) -> None:
+        with suppress(BufferError):
+            self.values.release()
+            self._memory.close()
+        if self._file is not None:
+            os.close(self._file)
+
+    def _begin(self) -> None:
+        """Goes on where the last owner stopped. What it had at the moment, nobody has now."""
+        if self._memory[:8] != MAGIC:
+            self._memory[:16] = MAGIC + USED.pack(FIRST * 8)
+        for item in read_series(self._memory):
+            self._places[item.name, item.labels] = item.at
+            if item.gauge:
+                self.values[item.at] = 0.0
+
+    def _add(self, metric: "Metric", labels: tuple[str, ...]) -> int:
+        name = "\0".join((metric.name, *labels)).encode()
+        name += b"\0" * (-len(name) % 8)
+        (used,) = USED.unpack_from(self._memory, 8)
+        end = used + HEAD.size + len(name) + metric.width * 8
+        if end > SIZE:
+            log.warning("metrics.page_full", metric=metric.name)
+            place = SCRAP
+        else:
+            self._memory[used : used + HEAD.size] = HEAD.pack(len(name), metric.width, metric.kind == "gauge", 0)
+            self._memory[used + HEAD.size : used + HEAD.size + len(name)] = name
+            self._memory[8:16] = USED.pack(end)
+            place = (used + HEAD.size + len(name)) // 8
+        self._places[metric.name, labels] = place
+        return place
+
+
+def acquire_page(folder: Path) -> Page:
+    """The first page of the folder that nobody has. Without a folder to write in, one that nobody else sees."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for number in range(MOST):
+            file = os.open(folder / f"{number:03}.page", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            if try_lock(file):
+                return _map_file(file)
+            os.close(file)
+    except OSError as error:
+        log.warning("metrics.no_page", error=type(error).__name__, folder=str(folder))
+    return Page(mmap.mmap(-1, SIZE), None)
+
+
+def try_lock(file: int) -> bool:
+    """Whether the lock could be had."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def read_series(memory: bytes | mmap.mmap) -> Iterator[Series]:
+    """What a page holds. A page that is being written to is read up to what is complete."""
+    if memory[:8] != MAGIC:
+        return
+    at, (used,) = FIRST * 8, USED.unpack_from(memory, 8)
+    while at + HEAD.size <= min(used, len(memory)):
+        length, width, gauge, _ = HEAD.unpack_from(memory, at)
+        start = at + HEAD.size
+        if not length or start + length + width * 8 > len(memory):
+            return
+        name, *labels = memory[start : start + length].rstrip(b"\0").decode(errors="replace").split("\0")
+        yield Series(name, tuple(labels), (start + length) // 8, width, bool(gauge))
+        at = start + length + width * 8
+
+
+def _map_file(file: int) -> Page:
+    """Every block is written before it is mapped: a full disk shall refuse here, not kill the process later."""
+    try:
+        if os.fstat(file).st_size != SIZE:
+            os.ftruncate(file, 0)
+            if os.pwrite(file, bytes(SIZE), 0) < SIZE:
+                raise OSError("no room")
+        return Page(mmap.mmap(file, SIZE), file)
+    except BaseException:
+        os.close(file)
+        raise

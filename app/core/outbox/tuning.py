@@ -1,0 +1,29 @@
+"""How fast the outbox turns. The defaults are the service's; tests of faults run the same cycle faster."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+
+EXTENSION = "outbox_pace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """Seconds, except the counts. `time_limit` is far below `lease`, so a live holder never outlives it."""
+
+    lease: float = 60
+    time_limit: float = 20
+    ring: float = 1
+    reap: float = 15
+    drain_after: float = 10
+    backoff: float = 10
+    backoff_cap: float = 3600
+    batch: int = 25
+    batch_seconds: float = 10
+    max_lost: int = 5
+
+
+def get_tuning() -> Tuning:
+    """The pace of this application."""
+    set_by_test: Tuning | None = current_app.extensions.get(EXTENSION)
+    return set_by_test or Tuning()

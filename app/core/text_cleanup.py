@@ -1,0 +1,14 @@
+"""Text as people send it, whatever way it comes: in a body, in a cell of a table."""
+
+import re
+import unicodedata
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters other than newline, carriage return and tab, and halves of characters."""
+
+
+def normalize_text(text: str) -> str:
+    """The text in NFC, its lines ended by newlines, without blanks around it."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).strip()

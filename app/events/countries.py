@@ -1,0 +1,106 @@
+"""Countries and their time zones, from the tz database's own tables."""
+
+from functools import cache
+from importlib.resources import files
+from zoneinfo import available_timezones
+
+from app.events.search import folded
+
+# The table lists a country's zones by geography; these are the ones most of its people live in.
+MAIN_ZONES = {
+    "AU": "Australia/Sydney",
+    "BR": "America/Sao_Paulo",
+    "CA": "America/Toronto",
+    "RU": "Europe/Moscow",
+}
+# The table's names are short and British; these are what people write as well.
+OTHER_NAMES = {
+    "uk": "GB",
+    "united kingdom": "GB",
+    "great britain": "GB",
+    "england": "GB",
+    "usa": "US",
+    "united states of america": "US",
+    "america": "US",
+    "south korea": "KR",
+    "north korea": "KP",
+    "korea": "KR",
+    "czechia": "CZ",
+    "ivory coast": "CI",
+    "cote d ivoire": "CI",
+    "dr congo": "CD",
+    "congo": "CG",
+    "democratic republic of the congo": "CD",
+    "republic of the congo": "CG",
+    "the gambia": "GM",
+    "the netherlands": "NL",
+    "holland": "NL",
+    "eswatini": "SZ",
+    "swaziland": "SZ",
+    "cape verde": "CV",
+    "cabo verde": "CV",
+    "turkiye": "TR",
+    "burma": "MM",
+    "vatican": "VA",
+    "uae": "AE",
+    "russian federation": "RU",
+    "bosnia and herzegovina": "BA",
+    "north macedonia": "MK",
+    "macedonia": "MK",
+    "hong kong": "HK",
+    "macau": "MO",
+    "samoa": "WS",
+    "saint helena": "SH",
+    "palestine": "PS",
+    "laos": "LA",
+    "vietnam": "VN",
+    "east timor": "TL",
+    "timor leste": "TL",
+    "tanzania": "TZ",
+    "syria": "SY",
+    "taiwan": "TW",
+    "brunei": "BN",
+}
+NO_PLACES = frozenset({"Factory", "localtime", "posixrules"})
+
+
+def country_code(text: str) -> str | None:
+    """The ISO 3166 alpha-2 code of a country given by code or English name; None when there is no such country."""
+    if text.upper() in _zones_of_countries() and len(text) == 2:
+        return text.upper()
+    return _countries_by_name().get(folded(text))
+
+
+def main_zone(country: str) -> str:
+    """The time zone that most people of a country live in."""
+    return MAIN_ZONES.get(country) or _zones_of_countries()[country]
+
+
+def is_zone(name: str) -> bool:
+    """Whether the tz database knows a place of that name."""
+    return name in _zones()
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones() - NO_PLACES)
+
+
+@cache
+def _zones_of_countries() -> dict[str, str]:
+    found: dict[str, str] = {"BV": "Europe/Oslo", "HM": "Indian/Maldives"}
+    for code, _, zone, *_ in _read_table("zone.tab"):
+        found.setdefault(code, zone)
+    return found
+
+
+@cache
+def _countries_by_name() -> dict[str, str]:
+    names = {folded(name): code for code, name, *_ in _read_table("iso3166.tab")}
+    plain = {folded(name.partition("(")[0]): code for code, name, *_ in _read_table("iso3166.tab")}
+    return {**plain, **names, **OTHER_NAMES}
+
+
+def _read_table(name: str) -> list[list[str]]:
+    lines = (files("tzdata") / "zoneinfo" / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]

@@ -1,0 +1,104 @@
+"""`flask up`: everything on one machine under one supervisor; what `make run` starts."""
+
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+import click
+from flask import current_app
+from flask.cli import with_appcontext
+
+from app import config, demo, process_entrypoints
+from app.accounts import signing_keys
+from app.child_processes import Process
+from app.config import Settings
+from app.core import migrations
+from app.core.db import db
+from app.supervisor import Supervisor
+
+
+@click.command("up")
+@click.option("--port", type=click.IntRange(1, 65535), help="Instead of PORT.")
+@click.option("--workers", default=1, envvar="RQ_WORKERS", show_default=True, help="RQ workers.")
+@with_appcontext
+def up(port: int | None, workers: int) -> None:
+    """Run everything: migrations, demo data on the first start, web, workers and relay."""
+    settings = _with_port(current_app.extensions["settings"], port)
+    current_app.extensions["settings"] = settings
+    _check_free(settings.PORT)
+    if migrations.is_pending():
+        migrations.upgrade()
+    signing_keys.get_current_key()
+    fresh = not settings.production and demo.seed()
+    secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _load_secret(settings.DATA_DIR))
+    click.echo(_banner(settings, secret, fresh=fresh))
+    _close_connections()
+    sys.exit(Supervisor(_processes(settings, workers, secret)).run())
+
+
+def _close_connections() -> None:
+    """Closes what two processes cannot share, for the children are forks of this one."""
+    db.session.remove()
+    db.engine.dispose()
+
+
+def _processes(settings: Settings, workers: int, secret: str | None) -> list[Process]:
+    environment = {
+        **_store_settings(settings),
+        "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
+        "PORT": str(settings.PORT),
+        **({"BOOTSTRAP_SECRET": secret} if secret else {}),
+    }
+    return [
+        Process("web", process_entrypoints.web, environment),
+        Process("relay", process_entrypoints.relay, environment),
+        *(Process(f"worker-{number}", process_entrypoints.worker, environment) for number in range(1, workers + 1)),
+    ]
+
+
+def _with_port(settings: Settings, port: int | None) -> Settings:
+    """The settings as they would be with PORT in the environment: links begin with the port that was chosen."""
+    return settings if port is None else config.load({**os.environ, **_store_settings(settings), "PORT": str(port)})
+
+
+def _store_settings(settings: Settings) -> dict[str, str]:
+    return {"DATABASE_URL": settings.DATABASE_URL, "REDIS_URL": settings.REDIS_URL}
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError as error:
+            sentence = f"Port {port} is taken ({error.strerror}); choose another with PORT=."
+            raise click.ClickException(sentence) from error
+
+
+def _load_secret(folder: Path) -> str:
+    """A bootstrap secret of this machine's own, the same on every start."""
+    path = folder / "bootstrap_secret"
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(24))
+        return path.read_text().strip()
+    except OSError as error:
+        raise click.ClickException(f"DATA_DIR: {folder} cannot be used: {error.strerror}.") from error
+
+
+def _banner(settings: Settings, secret: str | None, *, fresh: bool) -> str:
+    base = settings.PUBLIC_BASE_URL
+    lines = ["", f"  Event commerce      {base}", f"  API docs            {base}/docs"]
+    if not settings.production:
+        lines += [
+            f"  Mail, SMS, push     {base}/dev/mail",
+            f"  Bootstrap secret    {secret}   (makes the first admin)",
+            f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if fresh else ""),
+            *(f"    {who.role:<10} {who.email}" for who in demo.PEOPLE),
+        ]
+    lines += [f"  Data                {settings.DATA_DIR}", "  Ctrl-C stops everything.", ""]
+    return "\n".join(lines)
