@@ -1,4 +1,4 @@
-"""Mail of accounts, and the sweeping of what has had its time."""
+"""Mail of accounts, and deletion of what has expired."""
 
 from datetime import timedelta
 from typing import Any

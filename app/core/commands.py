@@ -24,7 +24,7 @@ def register(app: Flask) -> None:
 @click.command("relay")
 @with_appcontext
 def relay_command() -> None:
-    """Ring for due work, take back lost work, start recurring work."""
+    """Wake workers for due jobs, recover lost jobs, start recurring jobs."""
     relay.serve(current_app._get_current_object())  # type: ignore[attr-defined]
 
 

@@ -6,7 +6,7 @@
     ├── Forbidden 403          known, but not allowed
     ├── NotFound 404           no such thing, or somebody else's
     ├── Conflict 409           the state does not allow it
-    ├── Gone 410               a link that has had its time
+    ├── Gone 410               a link that has expired
     ├── StaleVersion 412       somebody else changed it first
     ├── TooLarge 413 · UnsupportedMedia 415
     ├── Unprocessable 422      readable, but wrong
@@ -131,7 +131,7 @@ class MalformedJson(BadRequest):
 
 class LinkExpired(Gone):
     number, code = 41045, "LINK_EXPIRED"
-    message = "This link has had its time, or a newer one has replaced it; ask for a fresh one."
+    message = "This link has expired, or a newer one has replaced it; ask for a new one."
 
 
 class LinkUsed(Gone):

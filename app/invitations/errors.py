@@ -15,7 +15,7 @@ class EventClosed(Conflict):
 
 class InviteExpired(Gone):
     number, code = 41070, "INVITE_EXPIRED"
-    message = "This invitation has had its time; ask the organiser for a new one."
+    message = "This invitation has expired; ask the organiser for a new one."
 
 
 class InviteWithdrawn(Gone):

@@ -882,7 +882,7 @@ export interface Operations {
     body: OpenLinkBody;
     data: AllocationLinkData;
   };
-  /** Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not. For organisers, for their own events, and admins. */
+  /** Remind guests who have not claimed (once a day). Lists who was skipped and why. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/remind": {
     path: { "eventId": string; "blockId": string };
     query: {};
@@ -1043,7 +1043,7 @@ export interface Operations {
     body: CampaignChangesWithKey;
     data: CampaignRow;
   };
-  /** List those of whom nobody knows whether the message reached them: the line broke after it was handed over. For organisers, for their own events, and admins of every tier. */
+  /** List recipients whose message may or may not have arrived: the line broke after it was handed over. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/campaigns/{campaignId}/uncertain": {
     path: { "id": string; "campaignId": string };
     query: { "limit"?: number; "cursor"?: string; "sort"?: "id" | "-id"; "withTotal"?: boolean };

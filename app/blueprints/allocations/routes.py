@@ -142,7 +142,7 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
 def remind(event_id: str, block_id: str, **body: Any) -> Any:
-    """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not."""
+    """Remind guests who have not claimed (once a day). Lists who was skipped and why."""
     return actions.remind_recipients(get_current_caller(), event_id, block_id, **body)
 
 

@@ -118,7 +118,7 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
 def list_uncertain(id: str, campaign_id: str) -> Any:
-    """List those of whom nobody knows whether the message reached them: the line broke after it was handed over."""
+    """List recipients whose message may or may not have arrived: the line broke after it was handed over."""
     return queries.list_uncertain_query(get_current_caller(), id, campaign_id)
 
 

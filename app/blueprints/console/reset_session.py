@@ -1,6 +1,6 @@
 """What the session remembers between the pages of a reset: the address, how many codes were wrong, and the end.
 
-It is forgotten when a code has had its time, so that a shared computer does not show the address for long.
+It is forgotten when a code has expired, so that a shared computer does not show the address for long.
 """
 
 import time

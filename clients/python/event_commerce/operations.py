@@ -887,7 +887,7 @@ class Operations(Transport):
         slot_ids: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Mail the same link again to whom has not claimed, once a day at most; the others with the reason why not. For organisers, for their own events, and admins."""
+        """Remind guests who have not claimed (once a day). Lists who was skipped and why. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/remind",
@@ -1505,7 +1505,7 @@ class Operations(Transport):
         sort: Any = OMITTED,
         with_total: Any = OMITTED,
     ) -> dict[str, Any]:
-        """List those of whom nobody knows whether the message reached them: the line broke after it was handed over. For organisers, for their own events, and admins of every tier."""
+        """List recipients whose message may or may not have arrived: the line broke after it was handed over. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/campaigns/{campaignId}/uncertain",
