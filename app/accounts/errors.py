@@ -20,7 +20,7 @@ class RefreshReused(Unauthorised):
 
 class IdentityRejected(Unauthorised):
     number, code = 40113, "IDENTITY_REJECTED"
-    message = "The provider's token does not count; sign in with the provider again."
+    message = "The provider's token is not valid; sign in with the provider again."
 
 
 class EmailNotVerified(Forbidden):
@@ -35,7 +35,7 @@ class BootstrapRefused(Forbidden):
 
 class TierTooHigh(Forbidden):
     number, code = 40311, "TIER_TOO_HIGH"
-    message = "An admin can give at most the tier he holds."
+    message = "Admins can give at most their own tier."
 
 
 class IdentityLinkedElsewhere(Conflict):

@@ -35,12 +35,12 @@ class AlreadyAdmitted(Conflict):
 
 class SlotRevoked(Conflict):
     number, code = 40941, "SLOT_REVOKED"
-    message = "This ticket has been revoked and admits nobody; data.revokedAt says since when."
+    message = "This ticket was revoked and admits nobody; data.revokedAt says when."
 
 
 class NotClaimed(Conflict):
     number, code = 40942, "NOT_CLAIMED"
-    message = "Nobody has claimed this place yet, so nobody can be admitted with it; data.status says where it stands."
+    message = "Nobody has claimed this place yet, so it admits nobody; data.status says its state."
 
 
 class SlotReleased(Conflict):

@@ -22,7 +22,7 @@ class DocumentsClosed(Conflict):
 
 class NothingDue(Conflict):
     number, code = 40949, "NOTHING_DUE"
-    message = "Nothing of that kind is due for this application now; data.status says where it stands."
+    message = "Nothing of that kind is due for this application now; data.status says its state."
 
 
 class PaymentExpired(Conflict):

@@ -12,7 +12,7 @@ class CampaignFrozen(Conflict):
 
 class CampaignStarted(Conflict):
     number, code = 40956, "CAMPAIGN_STARTED"
-    message = "Sending has begun, so the campaign can no longer be called off; data.status says where it stands."
+    message = "Sending has begun, so the campaign can no longer be called off; data.status says its state."
 
 
 class NothingUncertain(Conflict):

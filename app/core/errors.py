@@ -73,7 +73,7 @@ class NotFound(AppError):
 
 class MethodNotAllowed(AppError):
     status, number, code = 405, 40500, "METHOD_NOT_ALLOWED"
-    message = "This address does not know that method; the Allow header lists those it knows."
+    message = "This address does not support that method; the Allow header lists those it does."
 
 
 class Conflict(AppError):
@@ -136,7 +136,7 @@ class LinkExpired(Gone):
 
 class LinkUsed(Gone):
     number, code = 41046, "LINK_USED"
-    message = "This link or code has done its work already; it cannot be used twice."
+    message = "This link or code has been used; it works only once."
 
 
 class DatabaseAway(Unavailable):

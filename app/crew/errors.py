@@ -5,7 +5,7 @@ from app.core.errors import Conflict, Throttled, Unprocessable
 
 class ShiftOpen(Conflict):
     number, code = 40980, "SHIFT_OPEN"
-    message = "Some who would leave the crew have an open shift; data.members names them. Check them out first."
+    message = "Some people who would leave the crew have an open shift; data.members names them. Check them out first."
 
 
 class NoOpenShift(Conflict):

@@ -5,7 +5,7 @@ from app.core.errors import Conflict, Gone, StaleVersion, TooLarge, Unprocessabl
 
 class InsufficientStock(Conflict):
     number, code = 40922, "INSUFFICIENT_STOCK"
-    message = "There is not that much; data tells what is on hand, reserved, damaged and available."
+    message = "There is not that much; data says what is on hand, reserved, damaged and available."
 
 
 class SkuTaken(Conflict):
@@ -22,7 +22,7 @@ class StaleStock(StaleVersion):
     """The code of a stale version, as a conflict: it is the stock that is stale, not the item."""
 
     status, number = 409, 40924
-    message = "What is on hand differs from expectedOnHand; data tells what it is."
+    message = "What is on hand differs from expectedOnHand; data says what it is."
 
 
 class ImportTooLarge(TooLarge):

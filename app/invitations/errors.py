@@ -20,7 +20,7 @@ class InviteExpired(Gone):
 
 class InviteWithdrawn(Gone):
     number, code = 41071, "INVITE_WITHDRAWN"
-    message = "This invitation no longer stands: it was withdrawn, or the event was called off."
+    message = "This invitation is no longer valid: it was withdrawn, or the event was called off."
 
 
 class InviteUsed(Gone):

@@ -65,7 +65,7 @@ class UpstreamUnavailable(AppError):
 
     status, number, code = 502, 50200, "NO_ANSWER"
     message = (
-        "The service gave no answer, so nobody knows whether the request counted; "
+        "The service gave no answer, so the request may or may not have counted; "
         "repeat it with the same Idempotency-Key."
     )
 
@@ -75,6 +75,5 @@ class UpstreamTimeout(AppError):
 
     status, number, code = 504, 50400, "ANSWER_TOO_LATE"
     message = (
-        "The answer took too long, so nobody knows whether the request counted; "
-        "repeat it with the same Idempotency-Key."
+        "The answer took too long, so the request may or may not have counted; repeat it with the same Idempotency-Key."
     )

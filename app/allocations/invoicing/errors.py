@@ -20,4 +20,4 @@ class InvoiceAddressMissing(Conflict):
 
 class BlockInvoiced(Conflict):
     number, code = 40977, "BLOCK_INVOICED"
-    message = "That block's invoice is written, and a place more would never be charged; make a new block for it."
+    message = "That block's invoice is written, so another place would not be charged; make a new block for it."

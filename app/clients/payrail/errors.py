@@ -15,7 +15,7 @@ class PayrailUnavailable(Unavailable):
 
 class CallbackNotSigned(Unauthorised):
     number, code = 40114, "CALLBACK_NOT_SIGNED"
-    message = "This callback carries no signature of the rail that holds now; see docs/payrail.md for how to sign."
+    message = "This callback has no valid signature of the payment rail; see docs/payrail.md for how to sign."
 
 
 class CallbackUnreadable(Unprocessable):
