@@ -6,7 +6,7 @@
                               ▼
                          checked_out          by the crew, or by itself after 16 hours (`auto`)
 
-A shift never opens again: whoever comes back verifies anew.
+A shift never opens again: a person who comes back verifies again.
 """
 
 from datetime import timedelta

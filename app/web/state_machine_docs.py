@@ -35,7 +35,7 @@ STATE_MACHINES = (
     ),
     StateMachine(
         name="Merchant",
-        description="Who has deleted himself becomes active by registering as a merchant again.",
+        description="A deleted merchant becomes active by registering as a merchant again.",
         transitions=merchants.STEPS,
         initial_states=(merchants.ACTIVE,),
         column=("merchant", "status"),
@@ -84,7 +84,7 @@ STATE_MACHINES = (
     ),
     StateMachine(
         name="Invitation",
-        description="Of one merchant to one event. Only `pending` leads anywhere; whoever is invited again gets a new one.",
+        description="Of one merchant to one event. Only `pending` can change; a merchant who is invited again gets a new one.",
         transitions=invitations.STEPS,
         initial_states=(invitations.PENDING,),
         column=("event_invite", "status"),
@@ -99,7 +99,7 @@ STATE_MACHINES = (
     ),
     StateMachine(
         name="Shift",
-        description="A shift never opens again: whoever comes back verifies anew.",
+        description="A shift never opens again: a person who comes back verifies again.",
         transitions=crew.STEPS,
         initial_states=(crew.CHECKED_IN,),
         column=None,
