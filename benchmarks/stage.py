@@ -69,7 +69,7 @@ class Stage:
 
     @contextmanager
     def another(self, **environment: str) -> Iterator[Server]:
-        """The service once more, with other settings."""
+        """The service again, with other settings."""
         log = self.folder / "another.log"
         with serving("wsgi:app", {**self.environment, **environment}, log=log, probe="/health") as server:
             yield server

@@ -1,4 +1,4 @@
-"""Figures that need a processor that is free. Missed, the test may try once more; a law may not."""
+"""Figures that need a processor that is free. Missed, the test may try again; a law may not."""
 
 
 class TooSlow(AssertionError):

@@ -18,7 +18,7 @@ from app.accounts.queries import lock_account_by_email, lock_address
 from app.accounts.retirement import retire_account
 from app.core.ids import new_id
 
-# A reset token proves the mailbox, whoever has registered the address since.
+# A reset token proves the mailbox, no matter who has registered the address since.
 MOVE_RESET_TOKENS_SQL = text("""
     UPDATE reset_token SET account_id = :new, password_version = 1 WHERE account_id = :old AND used_at IS NULL
 """)
@@ -65,7 +65,7 @@ def replace_unverified_account(
 ) -> Account:
     """A new, verified account with the address and these roles; the old one is retired.
 
-    For whoever has proven the mailbox. Of the old account only an admin's tier and title go over.
+    For a person who has proven the mailbox. Of the old account only an admin's tier and title go over.
     """
     email, tier, title = account.email, account.admin_tier, account.admin_title
     retire_account(session, account)
@@ -119,7 +119,7 @@ def create_account(session: OrmSession, applicant: Applicant, *, verified: bool)
 
 
 def insert_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
-    """The same in one statement, for whoever has locked the address."""
+    """The same in one statement, for anyone who has locked the address."""
     values = {**_build_account_values(applicant), "password_version": 1, "version": 1}
     statement = insert(Account).values(
         id=new_id(), email=applicant.email, email_verified_at=func.now() if verified else None, **values

@@ -55,6 +55,6 @@ def _build_providers(settings: Settings) -> tuple[Provider, Provider]:
 
 
 def unlink_all_identities(session: OrmSession, account_id: str) -> bool:
-    """Unlinks every identity of an account, whoever linked it; whether there was one."""
+    """Unlinks every identity of an account, no matter who linked it; whether there was one."""
     statement = delete(ExternalIdentity).where(ExternalIdentity.account_id == account_id)
     return bool(session.scalars(statement.returning(ExternalIdentity.subject)).all())

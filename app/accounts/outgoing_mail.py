@@ -4,7 +4,7 @@
     count_mails(session, sender, addresses)                # in the action, beside `enqueue`
     send_for(sender_id, message, run=run)                  # in the job
 
-The sender is the organiser of the event, whoever of the organiser's people or of the admins acts, because the mail goes
+The sender is the organiser of the event, no matter who of the organiser's people or of the admins acts, because the mail goes
 out in the organiser's name. Jobs that use `send_for` are declared with `to_others=True`; docs/security.md lists them.
 """
 

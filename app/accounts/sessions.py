@@ -51,7 +51,7 @@ CREATE_SESSION_SQL = text(f"""
 def create_session(session: OrmSession, account: Account) -> LoginResult:
     """Starts a session; the oldest beyond twenty ends.
 
-    Raises InvalidCredentials when the password has changed since `account` was read: whoever proved the old one
+    Raises InvalidCredentials when the password has changed since `account` was read: anyone who proved the old one
     must not outlive the change.
     """
     session.flush()

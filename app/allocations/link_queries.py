@@ -1,4 +1,4 @@
-"""What the bearer of a link is told: the event, for whom the place is, and what he can do. Nothing of others."""
+"""What the bearer of a link is told: the event, for whom the place is, and what they can do. Nothing of others."""
 
 from typing import Any
 

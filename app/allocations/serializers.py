@@ -34,7 +34,7 @@ def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
 
 
 def serialize_allocator_link(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """The link by which the holder hands out slots himself."""
+    """The link by which the holder hands out slots themselves."""
     if not row["allocator_live"]:
         return _serialize_missing_link(row["allocator_generation"])
     url = link_tokens.build_link_url("allocator", row["id"], row["allocator_generation"])

@@ -7,7 +7,7 @@ the wait), and then changes everything in a second one. Who holds the lock knows
 slots but the gate; the ticket type is held only from there to the commit.
 
 The gate takes a claimed slot alone and counts beside (see `admit`), so it never waits for a block nor makes one wait.
-Whoever takes a claimed slot away therefore says so in his statement (`AND status = …`), and looks whether it was there.
+Anyone who takes a claimed slot away therefore says so in their statement (`AND status = …`), and looks whether it was there.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ BLOCK_COLUMNS = (
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does it: `organiser`, `holder`, `guest` or `service`, and his account where he has one."""
+    """Who does it: `organiser`, `holder`, `guest` or `service`, and their account where they have one."""
 
     role: str
     id: str | None = None
@@ -196,7 +196,7 @@ def build_statement(statement: str) -> Any:
     return text(statement)
 
 
-# Built once: claims under one lock wait for every millisecond of whoever holds it.
+# Built once: claims under one lock wait for every millisecond of anyone who holds it.
 ID_PARAM = bindparam("wanted", type_=ObjectId)
 BLOCK_BY_ID = blocks_query().where(AllocationBlock.id == ID_PARAM)
 BLOCK_BY_SLOT_ID = blocks_query().where(

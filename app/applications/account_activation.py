@@ -78,7 +78,7 @@ def build_owner(
         )
     check_login_limits(address, None)
     release_connection()
-    # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is his.
+    # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is theirs.
     is_email_proven = address == resolved_link.application.email and not resolved_link.link.shown
     return Owner(
         _build_applicant(resolved_link, address, name, passwords.hash_password(password)), None, is_email_proven
@@ -115,7 +115,7 @@ def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
 
 
 def build_owner_notifications(owner: Owner, account: Account) -> list[Work]:
-    """What the owner of the account is told: the code for an address that nobody has proven, or his new role."""
+    """What the owner of the account is told: the code for an address that nobody has proven, or their new role."""
     if owner.existing_account is None:
         return (
             []

@@ -51,7 +51,7 @@ PERSONAL_COLUMNS = (
 def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Erases the applications of an account, and those that were sent from its verified address without signing in.
 
-    A retired account is detached first from those where money has moved, or may have: whoever paid goes on with the
+    A retired account is detached first from those where money has moved, or may have: anyone who paid goes on with the
     links in their mails.
     """
     condition: ColumnElement[bool] = Application.account_id == deletion.account_id

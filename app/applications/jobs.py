@@ -1,4 +1,4 @@
-"""Mail of applications, payments whose outcome is still open, and applications that have had their time."""
+"""Mail of applications, payments whose outcome is still open, and applications that have expired."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -49,7 +49,7 @@ def send_applicant_email(run: Run, *, template: str, application_id: str, link_i
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)
 def send_organiser_email(run: Run, *, application_id: str) -> None:
-    """Tells the organiser that a merchant is ready, with what he wrote."""
+    """Tells the organiser that a merchant is ready, with what they wrote."""
     context = emails.load_email_context(application_id, [])
     release_connection()
     if context is not None and context.event_context.contact is not None:

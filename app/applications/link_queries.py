@@ -1,4 +1,4 @@
-"""What the holder of a link is told: where his application stands, and nothing that is for the deciders.
+"""What the holder of a link is told: where their application stands, and nothing that is for the deciders.
 
 What pages show beside what the API tells: why a link is dead, and where the next one leads.
 """
@@ -157,7 +157,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
 
 
 def find_payment_path(application_id: str) -> str | None:
-    """The page of the living payment link, for somebody who has just handed his documents in."""
+    """The page of the living payment link, for somebody who has just handed their documents in."""
     link = db.session.scalar(
         select(ApplicationLink).where(
             ApplicationLink.application_id == application_id,

@@ -33,7 +33,7 @@ ENDED_STATES = (DECLINED, WITHDRAWN, EXPIRED)
 
 @dataclass(frozen=True, kw_only=True)
 class EventContext:
-    """What an applicant is told about where he is: the event, and who organises it."""
+    """What an applicant is told about where they are: the event, and who organises it."""
 
     event: str | None = None
     timezone: str | None = None
@@ -55,7 +55,7 @@ def get_link(token: str, purpose: str, *, session: OrmSession | None = None) -> 
     """What a token leads to, dead or alive; locked when a session is given. Raises NotFound."""
     statement = link_by_token_query(token, purpose)
     if session is not None:
-        # Who has waited for a lock sees the rows that he locks as they are now, and those joined to them as they
+        # Who has waited for a lock sees the rows that they lock as they are now, and those joined to them as they
         # were. The application comes first, as everywhere: two orders of locking would wait for each other.
         statement = statement.with_for_update(of=[Application, ApplicationLink])
     return build_resolved_link((session or db.session).execute(statement).first())

@@ -29,7 +29,7 @@ UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 
 
 def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
-    """What keeps a page of the list at the same cost for whoever reads it, in each order."""
+    """What keeps a page of the list at the same cost for anyone who reads it, in each order."""
     leading_columns = [scope] if scope else []
     name_prefix = f"ix_merchant_application_{scope or 'all'}"
     options: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
@@ -42,7 +42,7 @@ def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
 
 
 class Application(Base):
-    """Somebody who wants a stall. The organiser is the event's, written here so that his list needs no join."""
+    """Somebody who wants a stall. The organiser is the event's, written here so that their list needs no join."""
 
     __tablename__ = "merchant_application"
     __mapper_args__ = {"eager_defaults": True}

@@ -1,6 +1,6 @@
 """Who sees an application, and who decides it.
 
-The applicant sees his own, an organiser those for his own events, an admin of any tier all. Deciding is for the
+The applicant sees their own, an organiser those for their own events, an admin of any tier all. Deciding is for the
 event's organiser and for admins from support on; where there is no event, for those admins alone.
 """
 
@@ -25,14 +25,14 @@ def can_see_sql(caller: Caller) -> ColumnElement[bool]:
 
 
 def can_decide_sql(caller: Caller) -> ColumnElement[bool]:
-    """The applications that the caller may decide, whose notes he may read."""
+    """The applications that the caller may decide, whose notes they may read."""
     if caller.has_tier(DECIDE_TIER):
         return true()
     return Application.organiser_id == caller.id if "organiser" in caller.roles else false()
 
 
 def can_read_notes_sql(caller: Caller) -> ColumnElement[bool]:
-    """The applications whose notes and risk the caller may read: those that are not his own as an applicant."""
+    """The applications whose notes and risk the caller may read: those that are not their own as an applicant."""
     if caller.has_tier(READ_TIER):
         return true()
     return Application.organiser_id == caller.id if "organiser" in caller.roles else false()

@@ -1,4 +1,4 @@
-"""Reads of applications, always through whoever may see them."""
+"""Reads of applications, always limited to what the caller may see."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def get_application(caller: Caller, id: str) -> Mapping[Any, Any]:
 
 
 def lock_application(session: OrmSession, caller: Caller, id: str, permission: ColumnElement[bool]) -> Application:
-    """An application inside a transaction, for whoever `may`. Raises NotFound."""
+    """An application inside a transaction, for anyone who `may`. Raises NotFound."""
     statement = select(Application).where(Application.id == id, permission).with_for_update()
     application = session.scalar(statement.execution_options(populate_existing=True))
     if application is None:

@@ -17,7 +17,7 @@ REQUIREMENT_MESSAGES = {
 
 
 def serialize_application(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row of the list, told to whoever asked; notes and risk are left out where he must not know them."""
+    """A row of the list, as the caller may see it; notes and risk are left out where they must not know them."""
     data = dict(row)
     if not data.pop("is_decider"):
         for column in ("reviewer_notes", "risk_level", "decided_by", "activation_message"):

@@ -128,7 +128,7 @@ def _merge_fields(was: RowMapping, fields: dict[str, Any]) -> dict[str, Any]:
 def cancel_campaign(*, caller: Caller, event_id: str, campaign_id: str) -> dict[str, Any]:
     """The campaign, called off; one that is already stays as it is.
 
-    Whoever comes first has it, this or its start: both change the one row. Raises NotFound, CampaignStarted.
+    Anyone who comes first has it, this or its start: both change the one row. Raises NotFound, CampaignStarted.
     """
     with transaction() as session:
         was, _ = campaign_store.lock_campaign(session, caller, event_id, campaign_id)

@@ -19,7 +19,7 @@ EVENT = "CAST(:event_id AS text)"
 PLACES = f"({ticket_holders_sql(EVENT)} UNION ALL {slot_holders_sql(EVENT)})"
 ORGANISER = f"(SELECT event.organiser_id FROM event WHERE event.id = {EVENT})"
 _ACCOUNT = "LEFT JOIN account ON account.email = known.email AND account.email_verified_at IS NOT NULL"
-# Named people: an account's id, or that of a ticket or slot, which stands for whoever holds it.
+# Named people: an account's id, or that of a ticket or slot, which stands for anyone who holds it.
 NAMED = f"""
     (SELECT coalesce(a.email, p.email) AS email, a.name, a.phone, asked.id,
             p.id IS NOT NULL OR EXISTS (SELECT FROM {PLACES} h WHERE h.email = a.email)
@@ -92,7 +92,7 @@ def column(channel: str) -> str:
 
 
 def outcome(channels: Sequence[str]) -> str:
-    """SQL over `judged`: `reachable` for whoever is reached on any of the channels, else the first of the reasons."""
+    """SQL over `judged`: `reachable` for anyone who is reached on any of the channels, else the first of the reasons."""
     one_of = ", ".join(map(column, channels))
     cases = " ".join(f"WHEN '{reason}' IN ({one_of}) THEN '{reason}'" for reason in (REACHABLE, *REASONS))
     return f"CASE {cases} END"

@@ -1,4 +1,4 @@
-"""Sending one message: everything about it in one query, the reader's wishes asked once more, the fence, the end.
+"""Sending one message: everything about it in one query, the reader's wishes asked again, the fence, the end.
 
 That it was sent, the campaign's figure and the end of the work are one commit.
 """
@@ -102,7 +102,7 @@ def deliver(run: Run, recipient_id: str) -> None:
 
 
 def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: dict[str, Any]) -> None:
-    """Sends the texts to the account itself; nothing is counted and nobody's wishes are asked: it is his own."""
+    """Sends the texts to the account itself; nothing is counted and nobody's wishes are asked: it is their own."""
     row = fetch_row(TEST, {"account_id": account_id, "event_id": event_id})
     release_connection()
     if row is None:

@@ -49,7 +49,7 @@ VARIANT = f"CASE WHEN ('x' || {HASH})::bit(32)::bigint % 10000 < CAST(:share AS 
 def fan_out(run: Run, campaign_id: str, turn: int) -> None:
     """Makes pages for half of the time that a job has; then raises Postpone, and goes on from there.
 
-    So a lease stays short: whoever dies with it is missed within a minute, however large the audience is.
+    So a lease stays short: anyone who dies with it is missed within a minute, however large the audience is.
     """
     ends = time.monotonic() + get_tuning().time_limit / 2
     campaign = start_fan_out(run, campaign_id, turn)

@@ -26,7 +26,7 @@ def deliver(run: Run, *, recipient_id: str) -> None:
 
 @job("campaigns.deliver_test", Delivery.AT_MOST_ONCE, max_attempts=5)
 def deliver_test(run: Run, *, account_id: str, event_id: str, channel: str, texts: dict[str, Any]) -> None:
-    """Sends a message to whoever writes it, as others would get it."""
+    """Sends a message to anyone who writes it, as others would get it."""
     delivery.deliver_test(run, account_id, event_id, channel, texts)
 
 

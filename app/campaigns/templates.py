@@ -1,4 +1,4 @@
-"""The templates that come with the service: texts to begin with, which the organiser makes his own."""
+"""The templates that come with the service: texts to begin with, which the organiser makes their own."""
 
 from dataclasses import dataclass
 

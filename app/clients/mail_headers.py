@@ -1,7 +1,7 @@
 """Headers of a mail, written by us to the letter.
 
 The library reads whatever it is given before it writes it: an encoded word (`=?utf-8?q?=0d=0aBcc:_x?=`), typed by
-somebody as his name, is decoded on the way and becomes a header of its own. Here nothing is read. What has such a
+somebody as their name, is decoded on the way and becomes a header of its own. Here nothing is read. What has such a
 form, or is not ASCII, goes out encoded as the text that it is.
 """
 

@@ -50,7 +50,7 @@ def put(name: str, data: bytes, *, content_type: str) -> None:
     """Stores bytes under a name. Raises StorageUnavailable."""
     assert_no_transaction()
     url = _url()
-    # The local store keeps no content types; whoever serves a file knows its kind by its name.
+    # The local store keeps no content types; anyone who serves a file knows its kind by its name.
     about: Any = {"Content-Type": content_type} if url.startswith("s3:") else None
     folder = _folder(url)
     private = folder / name if folder and not _is_public(name) else None

@@ -1,7 +1,7 @@
 """What every process on this machine sees change at once, so that kept answers are dropped in time.
 
-A topic ("events") is eight bytes in a small shared file: when it changed last. Whoever changes something writes them
-after his commit; whoever keeps answers compares. Reading costs less than a microsecond, and no server is asked.
+A topic ("events") is eight bytes in a small shared file: when it changed last. Anyone who changes something writes them
+after their commit; anyone who keeps answers compares. Reading costs less than a microsecond, and no server is asked.
 Processes on other machines do not see it: for them a kept answer lives for its second or two (see app/web/response_cache.py).
 """
 

@@ -60,7 +60,7 @@ def fetch_row(statement: Statement, parameters: Parameters, *, prepare: bool | N
     """The first row of a statement, run by the driver itself: a third of what a session's `execute` costs.
 
     Inside `transaction()` it is part of the transaction. Otherwise it borrows an autocommitting connection for just
-    this statement. If the connection turns out to be dead, the pool is emptied and the statement runs once more.
+    this statement. If the connection turns out to be dead, the pool is emptied and the statement runs again.
     Raises psycopg.Error.
     """
     row: tuple[Any, ...] | None = _run(
@@ -111,7 +111,7 @@ def driver_sql(statement: Statement) -> str:
 
 def copy_out(statement: str, parameters: Mapping[str, Any], *, block: int = 64 * 1024) -> Iterator[bytes]:
     """What a `COPY … TO STDOUT` gives, in blocks. It holds a connection until it is read or closed, for ten minutes at
-    most: whoever reads slowly is waited for, and not for ever. It may be read when the request that asked is over."""
+    most: anyone who reads slowly is waited for, and not for ever. It may be read when the request that asked is over."""
     return _copy_with_fallback(_replica.get(), db.engine, statement, parameters, block)
 
 

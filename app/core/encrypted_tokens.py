@@ -1,6 +1,6 @@
 """Small facts that travel inside a link and that only we can read: AES-SIV under a key that follows from SECRET_KEY.
 
-Unlike `derive`, which proves, this hides: an e-mail address in a link must not be legible to whoever sees the link.
+Unlike `derive`, which proves, this hides: an e-mail address in a link must not be legible to anyone who sees the link.
 The same fact always gives the same text, so a link can be made anew at any time and nothing is stored for it.
 """
 

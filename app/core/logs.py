@@ -23,7 +23,7 @@ LOST = Counter("commerce_log_lines_lost_total", "Lines of the log that could not
 
 
 class Handler(logging.StreamHandler[Any]):
-    """Counts what it cannot write and lets it go: that a disk is full is no error of whoever asked for something."""
+    """Counts what it cannot write and lets it go: that a disk is full is no error of anyone who asked for something."""
 
     ours = True
 

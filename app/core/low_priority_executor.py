@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 class LowPriorityExecutor:
     """A thread of this process for work that takes much processor and memory. Callers wait for theirs in turn.
 
-    After the last of those who came it gives the memory back. Whoever waits is about to take the same memory again,
+    After the last of those who came it gives the memory back. Anyone who waits is about to take the same memory again,
     so in a flood none of it moves; and a quiet process keeps none. Giving back costs the next one about 13 ms for
     20 MB, which the kernel has to clear again.
     """
@@ -49,7 +49,7 @@ class LowPriorityExecutor:
 
 
 def lower_priority(nice: int = NICE) -> None:
-    """Lets the kernel serve this thread, and those that it starts, after whoever else wants the processor."""
+    """Lets the kernel serve this thread, and those that it starts, after anyone else who wants the processor."""
     # On Linux a thread has a niceness of its own; elsewhere it is the whole process that has one.
     with suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)

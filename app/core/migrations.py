@@ -30,7 +30,7 @@ class Migrations:
 
 
 class Commands(click.Command):
-    """`flask db …`, likewise fetched when it is called."""
+    """`flask db …` fetched when it is called."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         return _group().make_context(*args, **kwargs)

@@ -46,7 +46,7 @@ def _of_sentinels(url: str, options: dict[str, Any]) -> Redis:
 
 
 def _tls(query: dict[str, str]) -> dict[str, Any]:
-    """What says that both are asked over TLS; nothing where they are not. Whoever names a certificate means it."""
+    """What says that both are asked over TLS; nothing where they are not. Anyone who names a certificate means it."""
     words: dict[str, Any] = {name: query[name] for name in CERTIFICATES if name in query}
     if "ssl_check_hostname" in words:
         words["ssl_check_hostname"] = words["ssl_check_hostname"] in ("1", "true")

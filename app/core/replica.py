@@ -28,7 +28,7 @@ AGAIN, IDLE, PATIENCE, BETWEEN = 1.0, 30.0, 0.3, 0.02
 # What was acknowledged is flushed, and nothing else is sent to a replica.
 WRITTEN = "SELECT pg_current_wal_flush_lsn() - '0/0'"
 REPLAYED = "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn() - '0/0'"
-# Whoever does not acknowledge for so long is away (milliseconds).
+# Anyone who does not acknowledge for so long is away (milliseconds).
 SILENCE = 2000
 log = structlog.get_logger(__name__)
 

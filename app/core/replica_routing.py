@@ -6,7 +6,7 @@
     @as_of_now
     def as_json(event, …): …   # a report: from the replica, once that shows all that is committed now
 
-Without DATABASE_REPLICA_URL both do nothing. Whoever is signed in reads from the primary what may be stale.
+Without DATABASE_REPLICA_URL both do nothing. Anyone who is signed in reads from the primary what may be stale.
 """
 
 from collections.abc import Callable

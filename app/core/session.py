@@ -40,7 +40,7 @@ class ReadOrWriteSession(FlaskSession):
     def _ignore_lost_connection(self) -> Iterator[None]:
         """PostgreSQL undoes what a connection that breaks had begun; there is nothing left to ask it for.
 
-        Whoever used the connection was told. To fail here again would be to fail after the answer: a session is
+        Anyone who used the connection was told. To fail here again would be to fail after the answer: a session is
         closed when the request is over.
         """
         try:

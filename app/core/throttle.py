@@ -29,7 +29,7 @@ class Throttle(Base):
 
 
 MOST_HITS = 2_000_000_000
-"""What the column holds; whoever goes on beyond a limit is not counted further."""
+"""What the column holds; anyone who goes on beyond a limit is not counted further."""
 STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()

@@ -39,7 +39,7 @@ def replace_crew(
 ) -> dict[str, Any]:
     """The crew as it is now; who is new, or wanted a new code, has it in `shift_code`, this once.
 
-    Who is not named is retired and keeps his hours. Raises NotFound, StaleVersion, ShiftOpen, ValidationFailed.
+    Who is not named is retired and keeps their hours. Raises NotFound, StaleVersion, ShiftOpen, ValidationFailed.
     """
     with transaction() as session:
         own_stall = lock_stall_exclusive(session, caller.id, event_id)
@@ -92,7 +92,7 @@ def _find_members_to_retire(
 def _save_crew(
     session: OrmSession, own_stall: Stall, crew_changes: Sequence[CrewChange], retired_members: Sequence[CrewMember]
 ) -> None:
-    """Writes all of them in one statement: first who leaves, so that his code is free for the others."""
+    """Writes all of them in one statement: first who leaves, so that their code is free for the others."""
     retired_rows = [
         {**{column: getattr(retired_member, column) for column in MEMBER_COLUMNS}, "retired_at": own_stall.now}
         for retired_member in retired_members
@@ -113,7 +113,7 @@ def start_shift(
     crew_member_id: str | None = None,
     occurred_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """The shift of whoever has this code: a new one, or the one that is open already.
+    """The shift of the member with this code: a new one, or the one that is open already.
 
     Raises NotFound, ShiftCodeWrong (it counts), ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
     """
@@ -180,7 +180,7 @@ def _find_member(session: OrmSession, own_stall: Stall, member_id: str | None, c
 
 
 def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_instant: datetime, subject: str) -> Shift:
-    """The member's open shift, there now if not before; the tries of whoever had the right code are forgotten."""
+    """The member's open shift, there now if not before; the tries of anyone who had the right code are forgotten."""
     of_member = Shift.crew_member_id == member.id
     has_open_shift = select(Shift.id).where(of_member, IS_OPEN_SQL).exists()
     has_later_shift = select(Shift.id).where(of_member, Shift.ended_at > occurred_instant).exists()

@@ -61,7 +61,7 @@ def _load_stall(session: OrmSession, merchant_id: str, event_id: str, *, lock_mo
         .where(Participation.merchant_id == merchant_id, Participation.event_id == event_id)
     )
     if lock_mode is not None:
-        # The profile first, as a deletion does: whoever waits for one finds no stall.
+        # The profile first, as a deletion does: anyone who waits for one finds no stall.
         statement = statement.with_for_update(read=lock_mode == "share", of=[MerchantProfile, Participation])
     row = session.execute(statement).first()
     if row is None:

@@ -43,7 +43,7 @@ def _check_secrets(settings: Settings) -> Findings:
     if len(set(secrets.values())) < len(secrets):
         yield fail(
             "secrets",
-            "One secret is used for two purposes: whoever learns one has both.",
+            "One secret is used for two purposes: anyone who learns one has both.",
             f"Give each its own; {SECRET_ADVICE}.",
         )
     elif not weak_names:
@@ -57,7 +57,7 @@ def _check_public_url(settings: Settings) -> Finding:
     if url.hostname in LOCAL_HOSTNAMES:
         return fail(
             "address",
-            f"Links in mails begin with {settings.PUBLIC_BASE_URL}, which leads nowhere for whoever gets them.",
+            f"Links in mails begin with {settings.PUBLIC_BASE_URL}, which leads nowhere for anyone who gets them.",
             "Set PUBLIC_BASE_URL to the address that people use.",
         )
     if url.scheme != "https":

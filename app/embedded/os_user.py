@@ -24,7 +24,7 @@ class Account:
 
     @classmethod
     def for_state(cls, state: Path) -> Account:
-        """The caller; for root whoever owns what is kept in `state`, or else `nobody`."""
+        """The caller; for root anyone who owns what is kept in `state`, or else `nobody`."""
         if os.geteuid() != 0:
             return cls()
         for kept in (state / "postgres", state):

@@ -40,7 +40,7 @@ CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
 
 
 def conditions(names: Collection[str]) -> list[ColumnElement[bool]]:
-    """What must hold when these filters are given; `since` is the affair of whoever sorts."""
+    """What must hold when these filters are given; `since` is the affair of anyone who sorts."""
     return [item for name in sorted(names) for item in CONDITIONS.get(name, ())]
 
 

@@ -47,7 +47,7 @@ def event(caller: Caller, id: str) -> Event:
 
 
 def locked(session: Session, caller: Caller, id: str) -> Event:
-    """The same inside a transaction, locked, for whoever may change it."""
+    """The same inside a transaction, locked, for anyone who may change it."""
     found = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
     if found is None:
         raise NotFound()

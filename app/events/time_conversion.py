@@ -1,7 +1,7 @@
 """Wall clocks and instants: a naive time is in the event's time zone.
 
 Where clocks go forward a time that no clock shows means the one the clock shows instead (02:30 → 03:30 on the last
-Sunday of March in Berlin). Where they go back, a time that comes twice means the first. Whoever needs the second
+Sunday of March in Berlin). Where they go back, a time that comes twice means the first. Anyone who needs the second
 writes an offset. See docs/decisions/local-times.md.
 """
 

@@ -43,7 +43,7 @@ def list_items(
 def list_items_of_event(
     event_id: str, filters: Mapping[str, Any], *, sort: str, limit: int, after: CursorKey | None
 ) -> Page:
-    """The same for whoever has been let in already."""
+    """The same for anyone who has been let in already."""
     scope = {"event": event_id, "caller": None, "all": True}
     return _load_page(scope, filters, sort=sort, limit=limit, after=after, with_total=False)
 

@@ -36,7 +36,7 @@ def get_event(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
 
 
 def get_writable_event(caller: Caller, event_id: str) -> Any:
-    """The same for whoever may change it. Raises NotFound."""
+    """The same for anyone who may change it. Raises NotFound."""
     return get_event(caller, event_id, tier=WRITES)
 
 

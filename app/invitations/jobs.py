@@ -26,7 +26,7 @@ Organiser = aliased(Account)
 
 @job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_invite_email(run: Run, *, invite_id: str) -> None:
-    """Tells a merchant that he is invited, or that he takes part already because he accepts by himself."""
+    """Tells a merchant that they are invited, or that they take part already because they accept by themselves."""
     invite = _find_invite(invite_id)
     if invite is None or invite["status_now"] not in (PENDING, ACCEPTED):
         return

@@ -55,7 +55,7 @@ class EventInvite(Base):
 
 
 class InviteLink(Base):
-    """An invitation to apply, for whoever holds its link. The link's name is derived from the id and stored nowhere.
+    """An invitation to apply, for anyone who holds its link. The link's name is derived from the id and stored nowhere.
 
     `invited_address` is the address it was mailed to for as long as it counts: an event invites an address once.
     """

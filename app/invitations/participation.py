@@ -12,9 +12,9 @@ from app.merchants.states import CLOSED
 def add_participant(
     session: OrmSession, *, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None
 ) -> bool:
-    """Makes the merchant a participant; False when he is one already, whose terms stay.
+    """Makes the merchant a participant; False when they are one already, whose terms stay.
 
-    His stall begins with the floor status that he last set.
+    Their stall begins with the floor status that they last set.
     """
     statement = add_participant_sql(
         event_id=event_id, merchant_id=merchant_id, stall_type=stall_type, fee_minor=fee_minor

@@ -1,4 +1,4 @@
-"""Reads of the directory, of invitations and of participation, always through whoever may see them."""
+"""Reads of the directory, of invitations and of participation, always limited to what the caller may see."""
 
 from typing import Any
 

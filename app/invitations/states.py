@@ -1,11 +1,11 @@
 """What an invitation can be, and every step between.
 
-    pending ──▶ accepted      by the merchant, or by itself where he set that
+    pending ──▶ accepted      by the merchant, or by itself where they set that
        ├──────▶ declined      by the merchant
        ├──────▶ withdrawn     by the organiser, or by the event's end: cancelled or archived
        └──────▶ expired       by the clock
 
-Only `pending` leads anywhere. Whoever is invited again after the end gets a new invitation.
+Only `pending` leads anywhere. Anyone who is invited again after the end gets a new invitation.
 """
 
 PENDING, ACCEPTED, DECLINED, WITHDRAWN, EXPIRED = "pending", "accepted", "declined", "withdrawn", "expired"

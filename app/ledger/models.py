@@ -1,7 +1,7 @@
 """Tables of the ledger. Entries and transactions are insert-only by trigger; purses follow from them.
 
-merchant_balance   what a merchant may spend          ─┐ both stand in his purse, never below zero
-merchant_held      what is on its way to him          ─┘
+merchant_balance   what a merchant may spend          ─┐ both stand in their purse, never below zero
+merchant_held      what is on its way to them          ─┘
 rail_clearing      what has left by the payment rail  ─┐ the house's: no limit, so no running figure that every
 platform           where earnings come from           ─┘ payout of every merchant would have to wait for
 """
@@ -25,7 +25,7 @@ KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "relea
 
 
 class Balance(Base):
-    """What a merchant has, as of his last entry: the row that every write of his takes first."""
+    """What a merchant has, as of their last entry: the row that every write of theirs takes first."""
 
     __tablename__ = "ledger_purse"
     __table_args__ = (
@@ -61,7 +61,7 @@ class LedgerEntry(Base):
     """One leg. Those of a transaction sum to zero, which a deferred constraint trigger checks at the commit.
 
     `posted_at` is taken with the purse locked, so a merchant's entries have the same order by id and by time, and
-    `balance_after_minor` (of his accounts only) is a running figure that `flask ledger verify` adds up again.
+    `balance_after_minor` (of their accounts only) is a running figure that `flask ledger verify` adds up again.
     """
 
     __tablename__ = "ledger_entry"

@@ -13,7 +13,7 @@ from app.ledger.transactions import Balances
 
 @dataclass(frozen=True)
 class LedgerMovement:
-    """A transaction as a merchant's statement shows it: what it changed for him, and what he had afterwards."""
+    """A transaction as a merchant's statement shows it: what it changed for them, and what they had afterwards."""
 
     posted_at: datetime
     kind: str
@@ -25,7 +25,7 @@ class LedgerMovement:
 
 @dataclass(frozen=True)
 class LedgerPeriod:
-    """What a merchant had at the beginning, what moved, and what he had at the end."""
+    """What a merchant had at the beginning, what moved, and what they had at the end."""
 
     opening: Balances
     movements: Sequence[LedgerMovement]

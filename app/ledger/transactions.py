@@ -57,10 +57,10 @@ def post_transaction(
     *,
     description: str | None = None,
 ) -> Balances:
-    """The merchant's balances after legs that sum to zero are booked on his accounts and the house's.
+    """The merchant's balances after legs that sum to zero are booked on their accounts and the house's.
 
     Raises InsufficientFunds, after which the transaction must be given up; psycopg's IntegrityError for a reference
-    that was booked already: whoever posts has a state machine that comes first.
+    that was booked already: anyone who posts has a state machine that comes first.
     """
     if sum(legs.values()) or not all(legs.values()):
         raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
@@ -84,7 +84,7 @@ def post_transaction(
 
 
 def load_balances(session: OrmSession, owner_id: str, *, lock: bool = False) -> Balances:
-    """The balances as they stand, within a transaction; zero for whoever never earned anything."""
+    """The balances as they stand, within a transaction; zero for anyone who never earned anything."""
     query = select(Balance.available_minor, Balance.held_minor).where(Balance.owner_id == owner_id)
     row = session.execute(query.with_for_update() if lock else query).first()
     return Balances(*row) if row else Balances(0, 0)

@@ -2,7 +2,7 @@
 
 Changing one's profile, where money goes, and settings.
 
-A new password, by whoever knows the present one.
+A new password, by anyone who knows the present one.
 
 The panic switch: pausing needs nothing, resuming the password.
 
@@ -130,7 +130,7 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
 
 
 def pause_merchant(*, caller: Caller) -> dict[str, Any]:
-    """Hides the merchant, closes his stalls and holds what is going out. Doing it again changes nothing."""
+    """Hides the merchant, closes their stalls and holds what is going out. Doing it again changes nothing."""
     with transaction() as session:
         merchant = lock_merchant(session, caller.id)
         if merchant.status != PAUSED:
@@ -143,7 +143,7 @@ def pause_merchant(*, caller: Caller) -> dict[str, Any]:
 
 
 def resume_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
-    """Opens the merchant again; his stalls stay closed until he opens them.
+    """Opens the merchant again; their stalls stay closed until they open them.
 
     Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
     """

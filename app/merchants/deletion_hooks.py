@@ -5,7 +5,7 @@
         session.execute(update(…))
 
 It runs in the transaction of the deletion, so no later job can meet a profile that the same account has made since.
-The rows of account and profile are locked by then: whoever writes for a merchant locks one of them before, and so comes
+The rows of account and profile are locked by then: anyone who writes for a merchant locks one of them before, and so comes
 first or finds nobody. What is slow or may fail, such as removing files, leaves by a job that names the files.
 
 A retired account is erased by a job; nobody signs in to it again. Register such functions in the domain's `jobs.py`, or
@@ -13,7 +13,7 @@ in what it imports, and let them bear being run twice.
 
 Whether money of a merchant is still open: asked before a merchant goes.
 
-Money lives above this domain, so whoever keeps some registers how to find it:
+Money lives above this domain, so anyone who keeps some registers how to find it:
 
     @asks_for_open_money
     def balance(session, account_id):

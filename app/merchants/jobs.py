@@ -42,7 +42,7 @@ def finish_old_deletion(
 def mail_deletion_notice(
     run: Run, *, email: str = "", name: str = "", account_id: str = "", returns_until: str | None = None
 ) -> None:
-    """Says that the merchant is deleted, to whoever may not have wanted it, and until when money may come back."""
+    """Says that the merchant is deleted, to anyone who may not have wanted it, and until when money may come back."""
     if not email:
         raise Permanent("the address was erased when this ended")
     formatted_date = format_time(datetime.fromisoformat(returns_until)) if returns_until else ""

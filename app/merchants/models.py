@@ -48,7 +48,7 @@ class Merchant(Base):
     """Made when a merchant first changes something; until then all is as the defaults say.
 
     `profile_id` is null once the profile it was made for is gone: somebody else may have registered with the address
-    since, and must not find the details of whoever was there before. Such a row counts for nothing.
+    since, and must not find the details of anyone who was there before. Such a row counts for nothing.
     """
 
     __tablename__ = "merchant"

@@ -1,4 +1,4 @@
-"""What a merchant can set, what holds until he does, and how changes join."""
+"""What a merchant can set, what holds until they do, and how changes join."""
 
 from collections.abc import Mapping
 from typing import Any

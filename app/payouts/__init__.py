@@ -1,1 +1,1 @@
-"""Payouts: a merchant's money on its way to him, from the request over the rail to the statement."""
+"""Payouts: a merchant's money on its way to them, from the request over the rail to the statement."""

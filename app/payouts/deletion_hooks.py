@@ -1,4 +1,4 @@
-"""What holds a merchant here while money is open, and what is forgotten of him when he has gone."""
+"""What holds a merchant here while money is open, and what is forgotten of them when they have gone."""
 
 from datetime import datetime
 from typing import Any

@@ -25,7 +25,7 @@ NO_REASON_TEXT = "The payment rail gave no reason."
 
 
 def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | None:
-    """The news of a payout, to its merchant; None when he has gone since."""
+    """The news of a payout, to its merchant; None when they have gone since."""
     row = db.session.execute(
         select(Payout, Account, func.coalesce(Balance.available_minor, 0))
         .join(Account, Account.id == Payout.account_id)
@@ -75,7 +75,7 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
 
 
 def build_statement_email(account_id: str, first_day: date, *, key: str) -> Message | None:
-    """A month's statement, to its merchant; None when he has gone since."""
+    """A month's statement, to its merchant; None when they have gone since."""
     monthly_statement = find_statement(account_id, first_day)
     account = db.session.get(Account, account_id)
     if monthly_statement is None or account is None or "merchant" not in account.roles:

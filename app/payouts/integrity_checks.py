@@ -15,7 +15,7 @@ _EXPECTED_CASES_SQL = " ".join(f"WHEN '{status}' THEN '{kinds}'" for status, kin
 
 register_check(
     "what is held is what open payouts hold",
-    f"""SELECT format('merchant %s has %s held, his open payouts come to %s',
+    f"""SELECT format('merchant %s has %s held, their open payouts come to %s',
                       owner_id, coalesce(p.held_minor, 0), coalesce(o.amount, 0))
           FROM ledger_purse p FULL JOIN (
                SELECT account_id AS owner_id, sum(amount_minor) AS amount FROM payout

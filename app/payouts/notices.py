@@ -87,7 +87,7 @@ STOP_LINK_PURPOSE = "payout-stop"
 
 
 def build_stop_url(payout_id: str) -> str:
-    """The page on which whoever has the link can stop the payout."""
+    """The page on which anyone who has the link can stop the payout."""
     base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base_url}/payout-stop/{encrypt_token(STOP_LINK_PURPOSE, bytes.fromhex(payout_id))}"
 

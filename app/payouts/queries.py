@@ -100,7 +100,7 @@ def get_payout(caller: Caller, id: str) -> dict[str, Any]:
 
 
 def serialize_payout(payout: Payout) -> dict[str, Any]:
-    """What an action answers: the payout as the list has it. Whoever could act has not paused."""
+    """What an action answers: the payout as the list has it. Anyone who could act has not paused."""
     return serialize_payout_row({name: getattr(payout, name) for name in PAYOUT_COLUMNS})
 
 
@@ -110,7 +110,7 @@ def serialize_payout_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_stoppable_payout(payout_id: str) -> dict[str, Any] | None:
-    """What the page that stops a payout shows of it: little, for whoever has the link sees it."""
+    """What the page that stops a payout shows of it: little, for anyone who has the link sees it."""
     payout = db.session.get(Payout, payout_id)
     if payout is None:
         return None

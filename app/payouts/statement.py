@@ -31,7 +31,7 @@ COLUMN_WIDTHS = (0.09, 0.27, 0.32, 0.16, 0.16)
 
 @dataclass(frozen=True)
 class MonthlyStatement:
-    """A merchant's month with his names; `movements` are those that changed what he has."""
+    """A merchant's month with their names; `movements` are those that changed what they have."""
 
     first_day: date
     names: Sequence[str]

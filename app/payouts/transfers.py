@@ -1,6 +1,6 @@
 """Handing a payout to the rail so that no crash pays it twice: claim and commit, call with our reference, record.
 
-What a crash leaves behind is `processing`. Whoever finds that asks the rail first, and sends again, with the same
+What a crash leaves behind is `processing`. Anyone who finds that asks the rail first, and sends again, with the same
 reference, only when the rail surely does not know it.
 
 What the rail says becomes what we know, in one place, for answers, for asking later and for operators.
@@ -75,7 +75,7 @@ class PayoutSnapshot:
 
 
 def merchant_paused_sql() -> ColumnElement[bool]:
-    """Whether the payout's merchant has paused: then nothing of his leaves."""
+    """Whether the payout's merchant has paused: then nothing of theirs leaves."""
     return exists().where(Merchant.account_id == Payout.account_id, Merchant.status == PAUSED)
 
 
@@ -177,7 +177,7 @@ def record_outcome(payout_id: str, transfer_state: TransferState, *, actor: str)
 
 
 def mark_needs_review(payout_id: str) -> str:
-    """After 72 hours without an outcome a person has to look; asking goes on when the rail tells, or he does."""
+    """After 72 hours without an outcome a person has to look; asking goes on when the rail tells, or they do."""
     with transaction() as session:
         payout = update_status(
             session, payout_id, NEEDS_REVIEW, from_statuses=(PROCESSING,), actor="service", reason="no outcome"

@@ -1,6 +1,6 @@
 """What each step does to the books: which legs, on which accounts.
 
-A step of a payout: one conditional UPDATE. Whoever comes second finds no row, and does nothing.
+A step of a payout: one conditional UPDATE. Anyone who comes second finds no row, and does nothing.
 
 Cancelling payouts that have not left: all of them take the step first, then their amounts go back.
 

@@ -4,7 +4,7 @@ Changing one's wishes: which channels, and which organisers may write again.
 
 Saying no by a link, and taking it back. Each is one statement, and the same however often it comes.
 
-Devices for push messages: a token belongs to whoever signed in on it last.
+Devices for push messages: a token belongs to the account that signed in on it last.
 
 One at a time for what belongs to an account.
 """
@@ -123,7 +123,7 @@ def register_device(*, caller: Caller, token: str, platform: str) -> dict[str, A
 
 
 def remove_device(*, caller: Caller, token: str) -> dict[str, Any]:
-    """Whether the caller had the device; from now on he has not."""
+    """Whether the caller had the device; from now on they have not."""
     return {"removed": write_row(REMOVE_DEVICE_SQL, {"account_id": caller.id, "token": token}) is not None}
 
 

@@ -1,6 +1,6 @@
 """Links that count who follows them: `/r/{token}` names who was written to and which link, signed; never where to.
 
-The destination is looked up by whoever sent the message, so the link can lead nowhere else.
+The destination is looked up by the message, so the link can lead nowhere else.
 """
 
 import re
@@ -54,7 +54,7 @@ def decode_click_token(token: str) -> TrackedLink | None:
 def is_human_click(method: str, headers: Mapping[str, str]) -> bool:
     """Whether somebody seems to have followed the link, and no program that looks where it leads.
 
-    A guess, for counting alone: whoever asks is led on either way. `headers` finds names as a request's do.
+    A guess, for counting alone: anyone who asks is led on either way. `headers` finds names as a request's do.
     """
     if method != "GET" or any(headers.get(name) for name in _PREFETCH_HEADERS):
         return False

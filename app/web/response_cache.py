@@ -44,7 +44,7 @@ class CachedResponse:
 
 
 class Cache:
-    """What one process keeps of one route. Full, it starts over: whoever is hot is back at once."""
+    """What one process keeps of one route. Full, it starts over: anyone who is hot is back at once."""
 
     def __init__(self, policy: CachePolicy) -> None:
         self.policy = policy
@@ -102,9 +102,9 @@ def build_response(cached: CachedResponse) -> Response:
 
 
 def _build_key() -> str | None:
-    """What an answer is kept under; None for whoever is signed in.
+    """What an answer is kept under; None for anyone who is signed in.
 
-    He reads his writes, made on whichever node: what was kept here, for him or for others, may be from before them.
+    They read their writes, made on whichever node: what was kept here, for them or for others, may be from before them.
     """
     environ = request.environ
     if "HTTP_AUTHORIZATION" in environ:

@@ -198,7 +198,7 @@ def test_a_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, cl
 
 @pytest.mark.parametrize(("money", "kept"), [("", False), ("paid_at = now()", True)])
 def test_a_retired_account_keeps_only_applications_with_money(client: Client, money: str, kept: bool) -> None:
-    """Whoever paid goes on with the links in their mails; all else of an unverified account is erased."""
+    """Anyone who paid goes on with the links in their mails; all else of an unverified account is erased."""
     owner = organiser(client)
     made = applied(client, owner)
     who = account("merchant", verified=False)

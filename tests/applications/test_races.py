@@ -87,7 +87,7 @@ def test_the_index_alone_refuses_a_second_charge(client: Client, monkeypatch: py
 
 
 def _unlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody looks, waits a moment, and then acts on what he saw."""
+    """Everybody looks, waits a moment, and then acts on what they saw."""
     newest = stall_payments.find_current_payment
 
     def looked(application_id: str, session: Any = None) -> Any:

@@ -116,7 +116,7 @@ def test_identities_are_listed_and_unlinked(client: Client, google: IdentityProv
     assert refusal(caller.delete("/api/auth/identities/apple")) == (404, "NOT_FOUND")
     assert data(caller.delete("/api/auth/identities/google")) == {}
     assert data(caller.get("/api/auth/identities")) == {"identities": []}
-    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "whoever came by the identity is out"
+    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "anyone who came by the identity is out"
     assert "removed" in mails_to(ADDRESS)[0]["subject"]
 
 

@@ -189,7 +189,7 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
     actions.unsubscribe(UnsubscribeTarget(who.email, lights))
     with transaction() as session:
         erase_channels(session, MerchantDeletion(who.id))
-    assert len(devices()) == 1, "whoever keeps another role keeps his devices"
+    assert len(devices()) == 1, "anyone who keeps another role keeps their devices"
     with transaction() as session:
         session.execute(text("UPDATE account SET roles = '{}' WHERE id = :id"), {"id": who.id})
         erase_channels(session, MerchantDeletion(who.id))

@@ -1,4 +1,4 @@
-"""A connection that breaks under a session is told once, to whoever asked; to put it away is no second failure."""
+"""A connection that breaks under a session is told once, to anyone who asked; to put it away is no second failure."""
 
 from collections.abc import Callable
 

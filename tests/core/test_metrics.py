@@ -1,4 +1,4 @@
-"""Numbers that many processes count: none is lost, whoever ends and however."""
+"""Numbers that many processes count: none is lost, no matter who ends and however."""
 
 import os
 import signal

@@ -119,7 +119,7 @@ def test_too_often_is_told(proxied: type) -> None:
         assert [response.status for response in answers] == [502, 502, 502, 429]
         told(answers[-1], 429, "RATE_LIMITED")
         assert answers[-1].headers["retry-after"] == "2"
-        assert site.ask("/api/events", source="127.0.0.3").status == 502, "another client has his own count"
+        assert site.ask("/api/events", source="127.0.0.3").status == 502, "another client has their own count"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_program_is_exchanged_and_no_request_fails(application: Flask, proxi
             spare = machine.another()
             machine.restart()
             spare.stop()
-        # `systemctl restart` alone: whoever comes meanwhile waits.
+        # `systemctl restart` alone: anyone who comes meanwhile waits.
         with load(site) as restarted:
             machine.restart()
         machine.main.stop()

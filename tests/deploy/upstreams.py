@@ -19,7 +19,7 @@ from flask import Flask
 
 from tests.faults.service import OURS, ROOT
 
-# The number of the descriptor and of the process are said in the environment of whoever is to listen.
+# The number of the descriptor and of the process are said in the environment of anyone who is to listen.
 TAKE = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)

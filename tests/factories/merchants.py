@@ -46,7 +46,7 @@ def answered(caller: Client, invite_id: str, status: str = "accepted") -> dict[s
 
 
 def participant(client: Client, owner: Client, event_id: str, **details: Any) -> tuple[Client, Account]:
-    """A merchant who takes part in the event, by an invitation that he accepted."""
+    """A merchant who takes part in the event, by an invitation that they accepted."""
     who = merchant_account(**details)
     me = signed_in(client, who)
     answered(me, invited(owner, event_id, who)["invited"][0]["inviteId"])

@@ -1,4 +1,4 @@
-"""One account per address, whoever arrives at once; and answers that tell nothing of who has one."""
+"""One account per address, no matter who arrives at once; and answers that tell nothing of who has one."""
 
 import statistics
 import time

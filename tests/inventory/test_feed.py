@@ -62,7 +62,7 @@ def test_who_commits_late_is_told_late_and_not_lost(stock: Stock, app: Flask) ->
 
 @pytest.mark.control
 def test_a_feed_by_number_would_lose_it(stock: Stock, app: Flask) -> None:
-    """The plain way, reading on from the greatest number seen, passes over whoever commits late."""
+    """The plain way, reading on from the greatest number seen, passes over anyone who commits late."""
     early, late = stock.item(), stock.item()
     seen = _greatest()
     with _connection(app) as slow:

@@ -26,7 +26,7 @@ from benchmarks.seed_inventory import seed_items, stock_event
 
 COUNT, LIMIT = 20_000, 20
 PAGE = LIMIT + 1
-# A walk counts twice what it passes: once to look, once more to say where it stopped.
+# A walk counts twice what it passes: once to look, again to say where it stopped.
 WALK, FURTHEST = 2 * SCANNED_PER_ROW * PAGE + PAGE, 2 * SCANNED_PER_ROW * SECOND_SCAN_FACTOR * PAGE + PAGE
 POINTED_AT = ("pk_inventory_item", "pk_event")
 Statement = tuple[str, dict[str, Any], bool | None]

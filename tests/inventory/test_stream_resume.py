@@ -1,4 +1,4 @@
-"""Whoever comes again with the id of what was read last has lost nothing, whenever the connection broke."""
+"""Anyone who comes again with the id of what was read last has lost nothing, whenever the connection broke."""
 
 import os
 import random

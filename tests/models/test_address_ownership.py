@@ -65,7 +65,7 @@ class AddressOwnership(RuleBasedStateMachine):
         return self.owner if who == "owner" else self.attacker
 
     def credit(self, who: str) -> None:
-        """Whoever acted has made the account that was not there before."""
+        """Anyone who acted has made the account that was not there before."""
         found = self.holder()
         if found is not None:
             self.made_by.setdefault(found.id, who)

@@ -128,7 +128,7 @@ def test_whatever_is_said_the_end_is_the_rails_truth(client: Client, seed: int) 
             assert call(client, body).status_code == 200
             if chance.random() < 0.2:
                 work()
-        # Whoever was never spoken of is found by asking.
+        # Anyone who was never spoken of is found by asking.
         scalar("UPDATE outbox SET run_at = now() WHERE state = 'ready' RETURNING 1")
         work()
     for made in payouts:

@@ -93,7 +93,7 @@ def test_refreshing_a_token_is_no_sign_in(client: Client) -> None:
 
 
 def test_a_sign_in_right_after_an_identity_was_linked_confirms_nothing(client: Client) -> None:
-    """Whoever has a token can link an identity of their own, and sign in with it."""
+    """Anyone who has a token can link an identity of their own, and sign in with it."""
     me, who = earner(client, 5000)
     write("INSERT INTO external_identity (provider, subject, account_id) VALUES ('google', 'theirs', :id)", id=who.id)
     write("UPDATE account SET created_at = created_at - interval '1 year'")

@@ -187,7 +187,7 @@ def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
 
 
 def test_a_merchant_who_goes_and_a_settlement_that_comes_leave_no_money_behind(app: Flask, client: Client) -> None:
-    """Either he is gone and the file is refused, or the money is there and he stays."""
+    """Either they are gone and the file is refused, or the money is there and they stay."""
     for _ in range(8):
         me, who = earner(client)
 

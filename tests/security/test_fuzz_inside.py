@@ -1,4 +1,4 @@
-"""Requests made from the document, by whoever may send them, with ids of things that are there.
+"""Requests made from the document, by anyone who may send them, with ids of things that are there.
 
 tests/contract/test_fuzz.py makes up ids too, so most of its requests end at 404. Here the path leads to something, the
 caller may do it, and what is sent is the document's own, bent, or a known nuisance. Nothing may answer 5xx and

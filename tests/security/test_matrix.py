@@ -1,7 +1,7 @@
 """Every operation, called by everybody, with ids of things that are there: nobody gets what the rules do not give.
 
-The rules stand in expected.py. The owner's request is sent by all, unchanged, so that whoever is refused is refused for
-being who he is. Everything is put back after a write, so that everyone who may finds the same world.
+The rules stand in expected.py. The owner's request is sent by all, unchanged, so that anyone who is refused is refused for
+being who they are. Everything is put back after a write, so that everyone who may finds the same world.
 """
 
 import re
@@ -92,7 +92,7 @@ def test_the_rules_know_every_operation_and_nothing_else(application: Flask) -> 
 
 @pytest.mark.parametrize("operation", BUILT)
 def test_nobody_gets_what_the_rules_do_not_give(world: World, operation: str) -> None:
-    """The refused first, for they change nothing, and then whoever may."""
+    """The refused first, for they change nothing, and then anyone who may."""
     found = {}
     for caller in sorted(CALLERS, key=lambda item: expectation(operation, item) is None):
         found[caller] = outcome(call(world, operation, caller))

@@ -1,4 +1,4 @@
-"""HAProxy asks who is the primary, and cuts whoever still talks to one that is it no longer."""
+"""HAProxy asks who is the primary, and cuts anyone who still talks to one that is it no longer."""
 
 import logging
 import socket

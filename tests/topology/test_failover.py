@@ -24,7 +24,7 @@ from tests.topology.writers import Writers
 ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "1"))
 log = logging.getLogger(__name__)
 NOTICED = 0.5
-"""Seconds until whoever watches the primary promotes the replica. Here nobody has to be sure that it is dead."""
+"""Seconds until anyone who watches the primary promotes the replica. Here nobody has to be sure that it is dead."""
 
 
 @contextmanager

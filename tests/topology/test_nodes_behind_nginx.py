@@ -24,7 +24,7 @@ def traffic(app: Flask, two: Pair) -> Traffic:
 
 
 def done_once(traffic: Traffic) -> None:
-    """Whoever got no answer asks again by his key; then everything is there, once."""
+    """Anyone who got no answer asks again by their key; then everything is there, once."""
     again = [traffic.write(item.key) for item in traffic.unknown]
     assert all(item.id for item in again)
     rows = db.session.execute(text("SELECT name, count(*) FROM event GROUP BY name")).all()

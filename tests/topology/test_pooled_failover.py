@@ -38,7 +38,7 @@ def _answering(url: str) -> int:
 
 
 def handed_over(writers: Writers, patroni: Patroni, end: Callable[[], None], to: Server) -> float:
-    """The same as whoever watches them does it; seconds without a write."""
+    """The same as anyone who watches them does it; seconds without a write."""
 
     def gone() -> None:
         end()

@@ -63,7 +63,7 @@ def test_a_replica_that_is_late_on_purpose_is_read_while_it_is_fresh_enough(
         for number in range(2):
             site.rename_elsewhere(made, f"Renamed {number}")
             since = time.monotonic()
-            assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "he reads his writes"
+            assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "he reads their writes"
             wait_until(lambda name=f"Renamed {number}": site.name_of(made) == name, 10)
             timely(time.monotonic() - since <= STALENESS + 0.2)
         read = site.reads()
@@ -121,7 +121,7 @@ def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site)
 
 @pytest.mark.control
 def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: an answer of a moment ago, made on this node before he wrote on the other one."""
+    """The negative control: an answer of a moment ago, made on this node before they wrote on the other one."""
     owner = organiser(site.client)
     made = published(owner)
     monkeypatch.setattr(response_cache, "_build_key", lambda: "the same for everybody")

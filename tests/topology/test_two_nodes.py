@@ -88,7 +88,7 @@ def test_a_token_that_one_has_rotated_ends_at_the_other(client: Client, two: Pai
     with transaction() as session:
         session.execute(text("UPDATE account_session SET rotated_at = rotated_at - interval '11 seconds'"))
     assert refreshed(other, first["refreshToken"]) == (401, {"code": "REFRESH_REUSED"})
-    assert refreshed(one, second["refreshToken"])[0] == 401, "and whoever has stolen it has nothing"
+    assert refreshed(one, second["refreshToken"])[0] == 401, "and anyone who has stolen it has nothing"
     for node in two.nodes:
         answer = node.ask("GET", "/api/auth/me", Authorization=f"Bearer {second['accessToken']}")
         assert (answer.status, answer.json["shortMessage"]) == (401, "SESSION_ENDED")

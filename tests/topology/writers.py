@@ -73,7 +73,7 @@ class Writers:
         return Attempt(key, made, began, time.monotonic())
 
     def outage(self, since: float) -> float:
-        """Seconds from then until somebody got what he asked for after it."""
+        """Seconds from then until somebody got what they asked for after it."""
         return min(item.ended for item in self.acknowledged if item.began > since) - since
 
 

@@ -1,4 +1,4 @@
-"""Lists: every row once, whatever the sort and whoever inserts meanwhile."""
+"""Lists: every row once, whatever the sort and anyone who inserts meanwhile."""
 
 from threading import Event, Thread
 from typing import Any

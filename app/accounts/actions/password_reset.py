@@ -56,7 +56,7 @@ def check_new_password(*, email: str, password: str) -> None:
 def complete_reset(*, email: str, reset_token: str, password: str) -> None:
     """Sets the password, verifies the address, ends every session and tells the owner.
 
-    An unverified account is retired, and a new one takes its address and roles: whoever made the old one has not
+    An unverified account is retired, and a new one takes its address and roles: anyone who made the old one has not
     proven the mailbox. Identities are unlinked, because a stranger may have linked one: what signs in afterwards is
     this password and a provider that has verified this address. Raises ResetTokenInvalid. Of many at once, one
     succeeds.

@@ -99,8 +99,8 @@ def register_admin(
     bootstrap_secret: str | None = None,
     assigned_tier: str | None = None,
 ) -> None:
-    """Opens an admin's account. With the bootstrap secret and no admin yet: a super_admin, once, whoever races.
-    Otherwise an admin's token is needed, and the tier is at most his. Raises BootstrapRefused, TierTooHigh."""
+    """Opens an admin's account. With the bootstrap secret and no admin yet: a super_admin, once, no matter who races.
+    Otherwise an admin's token is needed, and the tier is at most theirs. Raises BootstrapRefused, TierTooHigh."""
     production = current_app.extensions["settings"].production
     passwords.reject_common_password(password, email, name, production=production)
     has_bootstrap_secret = bootstrap_secret is not None and _is_bootstrap_secret(bootstrap_secret, network)

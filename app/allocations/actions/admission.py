@@ -75,7 +75,7 @@ def admit_slot(
 ) -> dict[str, Any]:
     """Admits a claimed slot, or `count` of its party. The same nonce again is answered as the first time.
 
-    The slot that was scanned decides first: one that is revoked or not claimed admits nobody, whoever else is in its
+    The slot that was scanned decides first: one that is revoked or not claimed admits nobody, no matter who else is in its
     party. `occurred_at` is for scanners that were offline: up to 72 hours back, a naive time in the event's time zone.
     Raises NotFound, ValidationFailed, SlotRevoked, NotClaimed, AlreadyAdmitted, PartyTooSmall.
     """

@@ -1,4 +1,4 @@
-"""What the holder of a block does by his own link: hands out, renames, takes back."""
+"""What the holder of a block does by their own link: hands out, renames, takes back."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def run_allocator_action(token: str, network: str, *, action: str, **request_fie
 
 
 def hand_out_slots(token: str, network: str, *, allow_duplicates: bool = False, **guest_fields: Any) -> dict[str, Any]:
-    """Gives somebody a place, or a party of several; the ticket goes to him.
+    """Gives somebody a place, or a party of several; the ticket goes to them.
 
     Raises NotFound, Throttled, LinkExpired, NoSlotsLeft, AlreadyClaimed.
     """

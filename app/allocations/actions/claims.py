@@ -34,7 +34,7 @@ CLAIM_INVITED_SLOT = slot_changes.build_statement(
 
 
 def claim_slot(token: str, network: str, **guest_fields: Any) -> dict[str, Any]:
-    """Gives the bearer of a claim link, a code or an open link his place, and has the ticket mailed.
+    """Gives the bearer of a claim link, a code or an open link their place, and has the ticket mailed.
 
     Of many at once on the last places as many succeed as there are places. Raises NotFound, Throttled, LinkExpired,
     LinkUsed, NoSlotsLeft, AlreadyClaimed, ValidationFailed.
@@ -49,7 +49,7 @@ def claim_slot(token: str, network: str, **guest_fields: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Claimant:
-    """Who gets a place, how the ticket reaches him, and how many places."""
+    """Who gets a place, how the ticket reaches them, and how many places."""
 
     name: str
     email: str
@@ -133,7 +133,7 @@ def assign_slots(
     actor: slot_changes.Actor,
     allow_duplicates: bool = False,
 ) -> list[RowMapping]:
-    """The places that he has now, with their codes: none when his address has one on this link already.
+    """The places that they have now, with their codes: none when their address has one on this link already.
 
     The caller holds the block's lock and knows that there are enough. `again` lets an address have more.
     """

@@ -55,7 +55,7 @@ class InvoiceContext:
 def lock_block_for_invoice(
     session: Session, block_id: str, *, event_id: str | None = None, caller: Caller | None = None
 ) -> AllocationBlock | None:
-    """A block, locked for whoever moves its money; None when there is none, or it is somebody else's.
+    """A block, locked for anyone who moves its money; None when there is none, or it is somebody else's.
 
     What stands around it is read afterwards: who has waited for a lock sees rows that are joined to the locked one as
     they were before the wait.

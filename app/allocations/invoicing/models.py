@@ -23,7 +23,7 @@ from app.core.db import Base, Timestamp, id_column
 
 
 class InvoiceCounter(Base):
-    """The last number of an organiser's series in a year. Whoever takes the next one holds the row until he commits."""
+    """The last number of an organiser's series in a year. Anyone who takes the next one holds the row until they commit."""
 
     __tablename__ = "invoice_counter"
 

@@ -1,4 +1,4 @@
-"""Reads for whoever holds a link: his ticket, whom the holder has given places, and whom to ask when a link is dead."""
+"""Reads for anyone who holds a link: their ticket, whom the holder has given places, and whom to ask when a link is dead."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

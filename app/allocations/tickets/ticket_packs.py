@@ -1,7 +1,7 @@
 """Packs: tickets without names for the door. A pack claims its places at once, and is printed as one document.
 
-No ticket is ever in two packs (a slot stands in one at most), so whoever wants to print again fetches the pack that
-he has. The document is drawn by a worker and kept in the file store.
+No ticket is ever in two packs (a slot stands in one at most), so anyone who wants to print again fetches the pack that
+they have. The document is drawn by a worker and kept in the file store.
 """
 
 from collections.abc import Iterator

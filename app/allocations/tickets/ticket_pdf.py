@@ -34,9 +34,9 @@ QR_SIZE = 52 * mm
 SHEET_COLUMNS, SHEET_ROWS = 2, 4
 SMALL_QR_SIZE = 38 * mm
 TERMS = (
-    "The code admits once. Whoever shows it first is admitted, so do not post a picture of it.",
+    "The code admits once. Anyone who shows it first is admitted, so do not post a picture of it.",
     "Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate.",
-    "If you pass the ticket on, ask whoever gave it to you to change the name on it.",
+    "If you pass the ticket on, ask the person who gave it to you to change the name on it.",
 )
 
 

@@ -31,7 +31,7 @@ from app.invitations.participation import add_participant_sql
 
 @dataclass(frozen=True)
 class ActivationResult:
-    """A signed-in merchant, where he wants to go, and for which event he applied."""
+    """A signed-in merchant, where they want to go, and for which event they applied."""
 
     login_result: LoginResult
     path: str
@@ -41,8 +41,8 @@ class ActivationResult:
 def activate_account(
     *, token: str, name: str, password: str, message: str, path: str, email: str | None = None
 ) -> ActivationResult:
-    """Opens the merchant's account, or links the one he has, and signs him in. Of many at once, one succeeds.
-    Whoever applied for an event takes part in it from now on.
+    """Opens the merchant's account, or links the one they have, and signs them in. Of many at once, one succeeds.
+    Anyone who applied for an event takes part in it from now on.
 
     Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, ValidationFailed, Throttled.
     """

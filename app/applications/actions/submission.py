@@ -29,7 +29,7 @@ REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 def submit_application(
     *, caller: Caller | None, event_id: str | None = None, invite_slug: str | None = None, **fields: Any
 ) -> Application:
-    """A new application; a signed-in merchant's contact comes from his account where none is given.
+    """A new application; a signed-in merchant's contact comes from their account where none is given.
 
     Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, MerchantDeleted, and
     InviteExpired, InviteWithdrawn or InviteUsed for an invitation that no longer stands.

@@ -43,7 +43,7 @@ def claim(token: str, **body: Any) -> Any:
     errors=[LinkExpired, Throttled],
 )
 def read_allocator(token: str, **page: Any) -> Any:
-    """See the block that a holder's link opens, and whom he has given places."""
+    """See the block that a holder's link opens, and whom they have given places."""
     return add_slot_page(
         link_queries.get_allocator_block(token, get_client_network()), link_queries.list_allocator_slots_query, **page
     )

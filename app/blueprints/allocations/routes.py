@@ -116,7 +116,7 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
     errors=BLOCK_CLOSED_ERRORS,
 )
 def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
-    """Get the link by which the holder hands out places himself. The same call gives the same link."""
+    """Get the link by which the holder hands out places themselves. The same call gives the same link."""
     return actions.update_allocator_link(get_current_caller(), event_id, block_id, **body)
 
 

@@ -1,4 +1,4 @@
-"""Claiming a place: who comes, and how the ticket reaches him; then the ticket itself."""
+"""Claiming a place: who comes, and how the ticket reaches them; then the ticket itself."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -125,7 +125,7 @@ def dead_page(token: str, error: AppError) -> Response:
 @blueprint.get("/<token>")
 @handle_dead_link
 def start(token: str) -> ResponseReturnValue:
-    """What the link offers. Whoever has claimed with this browser sees his ticket."""
+    """What the link offers. Anyone who has claimed with this browser sees their ticket."""
     if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     found = link_queries.get_claim_offer(token, get_client_network())

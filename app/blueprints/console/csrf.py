@@ -19,7 +19,7 @@ class FormExpired(BadRequest):
     number, code = 40020, "FORM_EXPIRED"
     message = (
         "This page was open for too long, or your browser did not keep its cookie. Nothing was changed. "
-        "Open the page again, and send it once more."
+        "Open the page again, and send it again."
     )
 
 
@@ -27,7 +27,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Sets up the session cookie, and the token that a form carries as long as the session lives."""
     https = settings.PUBLIC_BASE_URL.startswith("https")
     app.config.update(
-        # Browsers let no other host set a cookie with this prefix, so nobody can plant a session of his own.
+        # Browsers let no other host set a cookie with this prefix, so nobody can plant a session of their own.
         SESSION_COOKIE_NAME="__Host-console" if https else "console",
         SESSION_COOKIE_SECURE=https,
         SESSION_COOKIE_HTTPONLY=True,

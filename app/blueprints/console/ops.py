@@ -1,4 +1,4 @@
-"""The operations page: how the service stands, for whoever has a link of `flask ops link`. It only shows."""
+"""The operations page: how the service stands, for anyone who has a link of `flask ops link`. It only shows."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -28,7 +28,7 @@ def read_crew(event_id: str) -> Any:
 def replace_crew(event_id: str, **body: Any) -> Any:
     """Replace the crew.
 
-    Who is not named is retired and keeps his hours. New members, and those with `rotateCode`, have their shift code
+    Who is not named is retired and keeps their hours. New members, and those with `rotateCode`, have their shift code
     in this answer and in no other.
     """
     crew = actions.replace_crew(caller=get_current_caller(), event_id=event_id, **body)

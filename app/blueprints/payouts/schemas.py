@@ -49,7 +49,7 @@ class PayoutBody(ConfirmedBody):
 
     @validates_schema
     def check_schedule_mode(self, data: dict[str, Any], **_: Any) -> None:
-        """Whoever names a time does not mean now; money that left too early does not come back."""
+        """Anyone who names a time does not mean now; money that left too early does not come back."""
         if data.get("mode") == "now" and data.get("scheduled_for") is not None:
             error = field_error("unexpected_value", "Leave it out, or choose the mode schedule.")
             raise ValidationError({"scheduledFor": error.messages})

@@ -1,6 +1,6 @@
 """One's own wishes and devices: `/api/notifications/preferences` and `/api/notifications/devices`.
 
-They go by the e-mail address, so the address must be verified: it decides over messages to whoever has it.
+They go by the e-mail address, so the address must be verified: it decides over messages to anyone who has it.
 """
 
 from typing import Any

@@ -20,7 +20,7 @@ Claims = dict[str, Any]
 def check_origin(claims: Claims, *, issuers: Collection[str], audiences: Collection[str]) -> None:
     """Refuses tokens of another issuer, and those meant for anybody but us.
 
-    An audience list must be ours entirely: what was also handed to a stranger can be replayed by him.
+    An audience list must be ours entirely: what was also handed to a stranger can be replayed by them.
     """
     if claims.get("iss") not in list(issuers):
         raise IdentityRejected("issuer")

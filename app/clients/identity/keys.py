@@ -57,7 +57,7 @@ class KeyCache:
         key = kept.key(kid)
         if key is not None and kept.fresh(self._clock()):
             return key
-        # Whoever has a key that is only past its date does not queue behind another thread's slow fetch.
+        # Anyone who has a key that is only past its date does not queue behind another thread's slow fetch.
         if not self._lock.acquire(blocking=key is None) and key is not None:
             return key
         try:

@@ -4,7 +4,7 @@
     series:  length of its name, how many numbers, whether a gauge, 0; 2 bytes each
              │ name, filled up to 8 │ numbers, 8 bytes each
 
-The writer holds the file's lock, which ends with the process however it ends. So whoever can lock a page may go on
+The writer holds the file's lock, which ends with the process however it ends. So anyone who can lock a page may go on
 with it: there are as many as there ever were processes at once, and what a killed one has counted is not lost.
 """
 

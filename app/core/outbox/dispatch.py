@@ -16,7 +16,7 @@ RANKS = ((True, False), (False, False), (False, True))
 def wake_for_due_jobs(bell: WakeupQueue) -> int:
     """Puts as many bells out as there are due rows and room; how many. Raises RedisError.
 
-    Nothing is noted about it: whoever answers a bell takes what is due then, so bells that Redis lost are
+    Nothing is noted about it: anyone who answers a bell takes what is due then, so bells that Redis lost are
     replaced a second later, and bells that wait unanswered are not added to.
     """
     room = bell.free_slots()

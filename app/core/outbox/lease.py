@@ -1,6 +1,6 @@
 """Claim, fence, settle: every step is one conditional UPDATE in a transaction of its own.
 
-A step that changes no row means that somebody else owns the work now; whoever sees that stops.
+A step that changes no row means that somebody else owns the work now; anyone who sees that stops.
 """
 
 from dataclasses import dataclass, field

@@ -66,7 +66,7 @@ class Outbox(Base):
 
 
 class OutboxAttempt(Base):
-    """One try at a row, for whoever asks later what happened."""
+    """One try at a row, for anyone who asks later what happened."""
 
     __tablename__ = "outbox_attempt"
 

@@ -43,7 +43,7 @@ def import_tickets(
 ) -> Imported:
     """Books the tickets of a file. A reference that is known is compared and changed, never booked twice.
 
-    Imports into one event wait for each other, and whoever changes the event for them. Raises NotFound, Rejected.
+    Imports into one event wait for each other, and anyone who changes the event for them. Raises NotFound, Rejected.
     """
     try:
         with transaction() as session:

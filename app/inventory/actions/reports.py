@@ -51,7 +51,7 @@ def request_report_pdf(*, caller: Caller, event: Any, parameters: ReportParamete
 
 
 def run_report_job(run: Run, job_id: str) -> None:
-    """A worker's part. Whoever draws it again, after a death, draws the same: the question has its times in it."""
+    """A worker's part. Anyone who draws it again, after a death, draws the same: the question has its times in it."""
     started_job = background_jobs.start_job(run, job_id)
     if started_job is None:
         return

@@ -57,14 +57,14 @@ INVITE_MERCHANTS_SQL = text("""
      WHERE (i.id IS NOT NULL OR t.event_id IS NOT NULL) AND w.merchant_id NOT IN (SELECT merchant_id FROM made)
      ORDER BY merchant_id
 """)
-"""One statement: counting the expired makes room for the new ones first, and whoever is invited by somebody else at the
+"""One statement: counting the expired makes room for the new ones first, and anyone who is invited by somebody else at the
 same moment is found by the conflict, which tells rows of others from our own."""
 
 
 def invite_from_directory(
     *, caller: Caller, event_id: str, merchant_ids: Sequence[str], **request_fields: Any
 ) -> dict[str, list[Any]]:
-    """Invites each merchant who is not invited yet, and mails him; the others are reported.
+    """Invites each merchant who is not invited yet, and mails them; the others are reported.
 
     Those who accept automatically take part at once, unless there is a fee. Raises NotFound, EventClosed,
     ValidationFailed, SenderNotVerified, MailLimitReached.

@@ -26,7 +26,7 @@ def answer_invite(
 ) -> dict[str, Any]:
     """The invitation as answered; giving the same answer again changes nothing.
 
-    Accepting makes the merchant a participant, whoever else accepts at the same moment. Raises NotFound,
+    Accepting makes the merchant a participant, no matter who else accepts at the same moment. Raises NotFound,
     StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
     """
     with transaction() as session:

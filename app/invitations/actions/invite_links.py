@@ -87,7 +87,7 @@ def count_link_use(session: OrmSession, link_id: str) -> None:
 
 
 def _count_link_use_sql(link_id: str) -> Any:
-    """The one statement that counts a use: whoever has waited for the row finds it as it is by then."""
+    """The one statement that counts a use: anyone who has waited for the row finds it as it is by then."""
     is_last_use = InviteLink.uses + 1 >= InviteLink.max_uses
     return (
         update(InviteLink)

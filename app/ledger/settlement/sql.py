@@ -9,7 +9,7 @@ TIMEOUTS_SQL = (
 )
 # One file at a time: of two with the same reference the second finds what the first has booked.
 LOCK_SETTLEMENT_SQL = text("SELECT pg_advisory_xact_lock(7161005)")
-# Whoever deletes himself as a merchant waits for the file, or the file for him.
+# Anyone who deletes themselves as a merchant waits for the file, or the file for them.
 LOCK_MERCHANTS_SQL = text("""
     SELECT id, email FROM account
      WHERE (id = ANY(:ids) OR email = ANY(:emails)) AND roles @> ARRAY['merchant']::varchar[]

@@ -1,6 +1,6 @@
 """All metrics as text. What has to be looked up is at most five seconds old, however many ask.
 
-Who may read `/metrics`: whoever asks from this machine itself, and whoever brings METRICS_TOKEN.
+Who may read `/metrics`: anyone who asks from this machine itself, and anyone who brings METRICS_TOKEN.
 """
 
 import time

@@ -29,7 +29,7 @@ BREAKER_STATE_NUMBERS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 
 def read_infrastructure_metrics(settings: Settings) -> Numbers:
-    """What they say; whoever does not answer is left out."""
+    """What they say; anyone who does not answer is left out."""
     return {
         BUILD_INFO.name: {(migrations.head(), platform.python_version()): [1.0]},
         **_read_redis(),

@@ -49,6 +49,6 @@ def register_commands(app: Flask) -> None:
 @ops_commands.command("link")
 @with_appcontext
 def print_link() -> None:
-    """Print a link to the operations page. Whoever has it may look for ten minutes, and change nothing."""
-    click.echo(f"For {LINK_SECONDS // 60} minutes, for whoever has it:", err=True)
+    """Print a link to the operations page. Anyone who has it may look for ten minutes, and change nothing."""
+    click.echo(f"For {LINK_SECONDS // 60} minutes, for anyone who has it:", err=True)
     click.echo(build_link())

@@ -1,7 +1,7 @@
 """The thread that writes to all listeners of a process. It never waits for a client, for PostgreSQL or for Redis.
 
 Reading goes by topics: whatever number listens, a change is asked for once and its bytes are made once for each
-different question. Whoever has been told shares one position with all others of the topic.
+different question. Anyone who has been told shares one position with all others of the topic.
 """
 
 import atexit
@@ -232,7 +232,7 @@ class StreamServer:
         client.send(sse_format.RESYNC_EVENT)
 
     def _on_sessions_checked(self, session_ids: set[str], callers: dict[str, Caller] | None) -> None:
-        """Ends the streams of whoever has signed out or lost a role; who still has another may come again."""
+        """Ends the streams of anyone who has signed out or lost a role; who still has another may come again."""
         for client in list(self.clients) if callers is not None else ():
             old_caller = client.stream_request.caller
             new_caller = (callers or {}).get(old_caller.session_id)

@@ -98,7 +98,7 @@ class Mouth:
         return asked
 
     def again(self, asked: Asked) -> str:
-        """Sends the very same once more, with the same key; what is known now."""
+        """Sends the very same again, with the same key; what is known now."""
         weigh(asked, self.send(asked.request))
         return asked.outcome
 

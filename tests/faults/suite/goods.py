@@ -89,7 +89,7 @@ def admissions(found: Evidence) -> Iterator[str]:
 
 @law("T3 acknowledged")
 def acknowledged(found: Evidence) -> Iterator[str]:
-    """Who was told that he has a place, or is in, is in the tables; codes are unique."""
+    """Who was told that they have a place, or is in, is in the tables; codes are unique."""
     slots = {row.id: row for row in found.rows("SELECT id, status, email, nonce, code FROM allocation_slot")}
     for asked in found.said_yes("claim"):
         named = {told["slotId"] for told in asked.told}

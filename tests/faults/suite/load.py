@@ -58,7 +58,7 @@ class Load:
         while not self._over.is_set():
             if self._over.wait(max(0.0, due - time.monotonic())):
                 break
-            # Whoever had to wait for an answer does not catch up.
+            # Anyone who had to wait for an answer does not catch up.
             due = max(due + pause, time.monotonic())
             OPERATIONS[caller.dice.choices(names, shares)[0]](caller)
         caller.mouth.close()

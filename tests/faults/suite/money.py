@@ -151,7 +151,7 @@ def ended_applications(found: Evidence) -> Iterator[str]:
 
 @law("M8 acknowledged")
 def acknowledged_fees(found: Evidence) -> Iterator[str]:
-    """Whoever was told that the fee is paid has paid it."""
+    """Anyone who was told that the fee is paid has paid it."""
     paid = {row.application_id for row in found.rows("SELECT application_id FROM stall_payment WHERE status = 'paid'")}
     for asked in found.said_yes("stall_fee"):
         if asked.about["application"] not in paid:

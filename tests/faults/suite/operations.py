@@ -91,7 +91,7 @@ def refresh(it: Caller) -> Asked | None:
 
 
 def refreshed(it: Caller, person: Person) -> Asked:
-    """A step of a session. A lost answer is asked for again at once, as a client does, and then he signs in anew."""
+    """A step of a session. A lost answer is asked for again at once, as a client does, and then they sign in anew."""
     given = person.refresh_token
     asked = it.post("refresh", "/api/auth/refresh", {"refreshToken": given}, email=person.email, given=given)
     if asked.outcome == UNKNOWN:
@@ -106,7 +106,7 @@ def refreshed(it: Caller, person: Person) -> Asked:
 
 @operation(2)
 def register(it: Caller) -> Asked:
-    """Somebody new; now and then he writes his address otherwise, or is there already."""
+    """Somebody new; now and then they write their address otherwise, or is there already."""
     number = it.dice.randrange(10_000)
     email = it.dice.choice((f"new{number}@example.com", f"New{number}@Example.com", f"twin{number % 5}@example.com"))
     body = {"email": email, "password": PASSWORD, "firstName": "Ndapewa", "lastName": "Shikongo"}

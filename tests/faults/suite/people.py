@@ -11,7 +11,7 @@ TRIES = 5
 
 @law("A1 sessions")
 def sessions(found: Evidence) -> Iterator[str]:
-    """One successor for a token, whoever asks how often; and nothing more from a family that was revoked."""
+    """One successor for a token, no matter who asks how often; and nothing more from a family that was revoked."""
     successors: dict[str, set[str]] = {}
     for asked in found.said_yes("refresh"):
         successors.setdefault(asked.about["given"], set()).update(told["refreshToken"] for told in asked.told)

@@ -41,7 +41,7 @@ OF_A_COPY = (
 )
 EXPAND = '''"""Adds what nobody uses yet: columns, a constraint and an index, to the tables that everybody writes.
 
-One lock at a time: whoever holds several waits for others who do."""
+One lock at a time: anyone who holds several waits for others who do."""
 from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "ffff", "{head}", None, None

@@ -44,7 +44,7 @@ def shown(figure: str, value: float, limit: float) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """One run, for whoever watches it."""
+    """One run, for anyone who watches it."""
     if outcome.impossible:
         return f"{outcome.fault} seed {outcome.seed}: not run, {outcome.impossible}"
     verdict = "passed" if not outcome.missed else f"MISSED {', '.join(outcome.missed)}"

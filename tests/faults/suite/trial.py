@@ -167,5 +167,5 @@ def _evidence(scene: Scene) -> Evidence:
 
 
 def _reachable(world: World) -> list[str]:
-    """Whoever's mail server says never is not written to again."""
+    """A recipient whose mail server says never is not written to again."""
     return [item for item in world.audience if not item.startswith("never.")]

@@ -19,7 +19,7 @@ from tests.http import Client, data
 PLENTY, SCARCE = 100_000, 10
 MERCHANTS, PEOPLE, ITEMS, BURNED = 4, 16, 12, 3
 MANNERS = ("slow", "drop", "later", "never")
-"""How the mail server treats whoever's address begins so; see tests.faults.sink."""
+"""How the mail server treats recipients whose address begins so; see tests.faults.sink."""
 
 
 @dataclass

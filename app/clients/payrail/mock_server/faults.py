@@ -9,7 +9,7 @@ status, start, confirm, refund or any):
     late      do it, answer after `seconds` (5)
     fail      do it, answer `status` (500)
     error     do nothing, answer `status` (500)
-    busy      do nothing, answer 503 with Retry-After `seconds` (1), or `status` 429 likewise
+    busy      do nothing, answer 503 with Retry-After `seconds` (1), or `status` 429 too
     drop      do nothing, hang up
     drip      do it, then send the answer one byte every `seconds` (0.2)
     garbage, huge, other_amount, other_reference, not_found    do it, then answer just that
@@ -114,7 +114,7 @@ class Faults:
             self._on = list(faults)
 
     def take(self, kinds: tuple[str, ...], *, on: str = "any", reference: str | None = None) -> Fault | None:
-        """The first fault of these kinds that applies here; one that happens so many times has happened once more."""
+        """The first fault of these kinds that applies here; one that happens so many times has happened again."""
         with self._lock:
             for place, item in enumerate(self._on):
                 if item.do in kinds and item.on in ("any", on) and item.reference in (None, reference):
