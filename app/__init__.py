@@ -52,12 +52,12 @@ def _with_stores(settings: Settings) -> Settings:
     if settings.DATABASE_URL and settings.REDIS_URL:
         return settings
     stack = ExitStack()
-    found = stack.enter_context(servers(settings.DATA_DIR / "stores"))
+    result = stack.enter_context(servers(settings.DATA_DIR / "stores"))
     atexit.register(stack.close)
     return replace(
         settings,
-        DATABASE_URL=settings.DATABASE_URL or found.database_url,
-        REDIS_URL=settings.REDIS_URL or found.redis_url,
+        DATABASE_URL=settings.DATABASE_URL or result.database_url,
+        REDIS_URL=settings.REDIS_URL or result.redis_url,
     )
 
 

@@ -69,16 +69,16 @@ def seed_command() -> None:
 
 def seed() -> bool:
     """Whether anything had to be made."""
-    made = _people()
+    result = _people()
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
-        made = bool(demo_events.seed(organiser.id, story)) or made
-        made = bool(demo_allocations.seed(organiser.id)) or made
-        made = lights(organiser.id) or made
+        result = bool(demo_events.seed(organiser.id, story)) or result
+        result = bool(demo_allocations.seed(organiser.id)) or result
+        result = lights(organiser.id) or result
     for email, earned in EARNINGS.items():
         merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
-        made = demo_payouts.seed(merchant, earned, PASSWORD) or made
-    return made
+        result = demo_payouts.seed(merchant, earned, PASSWORD) or result
+    return result
 
 
 def lights(organiser_id: str) -> bool:

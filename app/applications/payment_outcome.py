@@ -28,7 +28,7 @@ from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 STATUS_CHECK_DELAY = timedelta(seconds=20)
-"""Longer than a call to the rail may take, so that nobody asks while the answer is on its way."""
+"""Longer than a call to the rail may take, so that no other worker asks while the answer is on its way."""
 CURRENCY = "NAD"
 STATUS_BY_OUTCOME = {Outcome.DECLINED: "declined", Outcome.EXPIRED: "expired", Outcome.REFUNDED: "expired"}
 

@@ -58,11 +58,11 @@ def broadcast(*, caller: Caller, event_id: str, **fields: Any) -> dict[str, Any]
     Of an audience of more than a thousand places only their number is told; it is counted when sending starts.
     Raises NotFound, ValidationFailed for a time that is past where the event is.
     """
-    found = audience_counts.count_audience(caller, event_id, campaign_store.audience_of(fields))
-    checked = validation.resolve_fields(fields, found.timezone)
+    audience = audience_counts.count_audience(caller, event_id, campaign_store.audience_of(fields))
+    checked = validation.resolve_fields(fields, audience.timezone)
     with transaction() as session:
-        row = campaign_store.create_campaign(session, caller, event_id, checked, audience=found.audience)
-    return {**row, "audience": found.audience}
+        row = campaign_store.create_campaign(session, caller, event_id, checked, audience=audience.audience)
+    return {**row, "audience": audience.audience}
 
 
 def duplicate(*, caller: Caller, event_id: str, campaign_id: str, **fields: Any) -> dict[str, Any]:
@@ -231,10 +231,10 @@ LED, COUNTED = text(_WHERE), text(CLICK + _WHERE)
 
 def click(token: str, *, counts: bool) -> str:
     """Where the link leads: what the campaign has said, and nowhere else. A person counts once. Raises NotFound."""
-    found = click_tracking.decode_click_token(token)
-    if found is None:
+    result = click_tracking.decode_click_token(token)
+    if result is None:
         raise NotFound()
-    row = (write_row if counts else fetch_row)(COUNTED if counts else LED, {"id": found.recipient_id})
+    row = (write_row if counts else fetch_row)(COUNTED if counts else LED, {"id": result.recipient_id})
     if row is None or row[0] is None:
         raise NotFound()
     return address_of(row[0])

@@ -54,16 +54,16 @@ def next_page_sql(audience: str) -> str:
     """SQL: the same for the next `most` people after `after`, in the order of their addresses, with all their places
     at the event: what a page costs does not depend on how many there are."""
     if audience == SPECIFIC:
-        found = f"(SELECT * FROM ({audience_sql(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
+        text = f"(SELECT * FROM ({audience_sql(audience)}) e WHERE e.email > {AFTER} ORDER BY e.email LIMIT {MOST})"
     else:
         sides = " UNION ".join(
             f"({_next_of(places)})" for places in (ticket_holders_sql(EVENT), slot_holders_sql(EVENT))
         )
-        found = f"(SELECT email FROM ({sides}) sides ORDER BY email LIMIT {MOST})"
+        text = f"(SELECT email FROM ({sides}) sides ORDER BY email LIMIT {MOST})"
     own = ("f.name", "f.phone") if audience == SPECIFIC else ("NULL", "NULL")
     return f"""
         SELECT f.email, coalesce(held.name, {own[0]}) AS name, coalesce(held.phone, {own[1]}) AS phone, held.places
-          FROM {found} f,
+          FROM {text} f,
                LATERAL (SELECT max(h.name) AS name, max(h.phone) AS phone, count(*) AS places
                           FROM {PLACES} h WHERE h.email = f.email) held"""
 
@@ -76,10 +76,10 @@ def with_reachability_sql(people: str, channels: Sequence[str]) -> str:
     """SQL: those people with `number`, `account_id`, and a verdict for each channel in its `column`:
     `reachable` or one of the reasons. A verdict is found once, however often it is asked: hence the OFFSET."""
     account = any(channel != "email" for channel in channels)
-    told = ", ".join(f"{_verdict(channel)} AS {column(channel)}" for channel in channels)
+    text = ", ".join(f"{_verdict(channel)} AS {column(channel)}" for channel in channels)
     number = "coalesce(known.phone, account.phone)" if account else "known.phone"
     return f"""
-        SELECT known.email, known.name, known.places, known.number, known.account_id, {told}
+        SELECT known.email, known.name, known.places, known.number, known.account_id, {text}
           FROM (SELECT known.*, {number} AS number, {"account.id" if account else "NULL"} AS account_id
                        {_ahead(number) if "sms" in channels else ""}
                   FROM ({people}) known {_ACCOUNT if account else ""}) known
@@ -154,8 +154,8 @@ def _without_address(audience: str) -> str:
 def sample_sql(audience: str, channels: Sequence[str], count: int) -> str:
     """SQL: `email, name, number, channels` of the first people who are reached. Parameters: those, `after` and
     `most`."""
-    each = ", ".join(f"CASE WHEN {column(it)} = '{REACHABLE}' THEN '{it}' END" for it in channels)
+    text = ", ".join(f"CASE WHEN {column(it)} = '{REACHABLE}' THEN '{it}' END" for it in channels)
     return f"""
-        SELECT j.email, j.name, j.places, array_remove(ARRAY[{each}], NULL) AS channels
+        SELECT j.email, j.name, j.places, array_remove(ARRAY[{text}], NULL) AS channels
           FROM ({with_reachability_sql(next_page_sql(audience), channels)}) j WHERE {outcome(channels)} = '{REACHABLE}'
          ORDER BY j.email LIMIT {count}"""

@@ -64,36 +64,44 @@ class AudienceCounts:
     audience: dict[str, Any]
 
 
-def count_audience(caller: Caller, event_id: str, asked: Audience, *, few: int = FEW) -> AudienceCounts:
+def count_audience(caller: Caller, event_id: str, parameters: Audience, *, few: int = FEW) -> AudienceCounts:
     """The audience in figures. Of more than `few` places only their number is told; the rest is null. Raises NotFound.
 
     That keeps the request as quick for 100,000 as for ten: an audience is counted for good when sending starts.
     """
-    statement = _count_few_sql(asked.type, asked.ordered)
-    row = _fetch_counts(statement, caller, event_id, asked, tier=WRITES, few=few, after="", most=few, prepare=None)
+    statement = _count_few_sql(parameters.type, parameters.ordered)
+    row = _fetch_counts(statement, caller, event_id, parameters, tier=WRITES, few=few, after="", most=few, prepare=None)
     timezone, total, *figures = row
-    told = _build_preview(asked, figures) if total <= few else {**UNCOUNTED, "type": asked.type, "total": int(total)}
-    return AudienceCounts(timezone=timezone, audience=told)
+    preview = (
+        _build_preview(parameters, figures)
+        if total <= few
+        else {**UNCOUNTED, "type": parameters.type, "total": int(total)}
+    )
+    return AudienceCounts(timezone=timezone, audience=preview)
 
 
-def preview_audience(caller: Caller, event_id: str, asked: Audience) -> dict[str, Any]:
+def preview_audience(caller: Caller, event_id: str, parameters: Audience) -> dict[str, Any]:
     """The audience in figures and a sample of five, whose addresses are masked. Raises NotFound."""
     # Planned for this very event: a plan for any would read a large one as if it were small.
-    row = _fetch_counts(_count_all_sql(asked.type, asked.ordered), caller, event_id, asked, tier=READS, prepare=False)
-    values = {"event_id": event_id, "after": "", "most": AMONG, **asked.values}
-    people = fetch_rows(_sample_sql(asked.type, asked.ordered), values, prepare=False)
+    row = _fetch_counts(
+        _count_all_sql(parameters.type, parameters.ordered), caller, event_id, parameters, tier=READS, prepare=False
+    )
+    values = {"event_id": event_id, "after": "", "most": AMONG, **parameters.values}
+    people = fetch_rows(_sample_sql(parameters.type, parameters.ordered), values, prepare=False)
     sample = [
         {"name": name, "email": mask_email(email), "tickets": places, "channels": channels}
         for email, name, places, channels in people
     ]
-    return {**_build_preview(asked, row[1:]), "sample": sample}
+    return {**_build_preview(parameters, row[1:]), "sample": sample}
 
 
-def final_counts(session: OrmSession, event_id: str, asked: Audience) -> dict[str, Any]:
+def final_counts(session: OrmSession, event_id: str, parameters: Audience) -> dict[str, Any]:
     """The same figures in the transaction that begins to send."""
-    statement = text(audience.audience_counts_sql(asked.type, asked.ordered, audience.audience_sql(asked.type)))
-    row = session.execute(statement, {"event_id": event_id, **asked.values}).one()
-    return _build_preview(asked, list(row))
+    statement = text(
+        audience.audience_counts_sql(parameters.type, parameters.ordered, audience.audience_sql(parameters.type))
+    )
+    row = session.execute(statement, {"event_id": event_id, **parameters.values}).one()
+    return _build_preview(parameters, list(row))
 
 
 def encode_counts(figures: dict[str, Any]) -> str:
@@ -105,14 +113,14 @@ def _fetch_counts(
     statement: TextClause,
     caller: Caller,
     event_id: str,
-    asked: Audience,
+    parameters: Audience,
     *,
     tier: str,
     prepare: bool | None,
     **more: Any,
 ) -> tuple[Any, ...]:
     who = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier)}
-    rows = fetch_rows(statement, {**who, **more, **asked.values}, prepare=prepare)
+    rows = fetch_rows(statement, {**who, **more, **parameters.values}, prepare=prepare)
     if not rows:
         raise NotFound()
     return rows[0]
@@ -136,17 +144,17 @@ def _sample_sql(type: str, channels: tuple[str, ...]) -> TextClause:
     return text(audience.sample_sql(type, channels, SAMPLE))
 
 
-def _build_preview(asked: Audience, figures: Sequence[Any]) -> dict[str, Any]:
+def _build_preview(parameters: Audience, figures: Sequence[Any]) -> dict[str, Any]:
     """Figures in the order of `audience.figures`."""
     total, people, *rest = (int(figure) for figure in figures)
-    reach, out = rest[: len(asked.ordered)], rest[len(asked.ordered) :]
+    reach, out = rest[: len(parameters.ordered)], rest[len(parameters.ordered) :]
     excluded = dict(zip((*audience.REASONS, "notRelated"), out, strict=True))
-    share = round(people * asked.share_b / 100)
+    share = round(people * parameters.share_b / 100)
     return {
-        "type": asked.type,
+        "type": parameters.type,
         "total": total,
         "people": people,
-        "reachable": {**dict.fromkeys(CHANNELS, 0), **dict(zip(asked.ordered, reach, strict=True))},
+        "reachable": {**dict.fromkeys(CHANNELS, 0), **dict(zip(parameters.ordered, reach, strict=True))},
         "excluded": {name: excluded[name] for name in EXCLUDED},
         "variants": {"A": people - share, "B": share},
     }

@@ -91,10 +91,10 @@ def lock_campaign(session: OrmSession, caller: Caller, event_id: str, campaign_i
         .where(CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, WRITES))
         .with_for_update(of=Campaign)
     )
-    found = row.mappings().first()
-    if found is None:
+    result = row.mappings().first()
+    if result is None:
         raise NotFound()
-    return found, found["timezone"]
+    return result, result["timezone"]
 
 
 def start_campaign(session: OrmSession, caller: Caller, row: Mapping[Any, Any]) -> None:
@@ -137,12 +137,12 @@ def audience_of(fields: Mapping[Any, Any]) -> Audience:
 
 def _details(fields: Mapping[Any, Any]) -> dict[str, Any]:
     """What is noted of it; that preferences are overridden always is."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if fields.get("respect_preferences") is False:
-        found["preferencesOverridden"] = True
+        values["preferencesOverridden"] = True
     if fields.get("scheduled_at"):
-        found["scheduledAt"] = rfc3339(fields["scheduled_at"])
-    return found
+        values["scheduledAt"] = rfc3339(fields["scheduled_at"])
+    return values
 
 
 def _verb(state: str) -> str:

@@ -85,13 +85,13 @@ def deliver(run: Run, recipient_id: str) -> None:
     release_connection()
     if row is None:
         return
-    found = dict(zip((*DUE_COLUMNS, *ABOUT_COLUMNS, "barred"), row, strict=True))
-    reason = found["barred"] or (None if found["organiser_email"] else SENDER_NOT_VERIFIED)
+    values = dict(zip((*DUE_COLUMNS, *ABOUT_COLUMNS, "barred"), row, strict=True))
+    reason = values["barred"] or (None if values["organiser_email"] else SENDER_NOT_VERIFIED)
     if reason:
         _record_result(run, DeliveryResult(recipient_id, SUPPRESSED, reason))
         return
     post = OutgoingMessage(
-        found["channel"], found["address"], _recipient_context(found), _message_content(found, recipient_id)
+        values["channel"], values["address"], _recipient_context(values), _message_content(values, recipient_id)
     )
     try:
         _send(run, post)
@@ -107,13 +107,13 @@ def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: 
     release_connection()
     if row is None:
         return
-    found = dict(zip(("id", "person", "name", "phone", "places", *ABOUT_COLUMNS), row, strict=True))
-    address = {"email": found["person"], "sms": found["phone"], "push": account_id}[channel]
+    values = dict(zip(("id", "person", "name", "phone", "places", *ABOUT_COLUMNS), row, strict=True))
+    address = {"email": values["person"], "sms": values["phone"], "push": account_id}[channel]
     if address:
         _send(
             run,
             OutgoingMessage(
-                channel, address, _recipient_context(found), _message_content({**dict.fromkeys(COPY), **texts}, None)
+                channel, address, _recipient_context(values), _message_content({**dict.fromkeys(COPY), **texts}, None)
             ),
         )
 
@@ -152,10 +152,10 @@ def _record_result(run: Run, settled: DeliveryResult) -> None:
         statistics.record_delivery(session, [settled])
 
 
-def _recipient_context(found: dict[str, Any]) -> RecipientContext:
-    facts = Facts(person_name=found["name"], **{name: found[name] for name in FACTS})
-    return RecipientContext(found["person"], facts, found["organiser_id"], found["organiser_email"])
+def _recipient_context(values: dict[str, Any]) -> RecipientContext:
+    facts = Facts(person_name=values["name"], **{name: values[name] for name in FACTS})
+    return RecipientContext(values["person"], facts, values["organiser_id"], values["organiser_email"])
 
 
-def _message_content(found: dict[str, Any], recipient_id: str | None) -> MessageContent:
-    return MessageContent(**{name: found[name] for name in COPY}, recipient_id=recipient_id)
+def _message_content(values: dict[str, Any], recipient_id: str | None) -> MessageContent:
+    return MessageContent(**{name: values[name] for name in COPY}, recipient_id=recipient_id)

@@ -48,7 +48,7 @@ def seed(caller: Caller, event_id: str) -> int:
         return 0
     claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(CLAIMED_SLOT_CONDITION))
     guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
-    made = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
-    for item in made:
+    items = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
+    for item in items:
         actions.broadcast(caller=caller, event_id=event_id, **item)
-    return len(made)
+    return len(items)

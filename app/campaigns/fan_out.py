@@ -80,19 +80,19 @@ def start_fan_out(run: Run, campaign_id: str, turn: int) -> RowMapping | None:
 
 def add_page(run: Run, campaign: RowMapping, after: str) -> str | None:
     """Makes the rows of the next people; the last of them, or None when all are made, and with it the work is done."""
-    asked = audience_of(campaign)
+    parameters = audience_of(campaign)
     values: dict[str, Any] = {
         "campaign_id": campaign["id"],
         "event_id": campaign["event_id"],
         "after": after,
         "most": PEOPLE,
-        "share": round(asked.share_b * 100),
-        **asked.values,
+        "share": round(parameters.share_b * 100),
+        **parameters.values,
     }
     with transaction() as session:
         run.hold_in(session)
         session.execute(PLANNED)
-        people, last = session.execute(add_page_sql(asked.type, asked.ordered), values).one()
+        people, last = session.execute(add_page_sql(parameters.type, parameters.ordered), values).one()
         if people == PEOPLE:
             return str(last)
         session.execute(DONE, {"id": campaign["id"]})

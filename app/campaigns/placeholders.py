@@ -47,7 +47,7 @@ class Facts:
 
 def placeholders_in(text: str) -> list[str]:
     """Names of placeholders, each once, in the order of first use."""
-    return list(dict.fromkeys(found[1] for found in _TOKEN.finditer(text) if found[1]))
+    return list(dict.fromkeys(result[1] for result in _TOKEN.finditer(text) if result[1]))
 
 
 def unknown_in(text: str) -> dict[str, str | None]:
@@ -76,7 +76,7 @@ def placeholder_values(facts: Facts) -> dict[str, str]:
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
     """The text with its placeholders filled in, once."""
-    return _TOKEN.sub(lambda found: values.get(found[1], found[0]) if found[1] else found[0], text)
+    return _TOKEN.sub(lambda result: values.get(result[1], result[0]) if result[1] else result[0], text)
 
 
 def _nearest(name: str) -> str | None:

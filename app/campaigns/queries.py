@@ -71,7 +71,7 @@ def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> Sel
 def list_templates(caller: Caller, event_id: str) -> dict[str, Any]:
     """The templates, and what can be filled in. Raises NotFound."""
     load_placeholder_facts(caller, event_id)
-    placeholders = [{"name": name, "description": told} for name, told in PLACEHOLDERS.items()]
+    placeholders = [{"name": name, "description": result} for name, result in PLACEHOLDERS.items()]
     return {
         "templates": [_serialize_campaign(template) for template in TEMPLATES.values()],
         "placeholders": placeholders,
@@ -83,10 +83,10 @@ def _serialize_campaign(template: Template) -> dict[str, Any]:
 
 
 def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> Any:
-    asked = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
+    query = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
         CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
     )
-    row = db.session.execute(asked).mappings().first()
+    row = db.session.execute(query).mappings().first()
     if row is None:
         raise NotFound()
     return row

@@ -60,5 +60,5 @@ def search_recipients(caller: Caller, event_id: str, *, q: str) -> dict[str, Any
 
 
 def _serialize_person(row: tuple[Any, ...]) -> dict[str, Any]:
-    told = dict(zip(COLUMNS, row, strict=True))
-    return {**told, "email": mask_email(told["email"])}
+    values = dict(zip(COLUMNS, row, strict=True))
+    return {**values, "email": mask_email(values["email"])}

@@ -56,16 +56,16 @@ def find_faults(fields: Mapping[str, Any]) -> list[Fault]:
 
 def check_campaign(fields: Mapping[str, Any]) -> None:
     """Raises ValidationFailed with all of it."""
-    if found := find_faults(fields):
-        raise ValidationFailed([item._asdict() for item in found])
+    if faults := find_faults(fields):
+        raise ValidationFailed([item._asdict() for item in faults])
 
 
 def resolve_fields(fields: Mapping[str, Any], zone: str) -> dict[str, Any]:
     """The fields with the time as an instant; a naive one is on the event's clock. Raises ValidationFailed."""
     when = fields.get("scheduled_at")
-    found = {**fields, "scheduled_at": to_instant(when, zone) if when else None}
-    check_campaign(found)
-    return found
+    values = {**fields, "scheduled_at": to_instant(when, zone) if when else None}
+    check_campaign(values)
+    return values
 
 
 def to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,20 +74,20 @@ def to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_texts(fields: Mapping[str, Any]) -> list[Fault]:
-    found = []
+    items = []
     for name, path in TEXTS.items():
         for word, near in placeholders.unknown_in(fields.get(name) or "").items():
             hint = f" Did you mean {{{near}}}?" if near else f" There are: {', '.join(placeholders.PLACEHOLDERS)}."
             sentence = f"There is no placeholder {{{word[:40]}}}.{hint}"
-            found.append(Fault(path, "unknown_placeholder", sentence))
-    return found
+            items.append(Fault(path, "unknown_placeholder", sentence))
+    return items
 
 
 def _apply_template(fields: Mapping[str, Any]) -> list[Fault]:
-    wanted = fields.get("template_id")
-    if wanted is None or wanted in TEMPLATES:
+    value = fields.get("template_id")
+    if value is None or value in TEMPLATES:
         return []
-    near = get_close_matches(wanted, TEMPLATES, n=1, cutoff=0.5)
+    near = get_close_matches(value, TEMPLATES, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TEMPLATES)}."
     return [Fault("templateId", "unknown_value", f"There is no such template. {hint}")]
 

@@ -111,7 +111,7 @@ def _addresses(host: str, port: int) -> list[str]:
 
 def _look_up(answer: Future[list[str]], host: str, port: int) -> None:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        answer.set_result([str(item[4][0]) for item in found])
+        result = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answer.set_result([str(item[4][0]) for item in result])
     except Exception as error:
         answer.set_exception(error)

@@ -53,8 +53,8 @@ def store_message(
 
 def list_messages(to: str | None = None, limit: int = KEPT, *, channel: str | None = None) -> list[dict[str, Any]]:
     """The newest first; with `to`, only those sent to that address or number; with `channel`, only those of it."""
-    found = (entry for path in _files(to) if (entry := _read(path)))
-    return list(islice((entry for entry in found if channel in (None, entry["channel"])), limit))
+    result = (entry for path in _files(to) if (entry := _read(path)))
+    return list(islice((entry for entry in result if channel in (None, entry["channel"])), limit))
 
 
 def find_message(id: str) -> dict[str, Any] | None:
@@ -78,8 +78,8 @@ def _files(to: str | None = None) -> list[Path]:
     folder, ending = _folder(), f".{_mark(to)}.json" if to else ".json"
     if not folder.exists():
         return []
-    with os.scandir(folder) as found:
-        names = [item.name for item in found if item.name.endswith(ending)]
+    with os.scandir(folder) as result:
+        names = [item.name for item in result if item.name.endswith(ending)]
     return [folder / name for name in sorted(names, reverse=True)]
 
 

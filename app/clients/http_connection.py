@@ -59,8 +59,8 @@ class Connection:
                 raw += chunk
                 if len(raw) > self._largest:
                     break
-        told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        return HttpResponse(response.status, told, bytes(raw))
+        values = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        return HttpResponse(response.status, values, bytes(raw))
 
     def pool(self) -> httpcore.ConnectionPool:
         """The pool of this process: one that was inherited over a fork belongs to the parent."""

@@ -48,16 +48,16 @@ def post(url: str, said: dict[str, Any], *, key: str, fence: Callable[[], None])
 
 
 def _check(answer: HttpResponse) -> None:
-    status, told = answer.status, f"the gateway answered {answer.status}{_reason(answer.body)}"
+    status, result = answer.status, f"the gateway answered {answer.status}{_reason(answer.body)}"
     if 200 <= status < 300:
         return
     if status == NOBODY:
-        raise PermanentAddressError(told)
+        raise PermanentAddressError(result)
     if status in UNCLEAR:
-        raise Ambiguous(told)
+        raise Ambiguous(result)
     if 400 <= status < 500 and status not in LATER:
-        raise Permanent(told)
-    raise Transient(told)
+        raise Permanent(result)
+    raise Transient(result)
 
 
 def _reference(body: bytes) -> str | None:
@@ -72,8 +72,8 @@ def _reason(body: bytes) -> str:
 def _word(body: bytes, name: str) -> str | None:
     """A short text of the answer's object. An answer that is none says only what its status says."""
     try:
-        found = json.loads(body)
-        value = found.get(name) if isinstance(found, dict) else None
+        data = json.loads(body)
+        value = data.get(name) if isinstance(data, dict) else None
     except (ValueError, RecursionError):
         return None
     return value[:LONGEST] if isinstance(value, str) and value and value.isprintable() else None

@@ -24,9 +24,9 @@ class Line(str):
 
 def format_line(name: str, value: str) -> Line:
     """The header, in ASCII when the value is."""
-    made = Line(value)
-    made.name = name
-    return made
+    line = Line(value)
+    line.name = name
+    return line
 
 
 def encode_text(name: str, value: str) -> Line:

@@ -44,7 +44,7 @@ def send(message: Push, *, fence: Callable[[], None]) -> str:
 
     def keep() -> None:
         more = {"Platform": message.platform, "Opens": message.href, "Picture": message.image_url}
-        shown = {name: value for name, value in more.items() if value}
-        dev_mailbox.store_message("push", message.token, message.title, message.text, headers=shown)
+        values = {name: value for name, value in more.items() if value}
+        dev_mailbox.store_message("push", message.token, message.title, message.text, headers=values)
 
     return dispatch_message("PUSH_URL", deliver, keep, key=message.key, fence=fence)

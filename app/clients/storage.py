@@ -91,8 +91,8 @@ def list_private() -> Iterator[list[StoredFile]]:
     assert_no_transaction()
     try:
         for prefix in SWEPT:
-            for found in obstore.list(_store(_url()), prefix, chunk_size=500):
-                yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in found]
+            for result in obstore.list(_store(_url()), prefix, chunk_size=500):
+                yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in result]
     except Exception as error:
         raise StorageUnavailable() from error
 

@@ -27,12 +27,12 @@ def join_arabic(text: str) -> str:
     if not is_right_to_left(text):
         return text
     text = _ligated(text)
-    made = []
+    items = []
     for at, letter in enumerate(text):
         before, after = _neighbour(text, at, -1), _neighbour(text, at, 1)
         form = _joins(before, 2) * _joins(letter, 1) + 2 * (_joins(letter, 2) * _joins(after, 1))
-        made.append(_forms().get(letter, {}).get(form, letter))
-    return "".join(item for item in made if item not in (BREAK, JOIN))
+        items.append(_forms().get(letter, {}).get(form, letter))
+    return "".join(item for item in items if item not in (BREAK, JOIN))
 
 
 def to_visual_order(line: str) -> str:
@@ -50,12 +50,12 @@ def to_visual_order(line: str) -> str:
 @cache
 def _forms() -> dict[str, dict[int, str]]:
     """Of each letter the forms by number: 1 joins what is before, 2 what comes after, 3 both."""
-    found: dict[str, dict[int, str]] = {}
+    values: dict[str, dict[int, str]] = {}
     for code in [*range(0xFE80, 0xFEFD), *range(0xFB50, 0xFBB2), *range(0xFBD3, 0xFC00)]:
         kind, *letters = unicodedata.decomposition(chr(code)).split() or [""]
         if kind in FORMS:
-            found.setdefault("".join(chr(int(letter, 16)) for letter in letters), {})[FORMS[kind]] = chr(code)
-    return found | {forms[0]: forms for pair, forms in found.items() if len(pair) == 2}
+            values.setdefault("".join(chr(int(letter, 16)) for letter in letters), {})[FORMS[kind]] = chr(code)
+    return values | {forms[0]: forms for pair, forms in values.items() if len(pair) == 2}
 
 
 def _ligated(text: str) -> str:
@@ -80,13 +80,13 @@ def _neighbour(text: str, at: int, step: int) -> str:
 
 def _clusters(line: str) -> list[str]:
     """Letters with the signs above and below them, which stay behind their letter."""
-    found: list[str] = []
+    items: list[str] = []
     for item in line:
-        if found and unicodedata.bidirectional(item) == "NSM":
-            found[-1] += item
+        if items and unicodedata.bidirectional(item) == "NSM":
+            items[-1] += item
         else:
-            found.append(item)
-    return found
+            items.append(item)
+    return items
 
 
 def _levels(kinds: list[str]) -> list[int]:
@@ -131,29 +131,29 @@ def _weak(kinds: list[str], outside: str) -> list[str]:
 
 def _beside_numbers(types: list[str]) -> list[str]:
     """Signs such as % and $ belong to the number they touch."""
-    made = list(types)
-    for way in (range(len(made)), range(len(made) - 1, -1, -1)):
+    items = list(types)
+    for way in (range(len(items)), range(len(items) - 1, -1, -1)):
         before = ""
         for at in way:
-            if made[at] == "ET" and before == "EN":
-                made[at] = "EN"
-            before = made[at]
-    return made
+            if items[at] == "ET" and before == "EN":
+                items[at] = "EN"
+            before = items[at]
+    return items
 
 
 def _neutrals(types: list[str], outside: str) -> list[str]:
     """What has no direction goes with its neighbours where they agree, and else with the line."""
-    made, at = list(types), 0
-    while at < len(made):
+    result, at = list(types), 0
+    while at < len(result):
         end = at
-        while end < len(made) and made[end] in NEUTRAL:
+        while end < len(result) and result[end] in NEUTRAL:
             end += 1
         if end > at:
-            left = _side(made[at - 1]) if at else outside
-            right = _side(made[end]) if end < len(made) else outside
-            made[at:end] = [left if left == right else outside] * (end - at)
+            left = _side(result[at - 1]) if at else outside
+            right = _side(result[end]) if end < len(result) else outside
+            result[at:end] = [left if left == right else outside] * (end - at)
         at = end + 1
-    return made
+    return result
 
 
 def _side(kind: str) -> str:
@@ -162,12 +162,12 @@ def _side(kind: str) -> str:
 
 def _reversed_from(order: list[int], levels: list[int], level: int) -> list[int]:
     """Every stretch at this level or above it, turned round."""
-    made: list[int] = []
+    items: list[int] = []
     run: list[int] = []
     for at in order:
         if levels[at] >= level:
             run.append(at)
             continue
-        made += [*reversed(run), at]
+        items += [*reversed(run), at]
         run = []
-    return [*made, *reversed(run)]
+    return [*items, *reversed(run)]

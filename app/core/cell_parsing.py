@@ -43,16 +43,16 @@ def parse_whole_cents(cell: str) -> int:
 def parse_time(cell: str) -> datetime:
     """RFC 3339, `2026-09-22 01:02:11`, `22.09.2026 01:02` or `22/09/2026` (the day first); naive ones stay naive."""
     text = cell.replace("/", "-") if re.match(r"\d{4}/", cell) else cell
-    found = DAY_FIRST.fullmatch(text)
-    if found:
-        text = f"{found[4]}-{found[3]:0>2}-{found[1]:0>2}" + (f" {found[5]}" if found[5] else "")
+    match = DAY_FIRST.fullmatch(text)
+    if match:
+        text = f"{match[4]}-{match[3]:0>2}-{match[1]:0>2}" + (f" {match[5]}" if match[5] else "")
     try:
-        made = datetime.fromisoformat(text)
+        result = datetime.fromisoformat(text)
     except ValueError as error:
         raise BadCell("invalid_time", "Must be a time like 2026-09-22 18:00 or 22.09.2026 18:00.") from error
-    if not 1990 <= made.year <= 2200:
+    if not 1990 <= result.year <= 2200:
         raise BadCell("invalid_time", "Must be a time of our days.")
-    return made
+    return result
 
 
 def parse_email(cell: str) -> str:

@@ -20,7 +20,7 @@ MAX_PIXELS = 40_000_000
 MAX_SIDE = 10_000
 SECONDS = 15
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
-CHILD = Path(__file__).with_name("picture_child.py")
+CHILD = Path(__file__).with_name("image_subprocess.py")
 _one_at_a_time = BoundedSemaphore(1)
 
 

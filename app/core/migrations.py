@@ -47,8 +47,8 @@ def _group() -> click.Group:
 @cache
 def head() -> str:
     """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
-    found = _read_revisions()
-    return ",".join(sorted({pair[0] for pair in found} - {name for pair in found for name in pair[1:]}))
+    revisions = _read_revisions()
+    return ",".join(sorted({pair[0] for pair in revisions} - {name for pair in revisions for name in pair[1:]}))
 
 
 def list_revisions() -> set[str]:

@@ -57,7 +57,7 @@ def clean_name(text: str) -> str:
     """The name without invisible characters, and without blanks around it."""
     if text.isascii() or not _INVISIBLE.search(text):
         return text
-    text = _INVISIBLE.sub(lambda found: found[0] if _NEEDS_CONTEXT.match(found[0]) else "", text)
+    text = _INVISIBLE.sub(lambda result: result[0] if _NEEDS_CONTEXT.match(result[0]) else "", text)
     kept: list[str] = []
     for at, character in enumerate(text):
         before, after = "".join(kept[-1:]), text[at + 1 : at + 2]

@@ -44,9 +44,9 @@ def page_of(
         keyed = keyed.where(left < right if order.descending else left > right)
     sorting = (order.column.desc(), id_column.desc()) if order.descending else (order.column, id_column)
     rows = db.session.execute(keyed.order_by(*sorting).limit(limit + 1)).mappings().all()
-    shown = rows[:limit]
+    value = rows[:limit]
     return Page(
-        shown, limit, _after(shown[-1]) if len(rows) > limit else None, _total(statement) if with_total else None
+        value, limit, _after(value[-1]) if len(rows) > limit else None, _total(statement) if with_total else None
     )
 
 

@@ -45,10 +45,10 @@ class TextWriter:
 
     def draw(self, text: str, x: float, y: float, *, across: float | None = None, **style: Any) -> None:
         """One line of any text; with `across` it is cut where it would be wider. `style` as for `put`."""
-        shown = printable(text)
+        value = printable(text)
         if across is not None:
-            shown = break_lines(shown, style.get("font", REGULAR), style.get("size", 10), across, most=1)[0]
-        self.put(shown, x, y, **style)
+            value = break_lines(value, style.get("font", REGULAR), style.get("size", 10), across, most=1)[0]
+        self.put(value, x, y, **style)
 
     def put(
         self,
@@ -100,11 +100,11 @@ def _remember(face: Any) -> None:
 
 
 def _by_one(make: Callable[..., bytes]) -> Callable[..., bytes]:
-    def made(codes: tuple[int, ...]) -> bytes:
+    def make_alone(codes: tuple[int, ...]) -> bytes:
         with _SUBSETTING:
             return make(codes)
 
-    return made
+    return make_alone
 
 
 def printable(text: str) -> str:
@@ -121,19 +121,19 @@ def printable(text: str) -> str:
 def text_width(text: str, font: str, size: float) -> float:
     """The width of `printable` text in points."""
     register_fonts()
-    found: float = pdfmetrics.stringWidth(text, font, size)
-    return found
+    result: float = pdfmetrics.stringWidth(text, font, size)
+    return result
 
 
 def break_lines(text: str, font: str, size: float, across: float, *, most: int | None = None) -> list[str]:
     """`printable` text broken into lines no wider than `across`; what does not fit into `most` of them ends in `…`."""
-    found = [line for paragraph in text.split("\n") for line in _break_text(paragraph, font, size, across)]
-    if most is None or len(found) <= most:
-        return found
-    last = found[most - 1]
+    items = [line for paragraph in text.split("\n") for line in _break_text(paragraph, font, size, across)]
+    if most is None or len(items) <= most:
+        return items
+    last = items[most - 1]
     while last and text_width(last + MORE, font, size) > across:
         last = last[:-1]
-    return [*found[: most - 1], last.rstrip() + MORE]
+    return [*items[: most - 1], last.rstrip() + MORE]
 
 
 def fit_text(text: str, font: str, size: float, across: float, *, most: int) -> tuple[list[str], float]:
@@ -161,33 +161,33 @@ def _normalize_graphemes(text: str) -> str:
 @cache
 def _letters() -> dict[int, Any]:
     register_fonts()
-    found: dict[int, Any] = pdfmetrics.getFont(REGULAR).face.charWidths
-    return found
+    values: dict[int, Any] = pdfmetrics.getFont(REGULAR).face.charWidths
+    return values
 
 
 def _break_text(paragraph: str, font: str, size: float, across: float) -> list[str]:
     if text_width(paragraph, font, size) <= across:
         return [paragraph]
-    found, line = [], ""
+    result, line = [], ""
     for word in paragraph.split(" "):
         longer = f"{line} {word}" if line else word
         if text_width(longer, font, size) <= across:
             line = longer
             continue
         if line:
-            found.append(line)
+            result.append(line)
         *whole, line = _pieces(word, font, size, across)
-        found += whole
-    return [*found, line]
+        result += whole
+    return [*result, line]
 
 
 def _pieces(word: str, font: str, size: float, across: float) -> list[str]:
     """A word, in as many pieces as it is wider than the line."""
-    found, piece, so_far = [], "", 0.0
+    result, piece, so_far = [], "", 0.0
     for letter in word:
         step = text_width(letter, font, size)
         if piece and so_far + step > across:
-            found.append(piece)
+            result.append(piece)
             piece, so_far = "", 0.0
         piece, so_far = piece + letter, so_far + step
-    return [*found, piece]
+    return [*result, piece]

@@ -34,15 +34,20 @@ def _of_sentinels(url: str, options: dict[str, Any]) -> Redis:
     tls = _tls(query)
     asking = {
         **(_hasty(SENTINELS_PATIENCE) | options),
-        **_given(username=query.get("sentinel_user"), password=query.get("sentinel_password")),
+        **_without_empty(username=query.get("sentinel_user"), password=query.get("sentinel_password")),
         **tls,
     }
-    serving = {**options, **_given(username=unquote(user), password=unquote(password)), "db": int(db or 0), **tls}
+    serving = {
+        **options,
+        **_without_empty(username=unquote(user), password=unquote(password)),
+        "db": int(db or 0),
+        **tls,
+    }
     sentinels: Any = Sentinel
-    found: Redis = sentinels([_host(part) for part in hosts.split(",")], sentinel_kwargs=asking).master_for(
+    redis: Redis = sentinels([_host(part) for part in hosts.split(",")], sentinel_kwargs=asking).master_for(
         unquote(service), **serving
     )
-    return found
+    return redis
 
 
 def _tls(query: dict[str, str]) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def _hasty(seconds: float) -> dict[str, Any]:
     return {"socket_timeout": seconds, "socket_connect_timeout": seconds, "retry": Retry(NoBackoff(), 0)}
 
 
-def _given(**words: str | None) -> dict[str, str]:
+def _without_empty(**words: str | None) -> dict[str, str]:
     return {name: value for name, value in words.items() if value}
 
 

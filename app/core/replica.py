@@ -139,8 +139,8 @@ def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
 
 def get_replica() -> Replica | None:
     """The replica that the settings name."""
-    found: Replica | None = current_app.extensions["replica"]
-    return found
+    replica: Replica | None = current_app.extensions["replica"]
+    return replica
 
 
 def init_app(app: Flask, settings: Settings) -> None:

@@ -119,8 +119,8 @@ def opened(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -
     `likeness` says how many names of a row are known. Raises NotASheet, also while the rows are read.
     """
     if xlsx_reader.is_workbook(data):
-        found = xlsx_reader.read(data)
-        return _table(found.rows, likeness, "", found.flaws, ends_openly=False)
+        result = xlsx_reader.read(data)
+        return _table(result.rows, likeness, "", result.flaws, ends_openly=False)
     encoding = _encoding(data)
     delimiter = _delimiter(data, encoding)
     return _table(_numbered(data, encoding, delimiter), likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")

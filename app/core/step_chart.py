@@ -84,12 +84,12 @@ class StepChart(Flowable):  # type: ignore[misc]
 
     def _corners(self) -> Sequence[tuple[float, float]]:
         """The line's corners: across at the value before, then up or down."""
-        found: list[tuple[float, float]] = []
+        items: list[tuple[float, float]] = []
         for where, value in self.points:
-            if found:
-                found.append((self._x(where), found[-1][1]))
-            found.append((self._x(where), self._y(value)))
-        return found
+            if items:
+                items.append((self._x(where), items[-1][1]))
+            items.append((self._x(where), self._y(value)))
+        return items
 
     def _x(self, where: float) -> float:
         return float(self.left + (self.width - self.left) * min(max(where, 0.0), 1.0))

@@ -106,22 +106,22 @@ def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[ThrottleS
     counts = {key_of(rule, subject): (rule, count) for (rule, subject), count in hits.items()}
     # Everybody counts in the same order, or two who share several subjects would wait for each other.
     keys = sorted(counts)
-    given = {
+    values = {
         "keys": keys,
         "hits": [counts[key][1] for key in keys],
         "lengths": [counts[key][0].window for key in keys],
         "most": MOST_HITS,
     }
-    rows = session.execute(COUNT, given)
-    found = {key: ThrottleStatus(counts[key][0], number, seconds) for key, number, seconds in rows}
-    return [found[key] for key in counts]
+    rows = session.execute(COUNT, values)
+    result = {key: ThrottleStatus(counts[key][0], number, seconds) for key, number, seconds in rows}
+    return [result[key] for key in counts]
 
 
 def get_status(*subjects: Subject) -> list[ThrottleStatus]:
     """Where subjects stand now, in one query; those without hits are left out."""
-    wanted = {key_of(rule, subject): rule for rule, subject in subjects}
-    rows = fetch_rows(STANDING, (list(wanted),))
-    return [ThrottleStatus(wanted[key], hits, seconds) for key, hits, seconds in rows]
+    values = {key_of(rule, subject): rule for rule, subject in subjects}
+    rows = fetch_rows(STANDING, (list(values),))
+    return [ThrottleStatus(values[key], hits, seconds) for key, hits, seconds in rows]
 
 
 def clear(session: OrmSession, rule: Rule, subject: str) -> None:

@@ -25,8 +25,8 @@ def find_web_address(text: str) -> str | None:
         return None
     plain = _normalized(text)
     for pattern in (_SCHEME, _WWW, _NUMBERS):
-        if found := pattern.search(plain):
-            return _word_at(plain, found.start())
+        if result := pattern.search(plain):
+            return _word_at(plain, result.start())
     without_mail = _MAIL.sub(" ", plain)
     for match in _NAME.finditer(without_mail):
         if match[3] or match[2] in _top_level_domains():

@@ -16,7 +16,7 @@ from threading import BoundedSemaphore
 from typing import IO
 
 SECONDS = 30
-CHILD = Path(__file__).with_name("workbook_child.py")
+CHILD = Path(__file__).with_name("xlsx_subprocess.py")
 REASONS = {
     "kind": "The file is packed, but no XLSX workbook; save it as XLSX or CSV.",
     "size": "The workbook unpacks to more than anybody needs; save the one sheet as CSV.",

@@ -57,10 +57,10 @@ def flaws(package: zipfile.ZipFile, index: int) -> list[tuple[int, int, str]]:
     if index >= len(names):
         return []
     data = package.read(names[index])
-    found = [(row_of(item[2]), column_of(item[1]), "error_value") for item in FAULT.finditer(data)]
+    items = [(row_of(item[2]), column_of(item[1]), "error_value") for item in FAULT.finditer(data)]
     if b"<f" in data or b":f" in data:
-        found += [(row_of(item[2]), column_of(item[1]), "formula_without_value") for item in NO_VALUE.finditer(data)]
-    return found[:1000]
+        items += [(row_of(item[2]), column_of(item[1]), "formula_without_value") for item in NO_VALUE.finditer(data)]
+    return items[:1000]
 
 
 def order(name: str) -> int:
@@ -72,10 +72,10 @@ def row_of(digits: bytes) -> int:
 
 
 def column_of(letters: bytes) -> int:
-    found = 0
+    result = 0
     for letter in letters:
-        found = found * 26 + letter - 64
-    return found - 1
+        result = result * 26 + letter - 64
+    return result - 1
 
 
 def text_of(cell: object) -> str:

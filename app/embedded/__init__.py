@@ -50,7 +50,7 @@ def servers(
     Raises EmbeddedError with a sentence that says what to do.
     """
     state = state.absolute()
-    state_dir.made(state)
+    state_dir.ensure_folder(state)
     held = _take_or_reach(state, database)
     if isinstance(held, Path):
         yield _at(held, database, owner=False)

@@ -19,10 +19,10 @@ def main() -> int:
     parser.add_argument("--state", type=Path, required=True, help="folder for the data of the servers")
     parser.add_argument("--throwaway", action="store_true", help="faster, for tests: a crash may lose data")
     parser.add_argument("command", nargs="+", metavar="command", help="what to run, after `--`")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     try:
-        with servers(asked.state, durable=not asked.throwaway) as running:
-            return _run(asked.command, running)
+        with servers(args.state, durable=not args.throwaway) as running:
+            return _run(args.command, running)
     except EmbeddedError as error:
         parser.exit(1, f"{error}\n")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.embedded.errors import EmbeddedError
 from app.embedded.os_user import Account
-from app.embedded.state_dir import fingerprint, made
+from app.embedded.state_dir import ensure_folder, fingerprint
 
 OLDEST_POSTGRES = 15
 NO_POSTGRES = (
@@ -32,15 +32,15 @@ class Postgres:
 
 def find_postgres(account: Account, *, spare: Path, data_major: int | None) -> Postgres:
     """The bundled PostgreSQL, or else the system's; for existing data, one of the same version."""
-    found = []
+    items = []
     for postgres in _installations(account, spare):
         if data_major in (None, postgres.major):
             return postgres
-        found.append(str(postgres.major))
-    if data_major is None or not found:
+        items.append(str(postgres.major))
+    if data_major is None or not items:
         raise EmbeddedError(NO_POSTGRES)
     raise EmbeddedError(
-        f"The data was written by PostgreSQL {data_major}, but here is only {' and '.join(found)}. Install "
+        f"The data was written by PostgreSQL {data_major}, but here is only {' and '.join(items)}. Install "
         f"PostgreSQL {data_major} to read it, or dump it there and restore it into a new state folder."
     )
 
@@ -103,7 +103,7 @@ def _open_copy(package: Path, parts: Sequence[str], spare: Path) -> Path:
     """A copy of `parts` of the folder of packages that every account can read, made once."""
     source = package.parent
     age = (source / parts[0]).stat().st_mtime_ns
-    copy = made(spare / "programs") / f"{Path(parts[0]).name}-{fingerprint(source / str(age))}"
+    copy = ensure_folder(spare / "programs") / f"{Path(parts[0]).name}-{fingerprint(source / str(age))}"
     if copy.is_dir():
         return copy
     unneeded = shutil.ignore_patterns("include")

@@ -34,7 +34,7 @@ def prepare(state: Path, *, account: Account, spare: Path) -> Folders:
     private(state / "log", account, owner=Account())
     data = state
     if not account.enters(state):
-        data = made(spare / "data" / fingerprint(state))
+        data = ensure_folder(spare / "data" / fingerprint(state))
         logger.warning("%s is closed to the account of the servers: their data is in %s", state, data)
         if not account.enters(data):
             raise EmbeddedError(
@@ -53,10 +53,10 @@ def tidy(folders: Folders) -> None:
             folders.run.rmdir()
 
 
-def made(folder: Path) -> Path:
+def ensure_folder(folder: Path) -> Path:
     """The folder; each part that was missing is open for passing through, whatever the umask is."""
     if not folder.is_dir():
-        made(folder.parent)
+        ensure_folder(folder.parent)
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:

@@ -38,7 +38,7 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
             raise Rejected(reading.errors)
         if not is_id(event_id):
             raise NotFound()
-        found = import_tickets(
+        result = import_tickets(
             event_id=event_id,
             tickets=reading.tickets,
             create_types=create_types,
@@ -52,9 +52,9 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
     except NotFound:
         _refuse(f"There is no event {event_id}.")
     else:
-        for warning in found.warnings:
+        for warning in result.warnings:
             click.echo(f"Warning: {warning}", err=True)
-        click.echo(_told(found, reading, dry_run))
+        click.echo(_describe_import(result, reading, dry_run))
 
 
 def _read(sheet: Sheet) -> Reading:
@@ -62,12 +62,12 @@ def _read(sheet: Sheet) -> Reading:
         return read(sheet, rows)
 
 
-def _told(found: Imported, reading: Reading, dry_run: bool) -> str:
+def _describe_import(imported: Imported, reading: Reading, dry_run: bool) -> str:
     said = (
-        f"{reading.layout.name}: {found.created} created, {found.updated} updated, {found.unchanged} unchanged, "
-        f"{found.skipped} not sold"
+        f"{reading.layout.name}: {imported.created} created, {imported.updated} updated, {imported.unchanged} unchanged, "
+        f"{imported.skipped} not sold"
     )
-    types = f", {found.new_types} ticket types made" if found.new_types else ""
+    types = f", {imported.new_types} ticket types made" if imported.new_types else ""
     return f"{said}{types}" + ("; a dry run, nothing is written" if dry_run else "")
 
 

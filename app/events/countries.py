@@ -88,10 +88,10 @@ def _zones() -> frozenset[str]:
 
 @cache
 def _zones_of_countries() -> dict[str, str]:
-    found: dict[str, str] = {"BV": "Europe/Oslo", "HM": "Indian/Maldives"}
+    values: dict[str, str] = {"BV": "Europe/Oslo", "HM": "Indian/Maldives"}
     for code, _, zone, *_ in _read_table("zone.tab"):
-        found.setdefault(code, zone)
-    return found
+        values.setdefault(code, zone)
+    return values
 
 
 @cache

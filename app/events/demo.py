@@ -131,12 +131,12 @@ def seed(organiser_id: str, story: Story = LIGHTS) -> int:
     return len(missing)
 
 
-def _make(caller: Caller, told: dict[str, Any]) -> None:
-    start = datetime.combine(utcnow().date() + timedelta(days=told.pop("days")), time(17))
-    end = start + timedelta(days=told.pop("length") - 1, hours=6)
-    types = [dict(item) for item in told.pop("ticket_types", [])]
+def _make(caller: Caller, values: dict[str, Any]) -> None:
+    start = datetime.combine(utcnow().date() + timedelta(days=values.pop("days")), time(17))
+    end = start + timedelta(days=values.pop("length") - 1, hours=6)
+    types = [dict(item) for item in values.pop("ticket_types", [])]
     sold = {type_["name"]: type_.pop("sold", 0) for type_ in types}
-    event = create_event(caller=caller, said={}, starts_at=start, ends_at=end, ticket_types=types, **told)
+    event = create_event(caller=caller, said={}, starts_at=start, ends_at=end, ticket_types=types, **values)
     tickets = list(_sold(sold, {type_["name"]: type_["price_minor"] for type_ in types}))
     import_tickets(event_id=event.id, tickets=tickets, create_types=False, allow_oversell=False, dry_run=False)
 

@@ -15,7 +15,7 @@ from app.core.db import Timestamp, fetch_rows
 from app.core.replica_routing import may_be_stale
 from app.events import search
 from app.events.discovery_sql import Window, discovery_query
-from app.events.filters import given
+from app.events.filters import active_filters
 from app.events.visibility import IN_LISTS
 
 # What a page goes on after, by its sort: what cursors carry.
@@ -42,7 +42,7 @@ class DiscoveryPage:
 @may_be_stale("events")
 def discover(*, sort: str, limit: int, after: tuple[Any, str] | None = None, **filters: Any) -> DiscoveryPage:
     """A page of what the public finds: events that are coming or running, or those that start from `since` on."""
-    values = given(filters)
+    values = active_filters(filters)
     if values is None:
         return DiscoveryPage([], None)
     sort = "startsAt" if sort == "relevance" and "q" not in values else sort

@@ -112,8 +112,8 @@ def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments
         merged = _first_rows(base, Event.starts_at >= moments("since"), most, near=window.near).subquery()
     else:
         merged = _running_and_coming(base, most, moments, after if window.after else None, near=window.near)
-    shown = [item for item in merged.c if item.key != "starts_at"]
-    return select(*shown).order_by(merged.c.starts_at, merged.c.id).limit(most)
+    items = [item for item in merged.c if item.key != "starts_at"]
+    return select(*items).order_by(merged.c.starts_at, merged.c.id).limit(most)
 
 
 def _search_hits(base: Select[Any], window: Window, moments: Moments) -> CTE:

@@ -49,7 +49,7 @@ def apply_changes(
         capacity.check_change(event, capacity_before)
     validation.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
-        _check_publishable(event, caller, asked={"visibility", "publish_at"} & set(sent))
+        _check_publishable(event, caller, items={"visibility", "publish_at"} & set(sent))
     if event.timezone != zone_before:
         session.flush()
         notify_timezone_change(session, event.id, event.timezone)
@@ -92,18 +92,18 @@ def _assign(event: Event, sent: Mapping[str, Any]) -> None:
     )
 
 
-def _change_visibility(event: Event, wanted: str) -> None:
-    if not visibility.reachable(event.visibility, wanted):
+def _change_visibility(event: Event, result: str) -> None:
+    if not visibility.reachable(event.visibility, result):
         raise VisibilityNotReachable(
-            f"An event that is {event.visibility} cannot become {wanted}.",
+            f"An event that is {event.visibility} cannot become {result}.",
             visibility=event.visibility,
             reachable=sorted(visibility.STEPS[event.visibility]),
         )
-    event.visibility = wanted
+    event.visibility = result
 
 
-def _check_publishable(event: Event, caller: Caller, *, asked: set[str]) -> None:
-    if asked and not caller.email_verified:
+def _check_publishable(event: Event, caller: Caller, *, items: set[str]) -> None:
+    if items and not caller.email_verified:
         raise EmailNotVerified()
     needed = {
         "name": event.name,

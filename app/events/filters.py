@@ -44,7 +44,7 @@ def conditions(names: Collection[str]) -> list[ColumnElement[bool]]:
     return [item for name in sorted(names) for item in CONDITIONS.get(name, ())]
 
 
-def given(filters: Mapping[str, Any]) -> dict[str, Any] | None:
+def active_filters(filters: Mapping[str, Any]) -> dict[str, Any] | None:
     """The values of the filters that were given; None when they can match nothing."""
     values = {name: value for name, value in filters.items() if value is not None}
     if "q" in values:

@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events import visibility
-from app.events.filters import conditions, given
+from app.events.filters import active_filters, conditions
 from app.events.models import Event
 
 READS, WRITES = "analyst", "admin"
@@ -40,25 +40,25 @@ def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
 
 def event(caller: Caller, id: str) -> Event:
     """One event with its ticket types. Raises NotFound, also for somebody else's."""
-    found = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
-    if found is None:
+    value = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
+    if value is None:
         raise NotFound()
-    return found
+    return value
 
 
 def locked(session: Session, caller: Caller, id: str) -> Event:
     """The same inside a transaction, locked, for anyone who may change it."""
-    found = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
-    if found is None:
+    value = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
+    if value is None:
         raise NotFound()
-    return found
+    return value
 
 
-def is_due(found: Event) -> bool:
+def is_due(result: Event) -> bool:
     """Whether an event is a draft whose moment to be published has come, by the database's clock."""
-    if found.visibility != visibility.DRAFT or found.publish_at is None:
+    if result.visibility != visibility.DRAFT or result.publish_at is None:
         return False
-    return visibility.is_due(found.visibility, found.publish_at, database_now())
+    return visibility.is_due(result.visibility, result.publish_at, database_now())
 
 
 def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool) -> Event:
@@ -73,8 +73,8 @@ def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool
     if held is None:
         raise NotFound()
     statement = select(Event).where(Event.id == id)
-    found: Event = session.scalars(lock_event(statement) if limited or held.capacity is not None else statement).one()
-    return found
+    result: Event = session.scalars(lock_event(statement) if limited or held.capacity is not None else statement).one()
+    return result
 
 
 def hold_event(statement: Select[Any]) -> Select[Any]:
@@ -94,27 +94,27 @@ def lock_event(statement: Select[Any]) -> Select[Any]:
     return statement.with_for_update(key_share=True)
 
 
-def shown(found: Event) -> dict[str, Any]:
+def serialize_event(result: Event) -> dict[str, Any]:
     """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
-    due = is_due(found)
+    due = is_due(result)
     return {
         **{
-            column_attr.key: getattr(found, column_attr.key)
+            column_attr.key: getattr(result, column_attr.key)
             for column_attr in inspect(Event).column_attrs
             if column_attr.key != "search"
         },
-        "ticket_types": found.ticket_types,
-        "visibility": visibility.PUBLISHED if due else found.visibility,
-        "version": found.version + due,
+        "ticket_types": result.ticket_types,
+        "visibility": visibility.PUBLISHED if due else result.visibility,
+        "version": result.version + due,
         "currency": "NAD",
     }
 
 
-def listed(caller: Caller | None, *, mine: bool = False, **filters: Any) -> Select[Any]:
+def list_events_query(caller: Caller | None, *, mine: bool = False, **filters: Any) -> Select[Any]:
     """Published events that match the filters; with `mine` the caller's own in every state (an admin's are all)."""
     statement = select(*ROW)
     state = filters.pop("visibility", None)
-    values = given(filters)
+    values = active_filters(filters)
     if values is None:
         return statement.where(false())
     statement = statement.where(*conditions(values)).params(values)

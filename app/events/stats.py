@@ -29,7 +29,7 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
         _type(ticket_type, use, revenue[ticket_type.id], inside[ticket_type.id]) for ticket_type in event.ticket_types
     ]
     return {
-        **queries.shown(event),
+        **queries.serialize_event(event),
         "totals": _totals(types, use),
         "ticket_types": types,
         "series": days,
@@ -43,12 +43,12 @@ def _days(types: Sequence[TicketType], admitted: Mapping[tuple[date, str], int])
         select(TicketTally.day, TicketTally.ticket_type_id, *flows).where(TicketTally.ticket_type_id.in_(places))
     )
     nothing = dict.fromkeys(FLOWS, 0)
-    found = {(row["day"], row["ticket_type_id"]): dict(row) for row in rows.mappings()}
+    values = {(row["day"], row["ticket_type_id"]): dict(row) for row in rows.mappings()}
     for (day, type_id), count in admitted.items():
-        row = found.setdefault((day, type_id), {"day": day, "ticket_type_id": type_id, **nothing})
+        row = values.setdefault((day, type_id), {"day": day, "ticket_type_id": type_id, **nothing})
         row["admitted"] = count
-    told = [row for row in found.values() if any(row[name] for name in FLOWS)]
-    return sorted(told, key=lambda row: (row["day"], places[row["ticket_type_id"]]))
+    items = [row for row in values.values() if any(row[name] for name in FLOWS)]
+    return sorted(items, key=lambda row: (row["day"], places[row["ticket_type_id"]]))
 
 
 def _admitted(event_id: str) -> dict[tuple[date, str], int]:

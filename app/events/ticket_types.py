@@ -17,19 +17,19 @@ from app.events.search import key_of
 PLAIN = ("name", "description", "price_minor", "min_per_order", "max_per_order")
 
 
-def put(session: Session, event: Event, wanted: Sequence[Mapping[str, Any]]) -> bool:
+def put(session: Session, event: Event, valuess: Sequence[Mapping[str, Any]]) -> bool:
     """Whether anything changed. Raises TicketsCommitted, ValidationFailed."""
     present = {ticket_type.id: ticket_type for ticket_type in event.ticket_types}
     by_name = {ticket_type.name_key: ticket_type for ticket_type in event.ticket_types}
-    _check_ids(wanted, present)
-    named = {item["id"] for item in wanted if item.get("id")}
+    _check_ids(valuess, present)
+    named = {item["id"] for item in valuess if item.get("id")}
     kept: list[TicketType] = []
     changed = False
-    for position, item in enumerate(wanted):
-        found = present.get(item["id"]) if item.get("id") else by_name.get(key_of(item["name"]))
-        if found is not None and not item.get("id") and found.id in named:
-            found = None
-        row, different = _put_one(session, event, found, item, position)
+    for position, item in enumerate(valuess):
+        value = present.get(item["id"]) if item.get("id") else by_name.get(key_of(item["name"]))
+        if value is not None and not item.get("id") and value.id in named:
+            value = None
+        row, different = _put_one(session, event, value, item, position)
         kept.append(row)
         changed = changed or different
     for gone in [ticket_type for ticket_type in event.ticket_types if ticket_type not in kept]:
@@ -40,8 +40,8 @@ def put(session: Session, event: Event, wanted: Sequence[Mapping[str, Any]]) -> 
     return changed
 
 
-def _check_ids(wanted: Sequence[Mapping[str, Any]], present: Mapping[str, TicketType]) -> None:
-    unknown = [index for index, item in enumerate(wanted) if item.get("id") and item["id"] not in present]
+def _check_ids(valuess: Sequence[Mapping[str, Any]], present: Mapping[str, TicketType]) -> None:
+    unknown = [index for index, item in enumerate(valuess) if item.get("id") and item["id"] not in present]
     if unknown:
         sentence = "There is no ticket type with this id in the event; leave the id out to create one."
         raise ValidationFailed(
@@ -76,12 +76,10 @@ def _resize(session: Session, row: TicketType, quantity: int) -> None:
 
 def _put_phases(row: TicketType, sent: Sequence[Mapping[str, Any]]) -> bool:
     names = ("name", "starts_at", "ends_at", "price_minor", "quantity")
-    wanted = [tuple(item.get(name) for name in names) for item in sent]
-    if wanted == [tuple(getattr(phase, name) for name in names) for phase in row.phases]:
+    items = [tuple(item.get(name) for name in names) for item in sent]
+    if items == [tuple(getattr(phase, name) for name in names) for phase in row.phases]:
         return False
-    row.phases = [
-        PricePhase(position=index, **dict(zip(names, item, strict=True))) for index, item in enumerate(wanted)
-    ]
+    row.phases = [PricePhase(position=index, **dict(zip(names, item, strict=True))) for index, item in enumerate(items)]
     return True
 
 

@@ -39,9 +39,9 @@ def in_lists() -> ColumnElement[bool]:
     return literal_column(f"({IN_LISTS})", Boolean)
 
 
-def reachable(now: str, wanted: str) -> bool:
+def reachable(now: str, result: str) -> bool:
     """Whether an event may go from one visibility to another; staying is always allowed."""
-    return now == wanted or wanted in STEPS[now]
+    return now == result or result in STEPS[now]
 
 
 def is_due(visibility: str, publish_at: datetime | None, now: datetime) -> bool:

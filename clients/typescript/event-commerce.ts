@@ -805,7 +805,7 @@ export interface Operations {
     body: ClaimBodyWithKey;
     data: ClaimedData;
   };
-  /** See the block that a holder's link opens, and whom he has given places. For anybody. */
+  /** See the block that a holder's link opens, and whom they have given places. For anybody. */
   "GET /api/allocations/allocator/{token}": {
     path: { "token": string };
     query: { "limit"?: number; "cursor"?: string; "withTotal"?: boolean };
@@ -868,7 +868,7 @@ export interface Operations {
     body: InviteBodyWithKey;
     data: InvitesData;
   };
-  /** Get the link by which the holder hands out places himself. The same call gives the same link. For organisers, for their own events, and admins. */
+  /** Get the link by which the holder hands out places themselves. The same call gives the same link. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/allocator-link": {
     path: { "eventId": string; "blockId": string };
     query: {};

@@ -74,7 +74,7 @@ def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask,
 
 
 @pytest.mark.control
-def test_without_the_condition_the_public_would_go_below_nought(
+def test_without_the_condition_the_public_would_go_below_zero(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table's own constraint would still refuse; nobody would be told why."""

@@ -68,7 +68,7 @@ def test_nobody_there_is_told_with_a_time_to_come_again(proxied: type) -> None:
         answer = site.ask("/api/events", "POST", b"{}")
         told(answer, 502, "NO_ANSWER")
         assert answer.headers["retry-after"] == "2"
-        page = site.ask("/claim/of-somebody-with-a-token-of-his-own")
+        page = site.ask("/claim/of-somebody-with-their-own-token")
         assert page.status == 502 and b"Away for a moment" in page.body
         assert site.ask("/static/console.css").status == 200
 

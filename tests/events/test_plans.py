@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 from app.core.db import Statement, driver_sql
 from app.events import discovery_sql, public_queries
 from app.events.discovery_sql import Window
-from app.events.filters import given
+from app.events.filters import active_filters
 from benchmarks.seed_events import seed_events, seed_sold
 from tests.factories.events import organiser, published
 from tests.http import Client
@@ -35,7 +35,7 @@ def plan(connection: psycopg.Connection[Any], query: Statement, parameters: Any)
 
 
 def removed(found: str) -> int:
-    """The most rows that one step read in vain."""
+    """The most rows that one step read and discarded."""
     lines = [line for line in found.splitlines() if "Rows Removed by Filter" in line]
     return max((int(line.rpartition(":")[2]) for line in lines), default=0)
 
@@ -56,13 +56,13 @@ FILTERS: list[tuple[dict[str, Any], str, str]] = [
 def test_discovery_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> None:
     seed_events(connection, COUNT)
     for filters, sort, index in FILTERS:
-        values = given(filters)
+        values = active_filters(filters)
         assert values is not None
         query = discovery_sql.discovery_query(frozenset(values), sort, 21, Window(since="since" in values, after=False))
         found = plan(connection, query, {**values, "now": NOW})
         assert index in found and "Seq Scan on event" not in found, f"{filters} {sort}\n{found}"
         assert removed(found) < 1500, f"{filters} {sort}\n{found}"
-    words = given({"q": "river lights"})
+    words = active_filters({"q": "river lights"})
     near = discovery_sql.discovery_query(frozenset({"q"}), "startsAt", 21, Window(since=False, after=False, near=600))
     found = plan(connection, near, {**(words or {}), "now": NOW})
     assert "ix_event_listed_search" not in found and removed(found) < 600, found

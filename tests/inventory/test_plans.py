@@ -156,7 +156,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read(plan: dict[str, Any]) -> int:
-    """How many items were read, those in vain included. Filters that stand above a scan read what it gives."""
+    """How many items were read, discarded ones included. Filters that stand above a scan read what it gives."""
     items = [node for node in nodes(plan) if node.get("Relation Name") == "inventory_item"]
     assert all(item["Node Type"] != "Seq Scan" for item in items), said(plan)
     return round(sum(_read(item) for item in items if item.get("Index Name") != "pk_inventory_item"))

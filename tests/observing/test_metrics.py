@@ -46,7 +46,7 @@ def value(page: str, series: str) -> float:
 
 
 def test_what_has_no_labels_is_told_before_anybody_counts(client: Client) -> None:
-    """Between nothing and one Prometheus sees no rise; between nought and one it does."""
+    """Between nothing and one Prometheus sees no rise; between zero and one it does."""
     page = read(client)
     plain = {item.name for item in Metric.catalogue.values() if item.stored and not item.labels}
     assert {"commerce_database_pool_timeouts_total", "commerce_log_lines_lost_total"} <= plain

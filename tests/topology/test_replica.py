@@ -63,7 +63,7 @@ def test_a_replica_that_is_late_on_purpose_is_read_while_it_is_fresh_enough(
         for number in range(2):
             site.rename_elsewhere(made, f"Renamed {number}")
             since = time.monotonic()
-            assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "he reads their writes"
+            assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "they read their own writes"
             wait_until(lambda name=f"Renamed {number}": site.name_of(made) == name, 10)
             timely(time.monotonic() - since <= STALENESS + 0.2)
         read = site.reads()

@@ -54,5 +54,5 @@ class Listed(BaseField, fields.Field[Any]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         self.each.data_key = self.data_key
         said = [part for item in value.split(",") if (part := item.strip())] if isinstance(value, str) else value
-        found = self.each.deserialize(said, attr, data)
-        return found if self.doubles else list(dict.fromkeys(found))
+        result = self.each.deserialize(said, attr, data)
+        return result if self.doubles else list(dict.fromkeys(result))

@@ -98,9 +98,9 @@ class CampaignRow(Schema):
 
     @pre_dump
     def with_figures(self, row: Any, **_: Any) -> dict[str, Any]:
-        each = {variant: _figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
-        progress = {name: sum(figures[name] for figures in each.values()) for name in each["A"]}
-        return {**row, "progress": progress, "variants": each, "history": row.get("history") or []}
+        values = {variant: _figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
+        progress = {name: sum(figures[name] for figures in values.values()) for name in values["A"]}
+        return {**row, "progress": progress, "variants": values, "history": row.get("history") or []}
 
     id = fields.String(required=True, metadata=ID)
     event_id = fields.String(required=True, metadata=ID)

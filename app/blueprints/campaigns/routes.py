@@ -50,8 +50,8 @@ def broadcast(id: str, **body: Any) -> Any:
     A naive `scheduledAt` is on the event's clock. Texts may hold placeholders (see `templates`); what stands in
     doubled braces is text. Who is written to is decided when sending starts, each person once on a channel.
     """
-    made = actions.broadcast(caller=get_current_caller(), event_id=id, **body)
-    return made, {"ETag": f'"{made["version"]}"'}
+    result = actions.broadcast(caller=get_current_caller(), event_id=id, **body)
+    return result, {"ETag": f'"{result["version"]}"'}
 
 
 @blp.get(

@@ -24,13 +24,13 @@ class Checked(Schema):
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def hangs_together(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
-        found: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for fault in validation.find_faults(data):
             # What was sent and is wrong for itself is not missing.
             if fault.code != "required" or not (isinstance(sent, dict) and sent.get(fault.path)):
-                found.setdefault(fault.path, []).append(CodedMessage(fault.code, fault.message))
-        if found:
-            raise ValidationError(found)
+                values.setdefault(fault.path, []).append(CodedMessage(fault.code, fault.message))
+        if values:
+            raise ValidationError(values)
 
 
 def _fields(*, required: bool) -> dict[str, Any]:
@@ -67,13 +67,13 @@ def _fields(*, required: bool) -> dict[str, Any]:
     }
 
 
-def _made(name: str, doc: str, members: dict[str, Any]) -> type[Schema]:
+def _create_schema(name: str, doc: str, members: dict[str, Any]) -> type[Schema]:
     return type(name, (Checked,), {**members, "__doc__": doc})
 
 
-NewCampaign = _made("NewCampaign", "A campaign.", _fields(required=True))
-CampaignChanges = _made("CampaignChanges", "Fields of a campaign.", _fields(required=False))
-AudienceBody = _made(
+NewCampaign = _create_schema("NewCampaign", "A campaign.", _fields(required=True))
+CampaignChanges = _create_schema("CampaignChanges", "Fields of a campaign.", _fields(required=False))
+AudienceBody = _create_schema(
     "AudienceBody",
     "As much of a campaign as is known; by default the holders, by e-mail, their preferences respected.",
     {

@@ -83,8 +83,12 @@ LANDING = Input("path", "Where to go then", type="hidden")
 @handle_dead_link(PURPOSE)
 def start(token: str) -> Response:
     """For whom the account is, and what is needed to open it."""
-    found = link_queries.get_activation(token)
-    return _page(token, found, FORMS[_kind(found)].blank(name=found["name"] or "", path=request.args.get("path", "")))
+    activation = link_queries.get_activation(token)
+    return _page(
+        token,
+        activation,
+        FORMS[_kind(activation)].blank(name=activation["name"] or "", path=request.args.get("path", "")),
+    )
 
 
 @blueprint.post("/<token>")
@@ -96,8 +100,8 @@ def activate(token: str) -> ResponseReturnValue:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATING)
         done = actions.activate_account(token=token, **{"message": "", **form.checked()})
     except REFUSALS as error:
-        found = link_queries.get_activation(token)
-        return _page(token, found, replace(form, form=FORMS[_kind(found)]).refused(error))
+        activation = link_queries.get_activation(token)
+        return _page(token, activation, replace(form, form=FORMS[_kind(activation)]).refused(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
     user = done.login_result.user
@@ -118,10 +122,10 @@ FORMS = {
 }
 
 
-def _kind(found: dict[str, Any]) -> str:
+def _kind(values: dict[str, Any]) -> str:
     """Which form asks for what is needed; it says so itself when it comes back."""
-    return "named" if found["email"] else "addressed"
+    return "named" if values["email"] else "addressed"
 
 
-def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
-    return form_page(PAGE, form, found=found, token=token, shown=_kind(found), contact=found["contact_email"])
+def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
+    return form_page(PAGE, form, found=values, token=token, shown=_kind(values), contact=values["contact_email"])

@@ -131,30 +131,36 @@ def _notice(token: str, sentence: str) -> ResponseReturnValue:
 
 
 def _page(token: str, form: FilledForm) -> Response:
-    found = link_queries.get_allocator_block(token, get_client_network())
+    allocator_block = link_queries.get_allocator_block(token, get_client_network())
     after = request.args.get("after", "")
-    listed = queries.load_allocator_slot_page(found["id"], after if is_id(after) else "")
+    listed = queries.load_allocator_slot_page(allocator_block["id"], after if is_id(after) else "")
     return form_page(
-        PAGE, form, token=token, listed=listed, told=session.pop(TOLD, ""), words=WORDS, **_slot_context(found)
+        PAGE,
+        form,
+        token=token,
+        listed=listed,
+        told=session.pop(TOLD, ""),
+        words=WORDS,
+        **_slot_context(allocator_block),
     )
 
 
 def _slot_page(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
     """Raises NotFound for a place that this holder has not given out."""
-    found = link_queries.get_allocator_block(token, get_client_network())
-    one = queries.find_allocator_slot(found["id"], slot_id) if is_id(slot_id) else None
+    allocator_block = link_queries.get_allocator_block(token, get_client_network())
+    one = queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
     if one is None:
         raise NotFound()
     form = form or RENAME.blank(name=one["name"] or "", email=one["email"] or "")
-    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_slot_context(found))
+    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_slot_context(allocator_block))
 
 
-def _slot_context(found: dict[str, Any]) -> dict[str, Any]:
-    zone = found["timezone"]
+def _slot_context(values: dict[str, Any]) -> dict[str, Any]:
+    zone = values["timezone"]
     return {
-        "found": found,
-        "contact": found["contact_email"],
-        "begins": format_time(found["starts_at"], zone),
-        "until": format_time(found["release_at"], zone) if found["release_at"] else "",
-        "where": ", ".join(item for item in (found["venue"], found["city"]) if item),
+        "found": values,
+        "contact": values["contact_email"],
+        "begins": format_time(values["starts_at"], zone),
+        "until": format_time(values["release_at"], zone) if values["release_at"] else "",
+        "where": ", ".join(item for item in (values["venue"], values["city"]) if item),
     }

@@ -25,7 +25,7 @@ def handle_dead_link(purpose: str) -> Callable[[View], View]:
 
     def around(view: View) -> View:
         @wraps(view)
-        def shown(token: str, **arguments: Any) -> ResponseReturnValue:
+        def view_or_help(token: str, **arguments: Any) -> ResponseReturnValue:
             try:
                 return view(token=token, **arguments)
             except Gone as error:
@@ -35,7 +35,7 @@ def handle_dead_link(purpose: str) -> Callable[[View], View]:
                 rate_limits.count_lookup_failure()
                 return page("console/link_unknown.html", status=404)
 
-        return shown
+        return view_or_help
 
     return around
 

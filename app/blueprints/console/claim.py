@@ -97,7 +97,7 @@ def handle_dead_link(view: View) -> View:
     """The view of a link's page; one that opens nothing any more says why, and whom to ask."""
 
     @wraps(view)
-    def shown(token: str, **arguments: Any) -> ResponseReturnValue:
+    def wrapper(token: str, **arguments: Any) -> ResponseReturnValue:
         try:
             return view(token=token, **arguments)
         except (Gone, NoSlotsLeft) as error:
@@ -105,7 +105,7 @@ def handle_dead_link(view: View) -> View:
         except NotFound:
             return page("console/link_unknown.html", status=404)
 
-    return shown
+    return wrapper
 
 
 def dead_page(token: str, error: AppError) -> Response:
@@ -128,9 +128,11 @@ def start(token: str) -> ResponseReturnValue:
     """What the link offers. Anyone who has claimed with this browser sees their ticket."""
     if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = link_queries.get_claim_offer(token, get_client_network())
-    known = {name: found.get(name) or "" for name in ("name", "email", "phone")}
-    return _page(token, found, _form(found["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1"))
+    claim_offer = link_queries.get_claim_offer(token, get_client_network())
+    known = {name: claim_offer.get(name) or "" for name in ("name", "email", "phone")}
+    return _page(
+        token, claim_offer, _form(claim_offer["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1")
+    )
 
 
 @blueprint.post("/<token>")
@@ -139,14 +141,14 @@ def claim(token: str) -> ResponseReturnValue:
     """Takes the place; sent twice, it leads to the ticket of the first time."""
     if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
-    found = link_queries.get_claim_offer(token, get_client_network())
-    form = _form(found["max_per_claim"]).typed()
+    claim_offer = link_queries.get_claim_offer(token, get_client_network())
+    form = _form(claim_offer["max_per_claim"]).typed()
     try:
         done = actions.claim_slot(token, get_client_network(), **form.checked())
     except NoSlotsLeft:
         raise
     except REFUSALS as error:
-        return _page(token, found, form.refused(error))
+        return _page(token, claim_offer, form.refused(error))
     _remember(token, done["slot_id"])
     return redirect(url_for("claim.ticket", token=token), 303)
 
@@ -182,25 +184,25 @@ def ticket_pdf(token: str) -> ResponseReturnValue:
     return Response(data, content_type="application/pdf", headers=named)
 
 
-def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
-    zone = found["timezone"]
-    until = found.get("expires_at") or found["release_at"]
+def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
+    zone = values["timezone"]
+    until = values.get("expires_at") or values["release_at"]
     return form_page(
         PAGE,
         form,
         token=token,
-        found=found,
-        contact=found["contact_email"],
-        begins=format_time(found["starts_at"], zone),
+        found=values,
+        contact=values["contact_email"],
+        begins=format_time(values["starts_at"], zone),
         until=format_time(until, zone) if until else "",
-        where=", ".join(item for item in (found["venue"], found["city"]) if item),
+        where=", ".join(item for item in (values["venue"], values["city"]) if item),
     )
 
 
 def _claimed_slot(token: str) -> str | None:
     """The place that this browser has claimed with the link: its id, from the signed cookie."""
-    found: str | None = session.get(TICKETS, {}).get(_mark(token))
-    return found
+    value: str | None = session.get(TICKETS, {}).get(_mark(token))
+    return value
 
 
 def _remember(token: str, slot_id: str) -> None:

@@ -16,10 +16,10 @@ MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 
 
 @blueprint.get("/dev/mail")
-def listed() -> Response:
+def list_messages() -> Response:
     """The newest messages, all or those to one address, on one channel or on any."""
-    asked = _filters()
-    return page("console/mailbox.html", messages=_find_messages(LISTED), **asked, channels=CHANNELS, listed=LISTED)
+    parameters = _filters()
+    return page("console/mailbox.html", messages=_find_messages(LISTED), **parameters, channels=CHANNELS, listed=LISTED)
 
 
 @blueprint.get("/dev/mail.json")
@@ -31,7 +31,7 @@ def as_json() -> Response:
 
 
 @blueprint.get("/dev/mail/<id>")
-def shown(id: str) -> Response:
+def show_message(id: str) -> Response:
     """One message: how it looks, its text, its headers."""
     return page("console/message.html", message=_message(id))
 
@@ -47,10 +47,10 @@ def framed(id: str) -> Response:
 
 
 def _message(id: str) -> dict[str, Any]:
-    found = dev_mailbox.find_message(id)
-    if found is None:
+    message = dev_mailbox.find_message(id)
+    if message is None:
         raise NotFound()
-    return found
+    return message
 
 
 def _filters() -> dict[str, str]:
@@ -59,5 +59,5 @@ def _filters() -> dict[str, str]:
 
 
 def _find_messages(most: int) -> list[dict[str, Any]]:
-    asked = _filters()
-    return dev_mailbox.list_messages(to=asked["to"] or None, limit=most, channel=asked["channel"] or None)
+    parameters = _filters()
+    return dev_mailbox.list_messages(to=parameters["to"] or None, limit=most, channel=parameters["channel"] or None)

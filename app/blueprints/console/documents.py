@@ -64,19 +64,19 @@ def send(token: str) -> ResponseReturnValue:
     return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
 
 
-def _page(token: str, found: dict[str, Any], error: AppError | None = None) -> Response:
-    rows = [row for row in found["documents"] if row["required"]]
+def _page(token: str, values: dict[str, Any], error: AppError | None = None) -> Response:
+    rows = [row for row in values["documents"] if row["required"]]
     form = Form(DocumentsSchema, *(_input(row) for row in rows)).blank()
     return form_page(
         PAGE,
         form.refused(error) if error else form,
-        found=found,
+        found=values,
         rows=rows,
         token=token,
-        contact=found["contact_email"],
-        onward=link_queries.find_payment_path(found["id"]) if found["submitted_at"] else None,
+        contact=values["contact_email"],
+        onward=link_queries.find_payment_path(values["id"]) if values["submitted_at"] else None,
         kept="kept" in request.args,
-        until=format_day(found["expires_at"]),
+        until=format_day(values["expires_at"]),
     )
 
 

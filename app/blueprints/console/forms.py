@@ -74,8 +74,8 @@ class Form:
 
     def typed(self) -> "FilledForm":
         """The form as it was sent with this request."""
-        given = ((input_, request.form.get(input_.name, "")) for input_ in self.inputs.values())
-        return FilledForm(self, {item.name: item.cleaned(value) for item, value in given})
+        result = ((input_, request.form.get(input_.name, "")) for input_ in self.inputs.values())
+        return FilledForm(self, {item.name: item.cleaned(value) for item, value in result})
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class FilledForm:
     def checked(self) -> dict[str, Any]:
         """The values as keyword arguments of an action. Raises ValidationFailed with every problem."""
         schema = self.form.schema()
-        given = {name: value for name, value in self.values.items() if not self.form.inputs[name].blank(value)}
+        values = {name: value for name, value in self.values.items() if not self.form.inputs[name].blank(value)}
         try:
-            loaded: dict[str, Any] = schema.load(given)
+            loaded: dict[str, Any] = schema.load(values)
         except ValidationError as error:
             raise to_validation_failed(error.messages_dict, schema) from error
         return loaded
@@ -113,10 +113,10 @@ class FilledForm:
     def complaints(self) -> list[Complaint]:
         """What is wrong, in the order of the fields; what concerns none of them comes first."""
         order = ["", *self.form.inputs]
-        found = [] if self.error is None else list(self._found(self.error))
-        return sorted(found, key=lambda item: order.index(item.name))
+        items = [] if self.error is None else list(self._build_complaints(self.error))
+        return sorted(items, key=lambda item: order.index(item.name))
 
-    def _found(self, error: AppError) -> list[Complaint]:
+    def _build_complaints(self, error: AppError) -> list[Complaint]:
         if isinstance(error, ValidationFailed):
             return [self._of_problem(**item) for item in error.data["errors"]]
         place = next((input_ for input_ in self.form.inputs.values() if error.code in input_.about), None)
@@ -124,11 +124,11 @@ class FilledForm:
         return [Complaint(place.name if place else "", sentence, sentence)]
 
     def _of_problem(self, path: str, code: str, message: str) -> Complaint:
-        shown = self.form.inputs.get(re.split(r"[.\[]", path)[0])
-        if shown is None:
+        value = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        if value is None:
             return Complaint("", message, message)
-        sentence = shown.says.get(code)
-        return Complaint(shown.name, sentence or message, sentence or f"{shown.label}: {message}")
+        sentence = value.says.get(code)
+        return Complaint(value.name, sentence or message, sentence or f"{value.label}: {message}")
 
 
 def form_page(template: str, form: FilledForm, **context: Any) -> Response:

@@ -47,22 +47,22 @@ GONE = {LINK_EXPIRED, EXPIRED, REVOKED, WITHDRAWN, USED_UP}
 def invitation(slug: str) -> Response:
     """Shows an invitation, of anybody who holds the link or of one merchant. Raises NotFound."""
     count_request(READING, ROUTE)
-    found = queries.get_invitation_page(slug)
-    status = 410 if found["state"] in GONE else 200
+    invitation_page = queries.get_invitation_page(slug)
+    status = 410 if invitation_page["state"] in GONE else 200
     if status == 410:
         count_lookup_failure()
-    return page("console/merchant_invite.html", status=status, **_render_invitation(found))
+    return page("console/merchant_invite.html", status=status, **_render_invitation(invitation_page))
 
 
-def _render_invitation(found: dict[str, Any]) -> dict[str, Any]:
-    zone, fee = found["timezone"], found["fee_minor"]
+def _render_invitation(values: dict[str, Any]) -> dict[str, Any]:
+    zone, fee = values["timezone"], values["fee_minor"]
     return {
-        "invite": found,
-        "personal": found["personal"],
-        "outcome": OUTCOMES.get(found["state"]),
-        "begins": format_date_time(found["starts_at"], zone),
-        "ends": format_date_time(found["ends_at"], zone),
-        "until": format_date_time(found["expires_at"], zone),
+        "invite": values,
+        "personal": values["personal"],
+        "outcome": OUTCOMES.get(values["state"]),
+        "begins": format_date_time(values["starts_at"], zone),
+        "ends": format_date_time(values["ends_at"], zone),
+        "until": format_date_time(values["expires_at"], zone),
         "fee": "Agreed with the organiser" if fee is None else format_money(fee) if fee else "None",
-        "lines": (found["message"] or "").splitlines(),
+        "lines": (values["message"] or "").splitlines(),
     }

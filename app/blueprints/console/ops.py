@@ -29,12 +29,18 @@ def start(token: str) -> Response:
 
 
 def _build_context() -> dict[str, Any]:
-    found = load_overview()
-    return {"found": found, "ready": found.ready, "lives": is_alive, "span": format_wait, "disk": _disk(found.disk)}
+    overview = load_overview()
+    return {
+        "found": overview,
+        "ready": overview.ready,
+        "lives": is_alive,
+        "span": format_wait,
+        "disk": _disk(overview.disk),
+    }
 
 
-def _disk(found: tuple[float, float] | None) -> str | None:
-    if found is None:
+def _disk(result: tuple[float, float] | None) -> str | None:
+    if result is None:
         return None
-    free, size = found
+    free, size = result
     return f"{free / GIB:.1f} GiB of {size / GIB:.1f} GiB free ({free / size:.0%})"

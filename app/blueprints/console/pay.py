@@ -57,9 +57,9 @@ CODE = Form(
 @handle_dead_link(PURPOSE)
 def start(token: str) -> Response:
     """What is to be paid, and how far it is."""
-    found = link_queries.get_fee(token)
-    coded = found["status"] == "otp_required" and "wallet" not in request.args
-    return _page(token, found, CODE.blank() if coded else _wallet(found).blank())
+    fee = link_queries.get_fee(token)
+    coded = fee["status"] == "otp_required" and "wallet" not in request.args
+    return _page(token, fee, CODE.blank() if coded else _wallet(fee).blank())
 
 
 @blueprint.post("/<token>")
@@ -86,20 +86,20 @@ def confirm(token: str) -> ResponseReturnValue:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, TRYING)
         actions.verify_otp(token=token, **form.checked())
     except (*REFUSALS, Unavailable) as error:
-        found = link_queries.get_fee(token)
-        running = found["status"] == "otp_required"
-        return _page(token, found, (form if running else _wallet(found).blank()).refused(error))
+        fee = link_queries.get_fee(token)
+        running = fee["status"] == "otp_required"
+        return _page(token, fee, (form if running else _wallet(fee).blank()).refused(error))
     return redirect(url_for("pay.start", token=token), 303)
 
 
-def _page(token: str, found: dict[str, Any], form: FilledForm) -> Response:
-    minutes = format_wait(found.get("expires_in", 0))
-    return form_page(PAGE, form, found=found, token=token, minutes=minutes, contact=found["contact_email"])
+def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
+    minutes = format_wait(values.get("expires_in", 0))
+    return form_page(PAGE, form, found=values, token=token, minutes=minutes, contact=values["contact_email"])
 
 
-def _wallet(found: dict[str, Any]) -> Form:
+def _wallet(values: dict[str, Any]) -> Form:
     """The question for the wallet; where the application names one, it may stay empty."""
-    known = found["payrail_msisdn"]
+    known = values["payrail_msisdn"]
     return Form(
         WalletSchema,
         Input(

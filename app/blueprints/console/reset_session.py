@@ -18,8 +18,8 @@ WRONG = "This is not the code. Take the six digits from the newest mail we sent 
 
 def address() -> str | None:
     """The address that the visitor gave."""
-    found: str | None = _visit().get("email")
-    return found
+    value: str | None = _visit().get("email")
+    return value
 
 
 def spent() -> bool:
@@ -55,5 +55,5 @@ def finish() -> None:
 
 
 def _visit() -> dict[str, Any]:
-    found: dict[str, Any] = session.get(KEY, {})
-    return found if found.get("at", 0) > time.time() - SECONDS else {}
+    values: dict[str, Any] = session.get(KEY, {})
+    return values if values.get("at", 0) > time.time() - SECONDS else {}

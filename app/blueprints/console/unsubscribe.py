@@ -34,7 +34,7 @@ def require_subject(view: View) -> View:
     """The view of a link that we have made; any other has a page that says what may have happened to it."""
 
     @wraps(view)
-    def shown(token: str) -> ResponseReturnValue:
+    def wrapper(token: str) -> ResponseReturnValue:
         try:
             subject = decode_unsubscribe_token(token)
             if subject is None:
@@ -44,7 +44,7 @@ def require_subject(view: View) -> View:
             count_lookup_failure()
             return page("console/unsubscribe_unknown.html", status=404)
 
-    return shown
+    return wrapper
 
 
 @blueprint.get("/<token>")
@@ -73,7 +73,7 @@ def _do(subject: UnsubscribeTarget, choice: str) -> None:
 
 
 def _render_page(subject: UnsubscribeTarget) -> dict[str, Any]:
-    found = queries.find_unsubscribe_status(subject)
-    if found is None:
+    unsubscribe_status = queries.find_unsubscribe_status(subject)
+    if unsubscribe_status is None:
         raise NotFound()
-    return {**found, "address": mask_email(subject.address)}
+    return {**unsubscribe_status, "address": mask_email(subject.address)}

@@ -43,8 +43,8 @@ class Country(Text):
     """A country by its two-letter code or its English name; the code inside."""
 
     def __init__(self, **kwargs: Any) -> None:
-        shown = {"example": "NA", "description": "ISO 3166 alpha-2, or the English name"}
-        super().__init__(min=2, max=80, metadata=shown, **kwargs)
+        values = {"example": "NA", "description": "ISO 3166 alpha-2, or the English name"}
+        super().__init__(min=2, max=80, metadata=values, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -60,8 +60,8 @@ class Words(BaseField, fields.Field[Any]):
     def __init__(self, *, max: int, **kwargs: Any) -> None:
         self.each = List(Text(min=1, max=80), max=max)
         text = {"type": "string", "minLength": 1, "maxLength": 80}
-        shown = {"anyOf": [{"type": "array", "items": text, "maxItems": max}, text, {"type": "null"}]}
-        super().__init__(allow_none=True, metadata={**shown, "example": ["reggae", "river"]}, **kwargs)
+        values = {"anyOf": [{"type": "array", "items": text, "maxItems": max}, text, {"type": "null"}]}
+        super().__init__(allow_none=True, metadata={**values, "example": ["reggae", "river"]}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         self.each.data_key = self.data_key

@@ -50,11 +50,11 @@ def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: 
             filters[name] = to_instant(filters[name], "UTC")
     place = f"discover {sort}"
     after = paging.decode_cursor(cursor, place, discovery.KEYS[sort]) if cursor is not None else None
-    found = discovery.discover(sort=sort, limit=limit, after=after, **filters)
+    result = discovery.discover(sort=sort, limit=limit, after=after, **filters)
     answer: dict[str, Any] = {
-        "events": found.events,
-        "pagination": {"limit": limit, "nextCursor": found.after and paging.encode_cursor(found.after, place)},
+        "events": result.events,
+        "pagination": {"limit": limit, "nextCursor": result.after and paging.encode_cursor(result.after, place)},
     }
-    if not found.events and filters.get("q") and cursor is None:
+    if not result.events and filters.get("q") and cursor is None:
         answer["suggestions"] = discovery.suggestions(filters["q"])
     return answer

@@ -35,7 +35,7 @@ def create_event(**body: Any) -> Any:
     default is that of the country.
     """
     event = actions.create_event(caller=get_current_caller(), **body)
-    return queries.shown(event), {"ETag": f'"{event.version}"'}
+    return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
 
 
 @blp.get(
@@ -52,7 +52,7 @@ def list_events(mine: bool, **filters: Any) -> Any:
     caller = find_current_caller()
     if mine and caller is None:
         raise TokenMissing()
-    return queries.listed(caller, mine=mine, **filters)
+    return queries.list_events_query(caller, mine=mine, **filters)
 
 
 @blp.post(
@@ -78,7 +78,7 @@ def read_event(id: str) -> Any:
 
     `fields=name,city` answers `id` and those.
     """
-    return queries.shown(queries.event(get_current_caller(), id))
+    return queries.serialize_event(queries.event(get_current_caller(), id))
 
 
 @blp.patch(
@@ -96,7 +96,7 @@ def change_event(id: str, **body: Any) -> Any:
     removed, which is refused once tickets of it are sold or allocated.
     """
     event = actions.change_event(caller=get_current_caller(), id=id, **body)
-    return queries.shown(event), {"ETag": f'"{event.version}"'}
+    return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
 
 
 @blp.delete("/<id>", access=ORGANISER, returns=response_schemas.Removed, etag=True)

@@ -69,10 +69,10 @@ def _tls() -> ssl.SSLContext:
 
 
 def _usable_keys(document: Any) -> dict[str, jwt.PyJWK]:
-    found = {entry["kid"]: key for entry in document["keys"] if (key := _usable_key(entry))}
-    if not found:
+    values = {entry["kid"]: key for entry in document["keys"] if (key := _usable_key(entry))}
+    if not values:
         raise ValueError("the key set holds no usable key")
-    return found
+    return values
 
 
 def _usable_key(entry: Any) -> jwt.PyJWK | None:
@@ -95,5 +95,5 @@ def _usable_key(entry: Any) -> jwt.PyJWK | None:
 
 
 def _max_age(cache_control: str) -> int | None:
-    found = _MAX_AGE.search(cache_control)
-    return int(found[1]) if found else None
+    match = _MAX_AGE.search(cache_control)
+    return int(match[1]) if match else None

@@ -48,11 +48,11 @@ def rail() -> Rail:
     """The rail of this application."""
     known: Rail | None = current_app.extensions.get("payrail")
     if known is None:
-        known = current_app.extensions["payrail"] = _made(current_app.extensions["settings"])
+        known = current_app.extensions["payrail"] = _create_rail(current_app.extensions["settings"])
     return known
 
 
-def _made(settings: Settings) -> Rail:
+def _create_rail(settings: Settings) -> Rail:
     if settings.PAYRAIL_MODE == "mock":
         return MockRail()
     if settings.PAYRAIL_MODE == "disabled":

@@ -57,8 +57,8 @@ class Breaker:
 
     def permit(self) -> Permit:
         """Whether to call. Every TRIAL must be answered by `succeeded` or `failed`, or nobody tries for 20 s."""
-        found: Permit = self._asked(self._permit, Permit.FREE)
-        return found
+        permit: Permit = self._call_redis(self._permit, Permit.FREE)
+        return permit
 
     def succeeded(self, permit: Permit) -> None:
         """The rail has answered. Only the one that tries closes what is open: others may have begun before."""
@@ -66,18 +66,18 @@ class Breaker:
         if permit is Permit.TRIAL:
             keys += [self._tripped, self._open, self._trial]
             log.info("payrail.breaker_closed")
-        self._asked(lambda: self._redis.delete(*keys), None)
+        self._call_redis(lambda: self._redis.delete(*keys), None)
 
     def failed(self, permit: Permit) -> None:
         """The rail has not answered, or not as a rail does."""
-        self._asked(lambda: self._count(permit), None)
+        self._call_redis(lambda: self._count(permit), None)
 
     def state(self) -> str | None:
         """`closed`, `half_open` or `open`; None when Redis does not say."""
-        found = self._asked(lambda: self._redis.mget(self._open, self._tripped), None)
-        if found is None:
+        result = self._call_redis(lambda: self._redis.mget(self._open, self._tripped), None)
+        if result is None:
             return None
-        is_open, tripped = found
+        is_open, tripped = result
         return "open" if is_open else "half_open" if tripped else "closed"
 
     def _permit(self) -> Permit:
@@ -105,7 +105,7 @@ class Breaker:
             pipeline.execute()
         log.warning("payrail.breaker_opened", seconds=self.limits.open_for)
 
-    def _asked(self, ask: Callable[[], Found], otherwise: Any) -> Any:
+    def _call_redis(self, ask: Callable[[], Found], otherwise: Any) -> Any:
         if time.monotonic() < self._silent_until:
             return otherwise
         try:

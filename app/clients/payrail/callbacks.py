@@ -48,10 +48,10 @@ def verified(headers: Mapping[str, str], body: bytes) -> CallbackEvent:
     CallbackUnreadable (422) when what was signed is no event. It asks nothing of database or network.
     """
     secret = current_app.extensions["settings"].PAYRAIL_SECRET
-    timestamp, given = headers.get(signing.TIMESTAMP) or "", headers.get(signing.SIGNATURE) or ""
+    timestamp, result = headers.get(signing.TIMESTAMP) or "", headers.get(signing.SIGNATURE) or ""
     if not secret or not signing.fresh(timestamp, time.time()):
         raise CallbackNotSigned()
-    if not signing.same(given, signing.callback_signature(secret, timestamp=timestamp, body=body)):
+    if not signing.same(result, signing.callback_signature(secret, timestamp=timestamp, body=body)):
         raise CallbackNotSigned()
     try:
         return _event(body)
@@ -60,17 +60,17 @@ def verified(headers: Mapping[str, str], body: bytes) -> CallbackEvent:
 
 
 def _event(body: bytes) -> CallbackEvent:
-    found = message(body)
-    kind = word(found, "kind", 20)
-    outcome = _OUTCOMES.get(kind, {}).get(word(found, "outcome", 20))
+    result = message(body)
+    kind = word(result, "kind", 20)
+    outcome = _OUTCOMES.get(kind, {}).get(word(result, "outcome", 20))
     if outcome is None:
         raise Unreadable("outcome" if kind in _OUTCOMES else "kind")
     return CallbackEvent(
-        event_id=word(found, "id", 80),
+        event_id=word(result, "id", 80),
         kind=kind,
-        reference=word(found, "reference", 80),
+        reference=word(result, "reference", 80),
         outcome=outcome,
-        amount_minor=amount(found),
-        currency=word(found, "currency", 3),
-        at=moment(found),
+        amount_minor=amount(result),
+        currency=word(result, "currency", 3),
+        at=moment(result),
     )

@@ -36,7 +36,7 @@ def mock_server(
     secret: str | None,
     callback_url: str | None,
     file: Path | None,
-    given: tuple[str, ...],
+    result: tuple[str, ...],
     journal: Path | None,
 ) -> None:
     """Serve a rail that moves no money, over the protocol of docs/payrail.md, with faults on demand."""
@@ -49,7 +49,7 @@ def mock_server(
             port=port,
             callback_url=callback_url,
             journal=journal,
-            faults=tuple(_faults([*([file.read_text()] if file else []), *given])),
+            faults=tuple(_faults([*([file.read_text()] if file else []), *result])),
         )
     )
     with server.running():

@@ -104,7 +104,7 @@ class Exchange:
         sound, outcome, started = False, "no_answer", time.monotonic()
         try:
             with span(f"rail {method}", method=method):
-                answer, sound, outcome = self._asked(method, path, body, reference), True, "answered"
+                answer, sound, outcome = self._exchange(method, path, body, reference), True, "answered"
         except NoAnswer as missed:
             if missed.problem in ("not_signed", "busy"):
                 sound, outcome = True, missed.problem
@@ -115,7 +115,7 @@ class Exchange:
             (self._breaker.succeeded if sound else self._breaker.failed)(permit)
         return answer
 
-    def _asked(self, method: str, path: str, body: bytes, reference: str) -> Answer:
+    def _exchange(self, method: str, path: str, body: bytes, reference: str) -> Answer:
         try:
             came = self._line.send(method, path, body, self._signed(method, path, body, reference))
         except BROKEN as error:

@@ -75,7 +75,7 @@ class LiveRail:
             answer = self.exchange.ask("POST", "/v1/charges", said, reference=charge.reference)
         except NoAnswer:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, charge.reference, about=ORDER, asked=charge)
+        return _charge_state(answer, charge.reference, about=ORDER, charge=charge)
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
         try:
@@ -142,10 +142,10 @@ def _destination(to: Wallet | BankAccount) -> dict[str, str]:
     }
 
 
-def _charge_state(answer: Answer, reference: str, *, about: str, asked: Charge | None = None) -> ChargeState:
+def _charge_state(answer: Answer, reference: str, *, about: str, charge: Charge | None = None) -> ChargeState:
     """What an answer says. "Not found" answers a question, never an order; "wrong code" an order, never a question."""
     try:
-        word = _heard(answer, reference, asked)
+        word = _heard(answer, reference, charge)
         if word == "not_found" and about == QUESTION:
             return ChargeState(outcome=Outcome.DECLINED)
         if word == Outcome.WRONG_CODE and about == QUESTION:
@@ -159,9 +159,9 @@ def _charge_state(answer: Answer, reference: str, *, about: str, asked: Charge |
         return ChargeState(outcome=Outcome(_disbelieved(error, reference)))
 
 
-def _transfer_state(answer: Answer, reference: str, asked: Transfer | None = None) -> TransferState:
+def _transfer_state(answer: Answer, reference: str, transfer: Transfer | None = None) -> TransferState:
     try:
-        outcome = TransferOutcome(_heard(answer, reference, asked))
+        outcome = TransferOutcome(_heard(answer, reference, transfer))
         if outcome is TransferOutcome.NOT_FOUND:
             return TransferState(outcome=outcome)
         reason = message_parsing.word(answer.said, "reason", 200) if answer.said.get("reason") is not None else None
@@ -175,7 +175,7 @@ def _transfer_state(answer: Answer, reference: str, asked: Transfer | None = Non
         return TransferState(outcome=TransferOutcome(_disbelieved(error, reference)), reason="contradiction")
 
 
-def _heard(answer: Answer, reference: str, asked: Charge | Transfer | None) -> str:
+def _heard(answer: Answer, reference: str, charge: Charge | Transfer | None) -> str:
     """The outcome in an answer that is about our reference and our amount. Raises wire.Unreadable."""
     said: dict[str, Any] = answer.said
     if said.get("reference") != reference:
@@ -185,8 +185,8 @@ def _heard(answer: Answer, reference: str, asked: Charge | Transfer | None) -> s
         return outcome
     if answer.status not in SAID or outcome == "not_found":
         raise message_parsing.Unreadable(f"status {answer.status}")
-    told = message_parsing.amount(said), message_parsing.word(said, "currency", 3)
-    if asked is not None and told != (asked.amount_minor, asked.currency):
+    result = message_parsing.amount(said), message_parsing.word(said, "currency", 3)
+    if charge is not None and result != (charge.amount_minor, charge.currency):
         raise message_parsing.Unreadable("amount")
     return outcome
 

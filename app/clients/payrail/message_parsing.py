@@ -18,34 +18,34 @@ def message(raw: bytes) -> dict[str, Any]:
     if len(raw) > LARGEST:
         raise Unreadable("too large")
     try:
-        found = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_unique)
+        data = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise Unreadable(type(error).__name__) from None
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         raise Unreadable("not an object")
-    return found
+    return data
 
 
-def word(found: dict[str, Any], name: str, longest: int) -> str:
+def word(values: dict[str, Any], name: str, longest: int) -> str:
     """A text of 1 to `longest` characters. Raises Unreadable."""
-    value = found.get(name)
+    value = values.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
         raise Unreadable(name)
     return value
 
 
-def amount(found: dict[str, Any], name: str = "amountMinor") -> int:
+def amount(values: dict[str, Any], name: str = "amountMinor") -> int:
     """A whole number of cents, 1 or more. Raises Unreadable."""
-    value = found.get(name)
+    value = values.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MOST:
         raise Unreadable(name)
     return value
 
 
-def moment(found: dict[str, Any], name: str = "at") -> datetime:
+def moment(values: dict[str, Any], name: str = "at") -> datetime:
     """A time with its offset. Raises Unreadable."""
     try:
-        value = datetime.fromisoformat(word(found, name, 40))
+        value = datetime.fromisoformat(word(values, name, 40))
     except ValueError:
         raise Unreadable(name) from None
     if value.tzinfo is None:
@@ -63,7 +63,7 @@ def _refused(name: str) -> Any:
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ValueError("repeated name")
-    return found
+    return values

@@ -75,12 +75,12 @@ class Tables:
 
     def charge(self, reference: str) -> ChargeEntry | None:
         assert_no_transaction()
-        told: ColumnElement[bool] = func.coalesce(MockCharge.known_at <= func.now(), True)
+        result: ColumnElement[bool] = func.coalesce(MockCharge.known_at <= func.now(), True)
         age: ColumnElement[Any] = func.now() - MockCharge.created_at
-        asked = select(
-            MockCharge.msisdn, MockCharge.amount_minor, MockCharge.state, told.label("told"), age.label("age")
+        query = select(
+            MockCharge.msisdn, MockCharge.amount_minor, MockCharge.state, result.label("told"), age.label("age")
         )
-        row = db.session.execute(asked.where(MockCharge.reference == reference)).first()
+        row = db.session.execute(query.where(MockCharge.reference == reference)).first()
         release_connection()
         return ChargeEntry(**row._mapping) if row else None
 

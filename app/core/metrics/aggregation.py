@@ -20,9 +20,9 @@ def sum_pages(folder: Path) -> Numbers:
             metric = Metric.catalogue.get(item.name)
             if metric is None or not _fits(metric, item.width, item.labels) or (item.gauge and not alive):
                 continue
-            found = sums.setdefault(item.name, {}).setdefault(item.labels, [0.0] * item.width)
+            result = sums.setdefault(item.name, {}).setdefault(item.labels, [0.0] * item.width)
             for index in range(item.width):
-                found[index] += values[item.at + index]
+                result[index] += values[item.at + index]
     return sums
 
 

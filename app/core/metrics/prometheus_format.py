@@ -12,31 +12,31 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def format_metrics(numbers: Numbers) -> str:
     """Every metric that has a series, by name."""
     lines: list[str] = []
-    for name, found in sorted(numbers.items()):
+    for name, result in sorted(numbers.items()):
         metric = Metric.catalogue[name]
         lines += [f"# HELP {name} {_escaped(metric.help)}", f"# TYPE {name} {metric.kind}"]
-        for labels, values in sorted(found.items()):
+        for labels, values in sorted(result.items()):
             lines += _series(metric, labels, values)
     return "\n".join(lines) + "\n"
 
 
 def _series(metric: Metric, labels: tuple[str, ...], values: list[float]) -> Iterator[str]:
-    told = [f'{name}="{_quoted(value)}"' for name, value in zip(metric.labels, labels, strict=True)]
+    items = [f'{name}="{_quoted(value)}"' for name, value in zip(metric.labels, labels, strict=True)]
     if not isinstance(metric, Histogram):
-        yield f"{metric.name}{_braced(told)} {_number(values[0])}"
+        yield f"{metric.name}{_braced(items)} {_number(values[0])}"
         return
     *counts, total = values
     limits = [*map(_number, metric.buckets), "+Inf"]
     so_far = list(accumulate(counts))
     for limit, count in zip(limits, so_far, strict=True):
-        within = _braced([*told, f'le="{limit}"'])
+        within = _braced([*items, f'le="{limit}"'])
         yield f"{metric.name}_bucket{within} {_number(count)}"
-    yield f"{metric.name}_sum{_braced(told)} {_number(total)}"
-    yield f"{metric.name}_count{_braced(told)} {_number(so_far[-1])}"
+    yield f"{metric.name}_sum{_braced(items)} {_number(total)}"
+    yield f"{metric.name}_count{_braced(items)} {_number(so_far[-1])}"
 
 
-def _braced(told: list[str]) -> str:
-    return "{" + ",".join(told) + "}" if told else ""
+def _braced(items: list[str]) -> str:
+    return "{" + ",".join(items) + "}" if items else ""
 
 
 def _number(value: float) -> str:

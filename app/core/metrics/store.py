@@ -82,5 +82,5 @@ def init_app(app: Flask, folder: Path) -> None:
 
 def store() -> Store:
     """The store of this application."""
-    found: Store = current_app.extensions[EXTENSION]
-    return found
+    result: Store = current_app.extensions[EXTENSION]
+    return result

@@ -69,8 +69,8 @@ def run(lease: Lease, speed: Tuning) -> str:
     token = request_id.set(lease.request_id)
     started = time.monotonic()
     try:
-        with span(f"job {lease.kind}", kind=lease.kind, attempt=lease.attempt, request_id=lease.request_id) as told:
-            told["outcome"] = outcome = _outcome(lease, speed)
+        with span(f"job {lease.kind}", kind=lease.kind, attempt=lease.attempt, request_id=lease.request_id) as result:
+            result["outcome"] = outcome = _outcome(lease, speed)
         seconds = time.monotonic() - started
         JOBS.add(lease.kind, outcome)
         SECONDS.observe(seconds, lease.kind)

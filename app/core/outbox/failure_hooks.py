@@ -32,9 +32,9 @@ def notify_failures(ended: Iterable[FailedRow]) -> None:
         if listener := _listener(end.kind):
             by_listener[listener].append(end._asdict())
     works = [
-        (listener, {"ends": told[start : start + TOGETHER]})
-        for listener, told in by_listener.items()
-        for start in range(0, len(told), TOGETHER)
+        (listener, {"ends": result[start : start + TOGETHER]})
+        for listener, result in by_listener.items()
+        for start in range(0, len(result), TOGETHER)
     ]
     if works:
         enqueue_all(works)

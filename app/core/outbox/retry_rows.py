@@ -21,7 +21,7 @@ def retry(ids: Sequence[int] = (), *, kind: str | None = None, states: Sequence[
     """Makes those rows ready; how many. Named ids or a kind; only dead and uncertain ones ever qualify."""
     if not ids and not kind:
         raise ValueError("name rows or a kind")
-    wanted = [state for state in states if state in ENDED_BADLY]
+    items = [state for state in states if state in ENDED_BADLY]
     with transaction() as session:
-        changed = session.execute(RETRY, {"states": wanted, "ids": list(ids) or None, "kind": kind})
+        changed = session.execute(RETRY, {"states": items, "ids": list(ids) or None, "kind": kind})
         return len(changed.all())

@@ -77,8 +77,8 @@ def enqueue_many(
     aggregate: str | None = None,
 ) -> int:
     """`enqueue` for many `(key, payload)` in one statement; how many of them are new."""
-    found = get_job(kind)
-    return len(_insert([(found, *row) for row in rows], run_at or delay, not_after, aggregate))
+    job = get_job(kind)
+    return len(_insert([(job, *row) for row in rows], run_at or delay, not_after, aggregate))
 
 
 def job_spec(kind: str, **payload: Any) -> Work:

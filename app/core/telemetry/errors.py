@@ -62,6 +62,6 @@ def without_secrets(event: MutableMapping[str, Any], hint: object = None) -> Mut
         first = (str(item.get("value") or "").splitlines() or [""])[0]
         item["value"] = mask_secrets(None, "", {"text": first[:LONGEST]})["text"]
         for frame in (item.get("stacktrace") or {}).get("frames", ()):
-            for told in ("vars", "pre_context", "context_line", "post_context"):
-                frame.pop(told, None)
+            for result in ("vars", "pre_context", "context_line", "post_context"):
+                frame.pop(result, None)
     return kept

@@ -33,21 +33,21 @@ class Spans:
 
         `carried` are headers in which a caller may have named a trace of its own.
         """
-        tracer, found = self._of_this_process(), dict(about)
+        tracer, result = self._of_this_process(), dict(about)
         context = import_module("opentelemetry.propagate").extract(dict(carried)) if carried else None
         # What an exception says may hold what a client sent: its type is all that is told.
         with tracer.start_as_current_span(
             name, context=context, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
-                yield found
+                yield result
             except BaseException as error:
-                found["outcome"] = type(error).__name__
+                result["outcome"] = type(error).__name__
                 raise
             finally:
-                span.update_name(str(found.pop("name", name)))
-                for key in ATTRIBUTES & found.keys():
-                    span.set_attribute(key, found[key])
+                span.update_name(str(result.pop("name", name)))
+                for key in ATTRIBUTES & result.keys():
+                    span.set_attribute(key, result[key])
 
     def _of_this_process(self) -> Any:
         with self._lock:

@@ -33,9 +33,9 @@ class Imported:
 
 
 class _DryRun(Exception):
-    def __init__(self, found: Imported) -> None:
+    def __init__(self, imported: Imported) -> None:
         super().__init__()
-        self.found = found
+        self.found = imported
 
 
 def import_tickets(
@@ -47,12 +47,12 @@ def import_tickets(
     """
     try:
         with transaction() as session:
-            found = _import(session, event_id, tickets, create_types, allow_oversell)
+            result = _import(session, event_id, tickets, create_types, allow_oversell)
             if dry_run:
-                raise _DryRun(found)
+                raise _DryRun(result)
     except _DryRun as dry:
         return dry.found
-    return found
+    return result
 
 
 def _import(
@@ -84,8 +84,8 @@ def _import(
 def _locked(session: Session, event_id: str) -> Event:
     """The event and its ticket types as they are under the lock, whatever was read before."""
     statement = queries.lock_event(select(Event).where(Event.id == event_id))
-    found: Event = session.scalars(statement.execution_options(populate_existing=True)).one()
-    return found
+    event: Event = session.scalars(statement.execution_options(populate_existing=True)).one()
+    return event
 
 
 def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:

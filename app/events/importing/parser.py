@@ -62,7 +62,7 @@ class _Cells:
         before = len(self.errors)
         if self.row.surplus:
             self._wrong("", "too_many_cells", "The row has more cells than the header has columns.", "")
-        made = SoldTicket(
+        sold_ticket = SoldTicket(
             self.row.number,
             self._required("reference", self.layout.reference(self.cells), 120),
             self._required("ticket_type", clean_name(self._cell("ticket_type")), 120),
@@ -76,7 +76,7 @@ class _Cells:
             self._read("sold_at", self.layout.sold_at(self.cells), values.parse_time),
             self._status(),
         )
-        return made if len(self.errors) == before else None
+        return sold_ticket if len(self.errors) == before else None
 
     def _price(self) -> int | None:
         if self._cell("currency") not in ("", "NAD"):
@@ -100,7 +100,7 @@ class _Cells:
     def _required(self, value: str, cell: str, longest: int) -> str:
         if not cell:
             self._wrong(self._column(value), "required", "Must not be empty.", "")
-        return self._read(value, cell, lambda given: values.parse_text(given, longest=longest)) or ""
+        return self._read(value, cell, lambda result: values.parse_text(result, longest=longest)) or ""
 
     def _read(self, value: str, cell: str, reader: Callable[[str], Any]) -> Any:
         try:
@@ -114,8 +114,8 @@ class _Cells:
         return self.cells[column] if column else ""
 
     def _column(self, value: str) -> str:
-        found = self.layout.column_of(value, self.cells) or next(iter(self.layout.columns[value]), value)
-        return self.named.get(found, found)
+        result = self.layout.column_of(value, self.cells) or next(iter(self.layout.columns[value]), value)
+        return self.named.get(result, result)
 
     def _wrong(self, column: str, code: str, message: str, value: str) -> None:
         self.errors.append(RowError(self.row.number, column, code, message, value[:100]))

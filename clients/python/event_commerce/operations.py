@@ -586,7 +586,7 @@ class Operations(Transport):
         cursor: Any = OMITTED,
         with_total: Any = OMITTED,
     ) -> dict[str, Any]:
-        """See the block that a holder's link opens, and whom he has given places. For anybody."""
+        """See the block that a holder's link opens, and whom they have given places. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/allocations/allocator/{token}",
@@ -837,7 +837,7 @@ class Operations(Transport):
         rotate: Any = OMITTED,
         revoke: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Get the link by which the holder hands out places himself. The same call gives the same link. For organisers, for their own events, and admins."""
+        """Get the link by which the holder hands out places themselves. The same call gives the same link. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/allocator-link",

@@ -24,7 +24,7 @@ class Database:
     """One server; start it in a thread that lives on, for it ends with that thread."""
 
     def __init__(self, state: Path) -> None:
-        self.state = state_dir.made(state)
+        self.state = state_dir.ensure_folder(state)
         self.account = Account.for_state(state)
         self.place = state_dir.prepare(state, account=self.account, spare=SPARE)
         self._keep = os.open(os.devnull, os.O_RDONLY)

@@ -89,10 +89,10 @@ def read(text: str) -> list[Fault]:
     if text.strip().isidentifier():
         return [Fault(do=text.strip())]
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except ValueError as error:
         raise BadFault("not JSON") from error
-    return [_fault(item) for item in (found if isinstance(found, list) else [found])]
+    return [_fault(item) for item in (data if isinstance(data, list) else [data])]
 
 
 def _fault(said: Any) -> Fault:

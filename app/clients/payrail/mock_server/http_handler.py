@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.clients.payrail import message_parsing
 from app.clients.payrail.mock_server.faults import ANSWERS, REQUESTS, BadFault, Fault
-from app.clients.payrail.mock_server.operations import Asked, Said, asked
+from app.clients.payrail.mock_server.operations import Asked, Said, parse_request
 
 if TYPE_CHECKING:
     from app.clients.payrail.mock_server.server import MockServer
@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         if refusal is not None:
             self._say(401, {"error": refusal})
             return
-        what = asked(self.command, self.path, body)
+        what = parse_request(self.command, self.path, body)
         if what is None:
             self._say(404, {"error": "no_such_path"})
             return

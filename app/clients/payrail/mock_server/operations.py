@@ -31,13 +31,13 @@ class Asked:
     body: Said
 
 
-def asked(method: str, path: str, raw: bytes) -> Asked | None:
+def parse_request(method: str, path: str, raw: bytes) -> Asked | None:
     """What a request wants, None where there is nothing. Raises wire.Unreadable."""
     for on, verb, pattern in _ROUTES:
-        found = pattern.fullmatch(path)
-        if found and verb == method:
+        match = pattern.fullmatch(path)
+        if match and verb == method:
             body = message_parsing.message(raw) if verb == "POST" else {}
-            reference = unquote(found[1]) if found.groups() else message_parsing.word(body, "reference", LONGEST)
+            reference = unquote(match[1]) if match.groups() else message_parsing.word(body, "reference", LONGEST)
             return Asked(on, path.startswith("/v1/charges"), reference, body)
     return None
 
@@ -86,8 +86,8 @@ class Operations:
         )
         self._rail.send_transfer(transfer)
         known, _ = self._book.transfer(transfer.reference)
-        wanted = transfer.amount_minor, transfer.currency, mock_rules.number_of(transfer.destination)[-4:]
-        if known is not None and (known.amount_minor, known.currency, known.ending) != wanted:
+        result = transfer.amount_minor, transfer.currency, mock_rules.number_of(transfer.destination)[-4:]
+        if known is not None and (known.amount_minor, known.currency, known.ending) != result:
             return 409, {"error": "reference_reused"}
         return self._transfer(transfer.reference)
 
