@@ -73,7 +73,7 @@ def test_it_tells_what_waits_what_ended_badly_and_who_is_gone(trouble: None, pat
 
 def test_it_says_so_when_all_is_quiet(app: Flask, path: str, visitor: Visitor) -> None:
     page = visitor.open(path)
-    for words in ("Nothing is due.", "Nothing. What was refused", "Nobody was heard of"):
+    for words in ("Nothing is due.", "Nothing. Jobs that failed for good", "No process has reported"):
         assert words in page.text, words
 
 
@@ -84,7 +84,7 @@ def test_it_answers_while_the_database_does_not(
     monkeypatch.setitem(app.extensions, "settings", away)
     page = visitor.open(path)
     assert page.status_code == 200
-    for words in ("Not ready.", "does not answer", "nobody knows what waits"):
+    for words in ("Not ready.", "does not answer", "the waiting jobs cannot be counted"):
         assert words in page.text, words
 
 

@@ -44,7 +44,7 @@ def test_the_kernel_serves_it_last() -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
-    assert LowPriorityExecutor().run(niceness) - niceness() == NICE
+    assert LowPriorityExecutor().run(niceness) == max(NICE, niceness())
 
 
 def test_a_fork_has_a_seat_of_its_own() -> None:

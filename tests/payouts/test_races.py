@@ -117,7 +117,7 @@ def test_without_kept_answers_and_keys_there_would_be_sixty_four(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
-    monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "current_key", lambda: None)
+    monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "find_idempotency_key", lambda: None)
     assert codes(ask_with_one_key(client))["SUCCESS"] > 1
 
 

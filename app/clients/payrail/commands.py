@@ -26,7 +26,9 @@ def register(app: Flask) -> None:
 @click.option("--secret", help="The shared secret; PAYRAIL_SECRET, or else `mock-secret`.")
 @click.option("--callback-url", help="Where signed callbacks go; none without it.")
 @click.option("--faults", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Faults as JSON.")
-@click.option("--fault", "given", multiple=True, help="One fault: a word (hang) or an object of JSON. Repeatable.")
+@click.option(
+    "--fault", "fault_texts", multiple=True, help="One fault: a word (hang) or an object of JSON. Repeatable."
+)
 @click.option("--log", "journal", type=click.Path(path_type=Path), help="Adds what happens to this file.")
 @with_appcontext
 def mock_server(
@@ -36,7 +38,7 @@ def mock_server(
     secret: str | None,
     callback_url: str | None,
     file: Path | None,
-    result: tuple[str, ...],
+    fault_texts: tuple[str, ...],
     journal: Path | None,
 ) -> None:
     """Serve a rail that moves no money, over the protocol of docs/payrail.md, with faults on demand."""
@@ -49,7 +51,7 @@ def mock_server(
             port=port,
             callback_url=callback_url,
             journal=journal,
-            faults=tuple(_faults([*([file.read_text()] if file else []), *result])),
+            faults=tuple(_faults([*([file.read_text()] if file else []), *fault_texts])),
         )
     )
     with server.running():
