@@ -44,13 +44,13 @@ class Schema(marshmallow.Schema):
 
 
 class RequiredFieldsSchema(Schema):
-    """A body that the specification does not list: it may be absent, but `needs` names what nothing can replace."""
+    """A body that may be absent. `required_names` lists the fields that must be sent."""
 
-    needs: tuple[str, ...] = ()
+    required_names: tuple[str, ...] = ()
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def _check_needs(self, data: Any, raw_data: Any, **_: Any) -> None:
-        keys = [str(self.fields[name].data_key) for name in self.needs]
+    def _check_required_names(self, data: Any, raw_data: Any, **_: Any) -> None:
+        keys = [str(self.fields[name].data_key) for name in self.required_names]
         missing_keys = [key for key in keys if not isinstance(raw_data, Mapping) or key not in raw_data]
         if missing_keys:
             raise ValidationError({key: [CodedMessage("required", "This field is required.")] for key in missing_keys})

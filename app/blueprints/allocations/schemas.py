@@ -36,7 +36,7 @@ class Holder(Schema):
 
 
 class QuoteBody(RequiredFieldsSchema):
-    needs = ("ticket_type_id", "quantity")
+    required_names = ("ticket_type_id", "quantity")
 
     ticket_type_id = Id()
     quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 10})
@@ -163,14 +163,14 @@ class RevokeBody(Schema):
 
 
 class MoveBody(RequiredFieldsSchema):
-    needs = ("to_block_id", "quantity")
+    required_names = ("to_block_id", "quantity")
 
     to_block_id = Id()
     quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 5})
 
 
 class ClaimBody(RequiredFieldsSchema):
-    needs = ("name", "email")
+    required_names = ("name", "email")
 
     name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()

@@ -88,7 +88,7 @@ AudienceBody = _create_schema(
 class TestBody(RequiredFieldsSchema, Checked):
     """The texts to look at, and on which channels."""
 
-    needs = ("title", "body")
+    required_names = ("title", "body")
 
     title = _fields(required=False)["title"]
     body = _fields(required=False)["body"]

@@ -51,13 +51,13 @@ class CrewEntry(Schema):
 
 
 class CrewBody(RequiredFieldsSchema):
-    needs = ("crew",)
+    required_names = ("crew",)
 
     crew = List(Nested(CrewEntry), max=MAX_CREW_SIZE)
 
 
 class VerifyBody(RequiredFieldsSchema):
-    needs = ("code",)
+    required_names = ("code",)
 
     crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID_METADATA)
     code = Secret(max=20, metadata=CODE_METADATA)

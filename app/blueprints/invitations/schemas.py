@@ -43,7 +43,7 @@ class TermsBody(Schema):
 
 
 class DirectoryInvitesBody(TermsBody, RequiredFieldsSchema):
-    needs = ("merchant_ids",)
+    required_names = ("merchant_ids",)
 
     merchant_ids = List(Text(min=1, max=24, metadata=ID_METADATA), min=1, max=200)
     withdraw = Boolean(metadata={"description": "true takes back what these have not answered yet"})
@@ -60,7 +60,7 @@ class MerchantInviteBody(TermsBody):
 
 
 class AnswerBody(RequiredFieldsSchema):
-    needs = ("status",)
+    required_names = ("status",)
 
     status = Choice(*ANSWERS)
     message = Text(max=1000, allow_none=True, metadata={"example": "Gladly; we need a power socket."})
