@@ -10,7 +10,7 @@ class InviteDecided(Conflict):
 
 class EventClosed(Conflict):
     number, code = 40971, "EVENT_CLOSED"
-    message = "The event is over, archived or cancelled; nobody can be invited to it."
+    message = "The event is over, archived or cancelled; it takes no invitations."
 
 
 class InviteExpired(Gone):
@@ -20,9 +20,9 @@ class InviteExpired(Gone):
 
 class InviteWithdrawn(Gone):
     number, code = 41071, "INVITE_WITHDRAWN"
-    message = "This invitation is no longer valid: it was withdrawn, or the event was called off."
+    message = "This invitation is no longer valid: it was withdrawn, or the event was cancelled."
 
 
 class InviteUsed(Gone):
     number, code = 41072, "INVITE_USED"
-    message = "This invitation has been used as often as it may be; ask the organiser for a new one."
+    message = "This invitation has reached its limit; ask the organiser for a new one."

@@ -1,15 +1,14 @@
-"""What every way of inviting asks of the event, inside a transaction."""
+"""Checks that every kind of invitation makes inside its transaction: the event is open, the terms are valid."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import RowMapping, func, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.accounts.outgoing_mail import list_sender_columns
+from app.accounts.outgoing_mail import Sender, build_sender, list_sender_columns
 from app.core.errors import NotFound, ValidationFailed
 from app.events.models import Event
 from app.events.queries import WRITES, owned
@@ -18,20 +17,44 @@ from app.invitations.errors import EventClosed
 from app.invitations.status_sql import is_event_open_sql
 
 
-def lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) -> RowMapping:
-    """The event with its organiser as the sender of mail, kept as it is until the transaction ends.
+class RequestedTerms(TypedDict, total=False):
+    """The terms in the body of a request; a missing or empty one gets its default."""
 
-    Raises NotFound, EventClosed.
-    """
-    event = (
+    message: str | None
+    stall_type: str | None
+    fee_minor: int | None
+    expires_at: datetime | None
+
+
+class InviteTerms(TypedDict):
+    """The terms of an invitation, as the columns of its row."""
+
+    message: str | None
+    stall_type: str | None
+    fee_minor: int | None
+    expires_at: datetime
+
+
+class LockedEvent(NamedTuple):
+    """The facts of an event that invitations need, and the organiser as the sender of their mail."""
+
+    timezone: str
+    ends_at: datetime
+    stall_fee_by_type: dict[str, int | None]
+    now: datetime
+    sender: Sender
+
+
+def lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) -> LockedEvent:
+    """The event, locked against changes until the transaction ends. Raises NotFound, EventClosed."""
+    row = (
         session.execute(
             select(
-                Event.id,
                 Event.timezone,
                 Event.ends_at,
                 Event.stall_types,
                 func.now().label("now"),
-                is_event_open_sql().label("open"),
+                is_event_open_sql().label("is_open"),
                 *list_sender_columns(Account),
             )
             .join(Account, Account.id == Event.organiser_id)
@@ -41,32 +64,42 @@ def lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) -
         .mappings()
         .first()
     )
-    if event is None:
+    if row is None:
         raise NotFound()
-    if not event["open"]:
+    if not row["is_open"]:
         raise EventClosed()
-    return event
+    return _build_locked_event(row)
 
 
-def build_terms(event: RowMapping, request_fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms as they are kept: a stall type of the event brings its fee, and all ends with the event at the latest.
+def build_terms(event: LockedEvent, requested: RequestedTerms) -> InviteTerms:
+    """The terms to store: the fee defaults to that of the stall type, and the end is the event's end at the latest.
 
-    Raises ValidationFailed for an end that is over already.
+    Raises ValidationFailed for an end in the past.
     """
-    expires_at: datetime = event["ends_at"]
-    if request_fields.get("expires_at") is not None:
-        expires_at = min(expires_at, to_instant(request_fields["expires_at"], event["timezone"]))
-        if expires_at <= event["now"]:
+    expires_at = event.ends_at
+    requested_end = requested.get("expires_at")
+    if requested_end is not None:
+        expires_at = min(expires_at, to_instant(requested_end, event.timezone))
+        if expires_at <= event.now:
             raise ValidationFailed.of("expiresAt", "too_early", "Must be in the future.")
-    fee_minor = request_fields.get("fee_minor")
+    stall_type, fee_minor = requested.get("stall_type") or None, requested.get("fee_minor")
+    if fee_minor is None and stall_type is not None:
+        fee_minor = event.stall_fee_by_type.get(stall_type.casefold())
     return {
-        "message": request_fields.get("message") or None,
-        "stall_type": request_fields.get("stall_type") or None,
-        "fee_minor": fee_minor if fee_minor is not None else _find_default_fee(event, request_fields.get("stall_type")),
+        "message": requested.get("message") or None,
+        "stall_type": stall_type,
+        "fee_minor": fee_minor,
         "expires_at": expires_at,
     }
 
 
-def _find_default_fee(event: RowMapping, stall_type: str | None) -> int | None:
-    fee_by_type = {stall_type["name"].casefold(): stall_type.get("feeMinor") for stall_type in event["stall_types"]}
-    return fee_by_type.get(stall_type.casefold()) if stall_type else None
+def _build_locked_event(row: RowMapping) -> LockedEvent:
+    return LockedEvent(
+        timezone=row["timezone"],
+        ends_at=row["ends_at"],
+        stall_fee_by_type={
+            stall_type["name"].casefold(): stall_type.get("feeMinor") for stall_type in row["stall_types"]
+        },
+        now=row["now"],
+        sender=build_sender(row),
+    )

@@ -1,6 +1,7 @@
-"""Mail of invitations, and how they forget a merchant."""
+"""Jobs of invitations: their mail, and the erasure of a deleted merchant's answers."""
 
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 
 from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -9,10 +10,11 @@ from sqlalchemy.orm import aliased
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for_account
 from app.clients.email_templates import render_email
+from app.core.date_format import format_time
 from app.core.db import db
 from app.core.jobs import Delivery, Run, job
+from app.core.money import format_money
 from app.events.models import Event
-from app.invitations.formatting import format_date_time, format_money
 from app.invitations.link_tokens import INVITE_KIND, build_invite_url
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS
@@ -24,13 +26,26 @@ from app.merchants.models import MerchantProfile
 Organiser = aliased(Account)
 
 
+class InvitationText(TypedDict):
+    """The event and the terms as the mail templates show them."""
+
+    organiser: str
+    event: str
+    place: str
+    when: str
+    until: str
+    stall: str
+    fee: str
+    lines: list[str]
+
+
 @job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_invite_email(run: Run, *, invite_id: str) -> None:
-    """Tells a merchant that they are invited, or that they take part already because they accept by themselves."""
+    """Mails a merchant that they are invited, or that they take part because they accept automatically."""
     invite = _find_invite(invite_id)
-    if invite is None or invite["status_now"] not in (PENDING, ACCEPTED):
+    if invite is None or invite["current_status"] not in (PENDING, ACCEPTED):
         return
-    template = "event_invite" if invite["status_now"] == PENDING else "event_joined"
+    template = "event_invite" if invite["current_status"] == PENDING else "event_joined"
     message = render_email(
         template,
         to=invite["merchant_email"],
@@ -39,14 +54,16 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
         reply_to=invite["organiser_email"],
         name=invite["merchant_name"],
         url=build_invite_url(invite_id, INVITE_KIND),
-        **_build_email_context(invite),
+        **_build_invitation_text(
+            invite, invite["stall_type"], invite["fee_minor"], invite["message"], invite["expires_at"]
+        ),
     )
     send_for_account(invite["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_link_email(run: Run, *, link_id: str) -> None:
-    """Mails a link to the address it was made for, if it still counts."""
+    """Mails a link to the address it was made for, if it can still be used."""
     statement = (
         select(
             InviteLink,
@@ -59,35 +76,37 @@ def send_link_email(run: Run, *, link_id: str) -> None:
         .join(Organiser, Organiser.id == Event.organiser_id)
         .where(InviteLink.id == link_id)
     )
-    link_row = db.session.execute(statement).mappings().first()
-    if link_row is None or link_row["state"] != OPEN or link_row["InviteLink"].email is None:
+    row = db.session.execute(statement).mappings().first()
+    if row is None or row["state"] != OPEN:
         return
-    link: InviteLink = link_row["InviteLink"]
+    link: InviteLink = row["InviteLink"]
+    if link.email is None:
+        return
     message = render_email(
         "merchant_invite",
-        to=link.email or "",
+        to=link.email,
         key=run.key,
-        sender_name=link_row["organiser_name"],
-        reply_to=link_row["organiser_email"],
+        sender_name=row["organiser_name"],
+        reply_to=row["organiser_email"],
         name=link.business_name or "",
         url=build_invite_url(link.id),
-        **_build_email_context({**link_row, **{column: getattr(link, column) for column in TERM_COLUMNS}}),
+        **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
     )
-    send_for_account(link_row["organiser_id"], message, run=run)
+    send_for_account(row["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_answer", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_answer_email(run: Run, *, invite_id: str) -> None:
-    """Tells the organiser how a merchant has answered."""
+    """Mails the organiser a merchant's answer."""
     invite = _find_invite(invite_id)
-    if invite is None or invite["status_now"] not in ANSWERS:
+    if invite is None or invite["current_status"] not in ANSWERS:
         return
     message = render_email(
         "invite_answered",
         to=invite["organiser_email"],
         key=run.key,
-        name=invite["organiser_own_name"],
-        accepted=invite["status_now"] == ACCEPTED,
+        name=invite["organiser_account_name"],
+        accepted=invite["current_status"] == ACCEPTED,
         business=invite["business_name"] or "A merchant",
         event=invite["event_name"],
         reply=(invite["reply"] or "").splitlines(),
@@ -97,7 +116,7 @@ def send_answer_email(run: Run, *, invite_id: str) -> None:
 
 @on_merchant_deleted
 def erase_merchant_invites(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Withdraws what is open, and erases what the merchant wrote."""
+    """Withdraws the merchant's pending invitations and erases their replies."""
     session.execute(
         update(EventInvite)
         .where(EventInvite.merchant_id == deletion.account_id)
@@ -106,21 +125,22 @@ def erase_merchant_invites(session: OrmSession, deletion: MerchantDeletion) -> N
     )
 
 
-TERM_COLUMNS = ("message", "stall_type", "fee_minor", "expires_at")
-
-
 def _find_invite(invite_id: str) -> RowMapping | None:
     statement = (
         select(
-            *(getattr(EventInvite, column) for column in (*TERM_COLUMNS, "reply")),
-            invite_status_sql().label("status_now"),
+            EventInvite.message,
+            EventInvite.stall_type,
+            EventInvite.fee_minor,
+            EventInvite.expires_at,
+            EventInvite.reply,
+            EventInvite.merchant_id,
+            invite_status_sql().label("current_status"),
             Account.email.label("merchant_email"),
             Account.name.label("merchant_name"),
             MerchantProfile.business_name,
             Organiser.email.label("organiser_email"),
-            Organiser.name.label("organiser_own_name"),
+            Organiser.name.label("organiser_account_name"),
             Organiser.id.label("organiser_id"),
-            EventInvite.merchant_id,
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == EventInvite.event_id)
@@ -132,15 +152,16 @@ def _find_invite(invite_id: str) -> RowMapping | None:
     return db.session.execute(statement).mappings().first()
 
 
-def _build_email_context(row: Any) -> dict[str, Any]:
-    """What each invitation says of event and terms."""
+def _build_invitation_text(
+    event: RowMapping, stall_type: str | None, fee_minor: int | None, message: str | None, expires_at: datetime
+) -> InvitationText:
     return {
-        "organiser": row["organiser_name"],
-        "event": row["event_name"],
-        "place": f"{row['venue']}, {row['city']}",
-        "when": format_date_time(row["starts_at"], row["timezone"]),
-        "until": format_date_time(row["expires_at"], row["timezone"]),
-        "stall": row["stall_type"] or "",
-        "fee": "" if row["fee_minor"] is None else format_money(row["fee_minor"]),
-        "lines": (row["message"] or "").splitlines(),
+        "organiser": event["organiser_name"],
+        "event": event["event_name"],
+        "place": f"{event['venue']}, {event['city']}",
+        "when": format_time(event["starts_at"], event["timezone"]),
+        "until": format_time(expires_at, event["timezone"]),
+        "stall": stall_type or "",
+        "fee": "" if fee_minor is None else format_money(fee_minor),
+        "lines": (message or "").splitlines(),
     }

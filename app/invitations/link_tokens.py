@@ -1,4 +1,4 @@
-"""The names of links: an id and what is derived from it, so that a link can be mailed again and is stored nowhere."""
+"""Link slugs: an id and a keyed hash of it. A slug can be built again for another mail and is never stored."""
 
 from flask import current_app
 
@@ -10,17 +10,17 @@ SECRET_LENGTH = 22
 
 
 def build_slug(id: str, kind: str = LINK_KIND) -> str:
-    """The secret name of a link, or of the page of one merchant's invitation: 46 characters."""
+    """The slug of a link, or of the page of one merchant's invitation: 46 characters."""
     return id + derived_text(kind, id)[:SECRET_LENGTH]
 
 
 def parse_slug(slug: str, kind: str = LINK_KIND) -> str | None:
-    """What a name belongs to; None for a name that was never given out for that kind of thing."""
+    """The id in a slug; None if the slug is not valid for that kind."""
     id = slug[:24]
     return id if is_id(id) and same(slug, build_slug(id, kind)) else None
 
 
 def build_invite_url(id: str, kind: str = LINK_KIND) -> str:
-    """The page that people open."""
+    """The URL of the page that shows the invitation."""
     base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base_url}/merchant-invite/{build_slug(id, kind)}"

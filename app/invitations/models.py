@@ -21,7 +21,7 @@ from app.merchants.states import CLOSED
 
 
 class EventInvite(Base):
-    """An organiser's invitation of one merchant. Of a merchant and an event, one that still counts."""
+    """An organiser's invitation to one merchant. A merchant has at most one pending or accepted invitation per event."""
 
     __tablename__ = "event_invite"
     __table_args__ = (
@@ -55,9 +55,9 @@ class EventInvite(Base):
 
 
 class InviteLink(Base):
-    """An invitation to apply, for anyone who holds its link. The link's name is derived from the id and stored nowhere.
+    """An invitation to apply, for anyone who has its link. The slug is derived from the id and not stored.
 
-    `invited_address` is the address it was mailed to for as long as it counts: an event invites an address once.
+    `invited_address` is the address it was mailed to while the link is valid: an event invites an address once.
     """
 
     __tablename__ = "invite_link"
@@ -91,9 +91,10 @@ class InviteLink(Base):
 
 
 class Participation(Base):
-    """A merchant's stall at an event: what crew, shifts and floor status hang on.
+    """A merchant's stall at an event, with its crew, shifts and floor status.
 
-    A floor status that was set before the merchant's last pause counts as closed. `crew_version` is the crew's.
+    A floor status that was set before the merchant's last pause counts as closed. `crew_version` is the version of the
+    crew as a resource.
     """
 
     __tablename__ = "participation"

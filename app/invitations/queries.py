@@ -1,35 +1,35 @@
-"""Reads of the directory, of invitations and of participation, always limited to what the caller may see."""
+"""Reads of invitations, invite links and participation."""
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, String, case, cast, exists, false, func, select, text, true
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, RowMapping, Select, select
 from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
-from app.core.text_folding import folded_sql
 from app.events.models import Event
-from app.events.queries import READS, owned
-from app.events.search import prefix_query, words_of
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.invitations.link_tokens import INVITE_KIND as INVITE_KIND
-from app.invitations.link_tokens import build_invite_url, build_slug, parse_slug
+from app.invitations.link_tokens import INVITE_KIND, parse_slug
 from app.invitations.models import EventInvite, InviteLink, Participation
+from app.invitations.participation import floor_status_sql
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
-from app.invitations.status_sql import floor_status_sql, invite_status_sql, link_state_sql, organiser_name_sql
+from app.invitations.status_sql import invite_status_sql, link_state_sql, organiser_name_sql
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.queries import is_active_sql
 
-MAX_SORTED_MATCHES = 1000
 Organiser = aliased(Account)
 ERROR_BY_LINK_STATE = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
-DIRECTORY_SORTS: dict[str, Any] = {"businessName": MerchantProfile.name_key}
-INVITE_SORTS: dict[str, Any] = {"createdAt": EventInvite.created_at, "startsAt": Event.starts_at}
-EVENT_SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "joinedAt": Participation.joined_at}
-EVENT_COLUMNS: list[Any] = [
+INVITE_SORTS: dict[str, ColumnElement[datetime]] = {
+    "createdAt": EventInvite.created_at.expression,
+    "startsAt": Event.starts_at.expression,
+}
+EVENT_SORTS: dict[str, ColumnElement[datetime]] = {
+    "startsAt": Event.starts_at.expression,
+    "joinedAt": Participation.joined_at.expression,
+}
+EVENT_COLUMNS = (
     Event.id.label("event_id"),
     Event.name.label("event_name"),
     Event.city,
@@ -39,8 +39,9 @@ EVENT_COLUMNS: list[Any] = [
     Event.starts_at,
     Event.ends_at,
     organiser_name_sql().label("organiser_name"),
-]
-INVITE_COLUMNS: list[Any] = [
+)
+"""The fields of `EventSummary`."""
+INVITE_COLUMNS = (
     EventInvite.id,
     EventInvite.merchant_id,
     EventInvite.message,
@@ -51,48 +52,73 @@ INVITE_COLUMNS: list[Any] = [
     EventInvite.automatic,
     EventInvite.decided_at,
     EventInvite.created_at,
-]
+    EventInvite.version,
+)
 
 
-def list_directory_query(
-    caller: Caller, event_id: str, *, q: str | None = None, category: str | None = None, city: str | None = None
-) -> Select[Any]:
-    """Merchants who can be invited: active and verified, without anything private. Raises NotFound for the event."""
-    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
-        raise NotFound()
-    statement = (
-        select(
-            MerchantProfile.account_id.label("id"),
-            MerchantProfile.business_name,
-            MerchantProfile.stall_name,
-            MerchantProfile.category,
-            MerchantProfile.city,
-            _latest_invite_status_sql(event_id).label("invite_status"),
-            _takes_part_sql(event_id).label("takes_part"),
-        )
-        .join(Account, Account.id == MerchantProfile.account_id)
-        .where(Account.email_verified_at.is_not(None), is_active_sql())
-    )
-    if city is not None:
-        statement = statement.where(MerchantProfile.city_key == _folded_param_sql("city")).params(city=city)
-    if category is not None:
-        statement = statement.where(MerchantProfile.category_key == _folded_param_sql("category")).params(
-            category=category
-        )
-    words = words_of(q) if q else []
-    return statement.where(_search_sql(prefix_query(words))) if words else statement
+@dataclass(frozen=True, kw_only=True)
+class EventSummary:
+    """The event that an invitation is for."""
+
+    event_id: str
+    event_name: str
+    city: str
+    venue: str
+    country: str
+    timezone: str
+    starts_at: datetime
+    ends_at: datetime
+    organiser_name: str
 
 
-def list_own_invites_query(caller: Caller, *, status: str | None = None, event_id: str | None = None) -> Select[Any]:
-    """The caller's invitations, with what time has made of them."""
+@dataclass(frozen=True, kw_only=True)
+class InvitationPage(EventSummary):
+    """An invitation of one merchant (`personal`) or a link, as its page shows it; `contact` is the organiser's email."""
+
+    personal: bool
+    state: str
+    business_name: str | None
+    stall_type: str | None
+    fee_minor: int | None
+    message: str | None
+    expires_at: datetime
+    contact: str
+    slug: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InviteLinkDetails(InvitationPage):
+    """A link that anyone who has it may use to apply."""
+
+    id: str
+    organiser_id: str
+    email: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplicationTerms:
+    """The terms that an application takes from its invite link; None leaves the value to the applicant."""
+
+    link_id: str
+    event_id: str
+    organiser_id: str
+    timezone: str
+    stall_type: str | None
+    fee_minor: int | None
+
+
+def list_own_invites_query(
+    caller: Caller, *, status: str | None = None, event_id: str | None = None
+) -> Select[*tuple[object, ...]]:
+    """The caller's invitations with their status now."""
     statement = _invites_query().where(EventInvite.merchant_id == caller.id)
     if status is not None:
         statement = statement.where(invite_status_sql() == status)
     return statement.where(EventInvite.event_id == event_id) if event_id else statement
 
 
-def get_own_invite(caller: Caller, invite_id: str) -> Any:
-    """One of them. Raises NotFound, also for somebody else's."""
+def get_own_invite(caller: Caller, invite_id: str) -> RowMapping:
+    """One of the caller's invitations. Raises NotFound, also for another merchant's."""
     statement = _invites_query().where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
     invite = db.session.execute(statement).mappings().first()
     if invite is None:
@@ -100,7 +126,7 @@ def get_own_invite(caller: Caller, invite_id: str) -> Any:
     return invite
 
 
-def list_own_events_query(caller: Caller) -> Select[Any]:
+def list_own_events_query(caller: Caller) -> Select[*tuple[object, ...]]:
     """The events that the caller takes part in."""
     return (
         select(
@@ -125,125 +151,82 @@ def list_own_events_query(caller: Caller) -> Select[Any]:
     )
 
 
-def get_invite_link(slug: str) -> dict[str, Any]:
-    """What a link shows: event, terms and state, dead or alive. Raises NotFound for a name never given out."""
-    link_id = parse_slug(slug)
-    row = (
-        db.session.execute(
-            select(
-                InviteLink.id,
-                InviteLink.email,
-                InviteLink.business_name,
-                InviteLink.stall_type,
-                InviteLink.fee_minor,
-                InviteLink.message,
-                InviteLink.expires_at,
-                InviteLink.max_uses,
-                InviteLink.uses,
-                link_state_sql().label("state"),
-                *EVENT_COLUMNS,
-                Event.organiser_id,
-                Account.email.label("contact"),
-            )
-            .join(Event, Event.id == InviteLink.event_id)
-            .join(Account, Account.id == Event.organiser_id)
-            .where(InviteLink.id == link_id)
-        )
-        .mappings()
-        .first()
-        if link_id
-        else None
-    )
-    if row is None:
-        raise NotFound()
-    return {**row, "slug": build_slug(row["id"]), "url": build_invite_url(row["id"])}
-
-
-def get_active_invite_link(slug: str) -> dict[str, Any]:
-    """The same for one that still counts. Raises NotFound, InviteExpired, InviteWithdrawn, InviteUsed."""
-    invite_link = get_invite_link(slug)
-    if invite_link["state"] in ERROR_BY_LINK_STATE:
-        raise ERROR_BY_LINK_STATE[invite_link["state"]](state=invite_link["state"], contact=invite_link["contact"])
+def get_active_invite_link(slug: str) -> InviteLinkDetails:
+    """A link that can be used. Raises NotFound, InviteExpired, InviteWithdrawn, InviteUsed."""
+    invite_link = _get_invite_link(slug)
+    if invite_link.state in ERROR_BY_LINK_STATE:
+        raise ERROR_BY_LINK_STATE[invite_link.state](state=invite_link.state, contact=invite_link.contact)
     return invite_link
 
 
-def get_invitation_page(slug: str) -> dict[str, Any]:
-    """What the page of a link shows, or that of one merchant's own invitation (`personal`). Raises NotFound."""
+def get_application_terms(slug: str) -> ApplicationTerms:
+    """The terms of a link that can be used. Raises NotFound, InviteExpired, InviteWithdrawn, InviteUsed."""
+    invite_link = get_active_invite_link(slug)
+    return ApplicationTerms(
+        link_id=invite_link.id,
+        event_id=invite_link.event_id,
+        organiser_id=invite_link.organiser_id,
+        timezone=invite_link.timezone,
+        stall_type=invite_link.stall_type,
+        fee_minor=invite_link.fee_minor,
+    )
+
+
+def get_invitation_page(slug: str) -> InvitationPage:
+    """The page of a link or of one merchant's invitation, in whatever state. Raises NotFound."""
     invite_id = parse_slug(slug, INVITE_KIND)
     if invite_id is None:
-        return {**get_invite_link(slug), "personal": False}
-    row = (
-        db.session.execute(
-            select(
-                *INVITE_COLUMNS,
-                invite_status_sql().label("state"),
-                *EVENT_COLUMNS,
-                MerchantProfile.business_name,
-                Organiser.email.label("contact"),
-            )
-            .join(Event, Event.id == EventInvite.event_id)
-            .join(Organiser, Organiser.id == Event.organiser_id)
-            .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
-            .where(EventInvite.id == invite_id)
+        return _get_invite_link(slug)
+    row = db.session.execute(
+        select(
+            invite_status_sql().label("state"),
+            MerchantProfile.business_name,
+            EventInvite.stall_type,
+            EventInvite.fee_minor,
+            EventInvite.message,
+            EventInvite.expires_at,
+            Organiser.email.label("contact"),
+            *EVENT_COLUMNS,
         )
-        .mappings()
-        .first()
-    )
+        .join(Event, Event.id == EventInvite.event_id)
+        .join(Organiser, Organiser.id == Event.organiser_id)
+        .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
+        .where(EventInvite.id == invite_id)
+    ).first()
     if row is None:
         raise NotFound()
-    return {**row, "personal": True}
+    return InvitationPage(**row._asdict(), slug=slug, personal=True)
 
 
-def get_application_terms(slug: str) -> dict[str, Any]:
-    """What an application by this link starts from: `link_id`, the event's facts, and the terms that the organiser set
-    (`email`, `business_name`, `stall_type`, `fee_minor`, `message`; each may be None).
+def _get_invite_link(slug: str) -> InviteLinkDetails:
+    """A link with its event, in whatever state. Raises NotFound."""
+    link_id = parse_slug(slug)
+    if link_id is None:
+        raise NotFound()
+    row = db.session.execute(
+        select(
+            InviteLink.id,
+            InviteLink.email,
+            InviteLink.business_name,
+            InviteLink.stall_type,
+            InviteLink.fee_minor,
+            InviteLink.message,
+            InviteLink.expires_at,
+            link_state_sql().label("state"),
+            Event.organiser_id,
+            Account.email.label("contact"),
+            *EVENT_COLUMNS,
+        )
+        .join(Event, Event.id == InviteLink.event_id)
+        .join(Account, Account.id == Event.organiser_id)
+        .where(InviteLink.id == link_id)
+    ).first()
+    if row is None:
+        raise NotFound()
+    return InviteLinkDetails(**row._asdict(), slug=slug, personal=False)
 
-    Raises NotFound, and the Gone errors of `living_link`.
-    """
-    invite_link = get_active_invite_link(slug)
-    fields = ("event_id", "organiser_id", "timezone", "email", "business_name", "stall_type", "fee_minor", "message")
-    return {"link_id": invite_link["id"], **{field: invite_link[field] for field in fields}}
 
-
-def _search_sql(query: str) -> ColumnElement[bool]:
-    """The condition for a search. PostgreSQL cannot tell rare beginnings of words from common ones, so we look first:
-    of few matches all are sorted; among many the next ones in order are near, and the index of words is left out.
-    """
-    tsquery = func.to_tsquery("simple", query)
-    matches_query = (
-        select(MerchantProfile.account_id).where(MerchantProfile.search.op("@@")(tsquery)).limit(MAX_SORTED_MATCHES + 1)
-    )
-    ids = db.session.scalars(matches_query).all()
-    if len(ids) <= MAX_SORTED_MATCHES:
-        return MerchantProfile.account_id == func.any(cast(ids, ARRAY(String)))
-    return case((MerchantProfile.search.op("@@")(tsquery), true()), else_=false())
-
-
-def _invites_query() -> Select[Any]:
-    return select(*INVITE_COLUMNS, EventInvite.version, invite_status_sql().label("status"), *EVENT_COLUMNS).join(
+def _invites_query() -> Select[*tuple[object, ...]]:
+    return select(*INVITE_COLUMNS, invite_status_sql().label("status"), *EVENT_COLUMNS).join(
         Event, Event.id == EventInvite.event_id
     )
-
-
-def _latest_invite_status_sql(event_id: str) -> Any:
-    statement = (
-        select(invite_status_sql())
-        .join(Event, Event.id == EventInvite.event_id)
-        .where(EventInvite.event_id == event_id, EventInvite.merchant_id == MerchantProfile.account_id)
-        .order_by(EventInvite.id.desc())
-        .limit(1)
-    )
-    return statement.correlate(MerchantProfile).scalar_subquery()
-
-
-def _takes_part_sql(event_id: str) -> ColumnElement[bool]:
-    return (
-        exists()
-        .where(Participation.merchant_id == MerchantProfile.account_id, Participation.event_id == event_id)
-        .correlate(MerchantProfile)
-    )
-
-
-def _folded_param_sql(param: str) -> Any:
-    """A parameter in the form of the keys; PostgreSQL folds it once, before it looks."""
-    return text(folded_sql(f"CAST(:{param} AS text)"))

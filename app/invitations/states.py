@@ -1,11 +1,11 @@
-"""What an invitation can be, and every step between.
+"""The states of an invitation and of an invite link.
 
-    pending ──▶ accepted      by the merchant, or by itself where they set that
+    pending ──▶ accepted      by the merchant, or automatically by the merchant's setting
        ├──────▶ declined      by the merchant
-       ├──────▶ withdrawn     by the organiser, or by the event's end: cancelled or archived
-       └──────▶ expired       by the clock
+       ├──────▶ withdrawn     by the organiser, or because the event was cancelled or archived
+       └──────▶ expired       at its end
 
-Only `pending` leads anywhere. Anyone who is invited again after the end gets a new invitation.
+Only `pending` can change. A merchant who is invited again later gets a new invitation.
 """
 
 PENDING, ACCEPTED, DECLINED, WITHDRAWN, EXPIRED = "pending", "accepted", "declined", "withdrawn", "expired"
@@ -21,4 +21,4 @@ STEPS: dict[str, frozenset[str]] = {
 }
 
 LINK_STATES = OPEN, LINK_EXPIRED, USED_UP, REVOKED = "open", "expired", "used_up", "withdrawn"
-"""A link is `open` until its time, its uses or its event end, or until the organiser withdraws it."""
+"""A link is `open` until it expires, its uses run out, its event ends, or the organiser withdraws it."""

@@ -1,6 +1,4 @@
-"""What time and the event make of an invitation, as SQL: every read and every write asks these."""
-
-from typing import Any
+"""The status of an invitation, of a link and of an event as SQL; it depends on the clock and on the event."""
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -8,16 +6,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.accounts.models import Account, OrganiserProfile
 from app.events.models import Event
 from app.events.visibility import ARCHIVED, CANCELLED
-from app.invitations.models import EventInvite, InviteLink, Participation
+from app.invitations.models import EventInvite, InviteLink
 from app.invitations.states import EXPIRED, LINK_EXPIRED, OPEN, PENDING, REVOKED, USED_UP, WITHDRAWN
-from app.merchants.models import Merchant
-from app.merchants.states import CLOSED, PAUSED
 
 EVENT_CANCELLED_SQL = Event.visibility.in_((ARCHIVED, CANCELLED))
 
 
 def invite_status_sql() -> ColumnElement[str]:
-    """An invitation's status, joined with its event: a pending one ends with its time and with the event."""
+    """An invitation's status, for a query that joins Event: a pending one ends at its own end and with the event."""
     is_pending = EventInvite.status == PENDING
     is_expired = or_(EventInvite.expires_at <= func.now(), Event.ends_at <= func.now())
     return case(
@@ -28,7 +24,7 @@ def invite_status_sql() -> ColumnElement[str]:
 
 
 def link_state_sql() -> ColumnElement[str]:
-    """A link's state, joined with its event."""
+    """A link's state, for a query that joins Event."""
     return case(
         (or_(EVENT_CANCELLED_SQL, InviteLink.revoked_at.is_not(None)), REVOKED),
         (or_(InviteLink.expires_at <= func.now(), Event.ends_at <= func.now()), LINK_EXPIRED),
@@ -38,18 +34,12 @@ def link_state_sql() -> ColumnElement[str]:
 
 
 def is_event_open_sql() -> ColumnElement[bool]:
-    """The condition on an event that it is not over and not called off."""
+    """True for an event that is not over, cancelled or archived."""
     return and_(~EVENT_CANCELLED_SQL, Event.ends_at > func.now())
 
 
-def floor_status_sql() -> ColumnElement[str]:
-    """A stall's floor status, joined with its merchant's row: a pause closes it until it is set again."""
-    is_closed = or_(Merchant.status == PAUSED, Merchant.paused_at >= Participation.floor_set_at)
-    return case((is_closed, CLOSED), else_=Participation.floor_status)
-
-
-def organiser_name_sql(organiser_id: InstrumentedAttribute[str] = Event.organiser_id) -> Any:
-    """By what name an event's organiser is known."""
+def organiser_name_sql(organiser_id: InstrumentedAttribute[str] = Event.organiser_id) -> ColumnElement[str]:
+    """The organiser's public name: that of the organisation, else of the account."""
     profile_name = (
         select(OrganiserProfile.org_name).where(OrganiserProfile.account_id == organiser_id).scalar_subquery()
     )

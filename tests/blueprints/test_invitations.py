@@ -248,12 +248,12 @@ def test_the_terms_of_an_application_and_the_uses_of_a_link(client: Client) -> N
     made = event(owner)
     sent = data(owner.post(f"/api/events/{made['id']}/merchant-invite", {"maxUses": 2, "feeMinor": 9}), 201)
     terms = queries.get_application_terms(sent["slug"])
-    assert (terms["event_id"], terms["fee_minor"], terms["link_id"]) == (made["id"], 9, sent["id"])
+    assert (terms.event_id, terms.fee_minor, terms.link_id) == (made["id"], 9, sent["id"])
     for _ in range(2):
         with transaction() as session:
-            count_link_use(session, terms["link_id"])
+            count_link_use(session, terms.link_id)
     with pytest.raises(InviteUsed), transaction() as session:
-        count_link_use(session, terms["link_id"])
+        count_link_use(session, terms.link_id)
     assert refusal(client.get(f"/api/events/merchant-invite/{sent['slug']}")) == (410, "INVITE_USED")
 
 

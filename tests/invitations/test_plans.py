@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.transaction import transaction
-from app.invitations import queries
+from app.invitations import directory
 from tests.factories.accounts import account, signed_in
 from tests.factories.events import event
 from tests.http import Client
@@ -50,7 +50,7 @@ def seed(low: int, high: int) -> None:
 
 def touched(statement: Any) -> int:
     """How many pages of memory or disk reading it touches."""
-    order = queries.DIRECTORY_SORTS["businessName"]
+    order = directory.DIRECTORY_SORTS["businessName"]
     asked = statement.add_columns(order.label("sort_key")).order_by(order, "id").limit(21)
     found: Any = asked.compile(db.engine)
     state = found.construct_expanded_state(found.params)
@@ -69,7 +69,7 @@ def test_a_page_costs_the_same_among_a_hundred_thousand(app: Flask, client: Clie
     for low, high in ((1, 1_000), (1_001, 100_000)):
         seed(low, high)
         for filters in FILTERS:
-            costs[str(filters)].append(touched(queries.list_directory_query(caller, made["id"], **filters)))
+            costs[str(filters)].append(touched(directory.list_directory_query(caller, made["id"], **filters)))
     for filters, (few, many) in costs.items():
         assert many <= 3 * few + 250, f"{filters}: {costs}"
 

@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, text, update
+from sqlalchemy.orm import Session
 
+from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.actions import invite_answers, invite_links
+from app.invitations.actions.invite_answers import LockedInvite
 from app.invitations.actions.invite_links import count_link_use
 from app.invitations.errors import InviteUsed
 from app.invitations.models import EventInvite, InviteLink
-from app.invitations.queries import EVENT_COLUMNS
+from app.invitations.queries import EVENT_COLUMNS, EventSummary
 from app.invitations.states import PENDING, STATUSES, STEPS
 from app.merchants.models import Merchant
 from tests.factories.accounts import account, mails_to, signed_in
@@ -119,14 +122,15 @@ def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.Monkey
     invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
     start = Barrier(8)
 
-    def unlocked(session: Any, caller: Any, invite_id: str) -> Any:
-        statement = select(EventInvite, func.now().label("now"), *EVENT_COLUMNS)
-        row = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
+    def find_invite_unlocked(session: Session, caller: Caller, invite_id: str) -> LockedInvite:
+        statement = select(EventInvite, func.now(), *EVENT_COLUMNS)
+        invite, now, *event_fields = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
         start.wait(timeout=20)
-        return row[0], row[0].status, dict(row._mapping)
+        names = [column.key for column in EVENT_COLUMNS]
+        return LockedInvite(invite, invite.status, now, EventSummary(**dict(zip(names, event_fields, strict=True))))
 
     monkeypatch.setattr(invite_answers, "lock_merchant", lambda session, account_id: Merchant(status="active"))
-    monkeypatch.setattr(invite_answers, "_lock_invite", unlocked)
+    monkeypatch.setattr(invite_answers, "_lock_invite", find_invite_unlocked)
     words = ("accepted", "declined")
     answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
     assert Counter(answers) == {200: 8}

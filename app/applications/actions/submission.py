@@ -4,7 +4,6 @@ What the invitation behind an application says: the event, and the terms that co
 """
 
 import secrets
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select
@@ -19,7 +18,7 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.time_conversion import to_payment_time
 from app.invitations.actions.invite_links import count_link_use
-from app.invitations.queries import get_application_terms
+from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
 from app.merchants.row_locks import lock_against_deletion
 
@@ -34,7 +33,7 @@ def submit_application(
     Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, MerchantDeleted, and
     InviteExpired, InviteWithdrawn or InviteUsed for an invitation that no longer stands.
     """
-    terms = get_invite_terms(invite_slug) if invite_slug else None
+    terms = _get_invite_terms(invite_slug) if invite_slug else None
     if terms is not None:
         event_id = _resolve_event_id(event_id, terms.event_id)
         fields["stall_type"] = fields.get("stall_type") or terms.stall_type
@@ -90,26 +89,10 @@ def _generate_reference() -> str:
     return "MA-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(8))
 
 
-TERM_FIELDS = ("link_id", "event_id", "organiser_id", "timezone", "stall_type", "fee_minor")
-
-
-@dataclass(frozen=True, kw_only=True)
-class InviteTerms:
-    """The terms of an invitation; what is None is for the applicant to say."""
-
-    link_id: str
-    event_id: str
-    organiser_id: str
-    timezone: str
-    stall_type: str | None
-    fee_minor: int | None
-
-
-def get_invite_terms(slug: str) -> InviteTerms:
-    """The terms behind a slug. Raises ValidationFailed for one that nobody knows, and the Gone errors of dead ones."""
+def _get_invite_terms(slug: str) -> ApplicationTerms:
+    """The terms of an invite link. Raises ValidationFailed for an unknown slug, InviteExpired, InviteWithdrawn, InviteUsed."""
     try:
-        terms = get_application_terms(slug)
+        return get_application_terms(slug)
     except NotFound as error:
         message = "There is no invitation of that name."
         raise ValidationFailed.of("inviteSlug", "unknown_value", message) from error
-    return InviteTerms(**{name: terms[name] for name in TERM_FIELDS})

@@ -1,13 +1,13 @@
 """What an invitation's link opens: the event, the terms, and how to go on; a dead one says why."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Response
 
 from app.blueprints.console.rendering import Pages, page
+from app.core.date_format import format_time
+from app.core.money import format_money
 from app.invitations import queries
-from app.invitations.formatting import format_date_time, format_money
 from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
 from app.web.rate_limits import Limit, count_lookup_failure, count_request, limit_failed_lookups
 
@@ -48,21 +48,21 @@ def invitation(slug: str) -> Response:
     """Shows an invitation, of anybody who holds the link or of one merchant. Raises NotFound."""
     count_request(READING, ROUTE)
     invitation_page = queries.get_invitation_page(slug)
-    status = 410 if invitation_page["state"] in GONE else 200
+    status = 410 if invitation_page.state in GONE else 200
     if status == 410:
         count_lookup_failure()
     return page("console/merchant_invite.html", status=status, **_render_invitation(invitation_page))
 
 
-def _render_invitation(values: dict[str, Any]) -> dict[str, Any]:
-    zone, fee = values["timezone"], values["fee_minor"]
+def _render_invitation(invite: queries.InvitationPage) -> dict[str, object]:
+    zone, fee = invite.timezone, invite.fee_minor
     return {
-        "invite": values,
-        "personal": values["personal"],
-        "outcome": OUTCOMES.get(values["state"]),
-        "begins": format_date_time(values["starts_at"], zone),
-        "ends": format_date_time(values["ends_at"], zone),
-        "until": format_date_time(values["expires_at"], zone),
+        "invite": invite,
+        "personal": invite.personal,
+        "outcome": OUTCOMES.get(invite.state),
+        "begins": format_time(invite.starts_at, zone),
+        "ends": format_time(invite.ends_at, zone),
+        "until": format_time(invite.expires_at, zone),
         "fee": "Agreed with the organiser" if fee is None else format_money(fee) if fee else "None",
-        "lines": (values["message"] or "").splitlines(),
+        "lines": (invite.message or "").splitlines(),
     }

@@ -5,7 +5,7 @@ from typing import Any
 from app.accounts.errors import MAIL_ERRORS
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
-from app.invitations import actions, errors, queries
+from app.invitations import actions, directory, errors, queries
 from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
 from app.web.auth import get_current_caller
@@ -23,14 +23,14 @@ LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
     "/events/<id>/merchant-directory",
     access=ORGANISER_OR_ANALYST,
     query=schemas.DirectoryQuery,
-    returns=Listing("merchants", schemas.DirectoryRow, queries.DIRECTORY_SORTS, "businessName"),
+    returns=Listing("merchants", schemas.DirectoryRow, directory.DIRECTORY_SORTS, "businessName"),
 )
 def merchant_directory(id: str, **filters: Any) -> Any:
     """List merchants who can be invited to an event.
 
     Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
     """
-    return queries.list_directory_query(get_current_caller(), id, **filters)
+    return directory.list_directory_query(get_current_caller(), id, **filters)
 
 
 @blp.post(
@@ -122,7 +122,7 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
     Accepting makes the merchant a participant. The same answer again gets the same 200.
     """
     invite = actions.answer_invite(caller=get_current_caller(), invite_id=invite_id, **body)
-    return invite, {"ETag": f'"{invite["version"]}"'}
+    return invite, {"ETag": f'"{invite.version}"'}
 
 
 @blp.get(

@@ -1,88 +1,62 @@
-"""Inviting merchants from the directory, up to 200 at once, and taking it back."""
+"""Invitations of merchants from the directory, up to 200 in one request, and their withdrawal."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple, TypedDict, Unpack
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
-from app.accounts.outgoing_mail import build_sender, count_mails
+from app.accounts.outgoing_mail import count_mails
 from app.core.ids import new_id
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
-from app.invitations.invite_checks import build_terms, lock_event_for_invites
+from app.invitations.invite_checks import InviteTerms, RequestedTerms, build_terms, lock_event_for_invites
 from app.invitations.models import EventInvite
+from app.invitations.sql import INVITE_MERCHANTS_SQL
 from app.invitations.states import PENDING, WITHDRAWN
 
-INVITE_MERCHANTS_SQL = text("""
-    WITH expired AS (
-        UPDATE event_invite SET status = 'expired', version = version + 1
-         WHERE event_id = :event_id AND merchant_id = ANY(:merchant_ids) AND status = 'pending' AND expires_at <= now()
-        RETURNING id
-    ), wanted AS (
-        SELECT w.id, p.account_id AS merchant_id, coalesce(m.floor_status, 'closed') AS floor_status,
-               coalesce(CAST(m.settings ->> 'auto_accept_invites' AS boolean), false)
-                   AND coalesce(CAST(:fee_minor AS bigint), 0) = 0 AS automatic
-          FROM unnest(CAST(:merchant_ids AS text[]), CAST(:ids AS text[])) AS w (merchant_id, id)
-          JOIN merchant_profile p ON p.account_id = w.merchant_id
-          JOIN account a ON a.id = p.account_id
-          LEFT JOIN merchant m ON m.profile_id = p.account_id
-         WHERE a.email_verified_at IS NOT NULL AND coalesce(m.status, 'active') = 'active'
-           AND NOT EXISTS (SELECT FROM participation t WHERE t.merchant_id = p.account_id AND t.event_id = :event_id)
-         ORDER BY p.account_id FOR KEY SHARE OF p
-    ), made AS (
-        INSERT INTO event_invite (id, event_id, merchant_id, invited_by, status, automatic, decided_at, message,
-                                  stall_type, fee_minor, expires_at)
-        SELECT id, :event_id, merchant_id, :invited_by, CASE WHEN automatic THEN 'accepted' ELSE 'pending' END,
-               automatic, CASE WHEN automatic THEN now() END, :message, :stall_type, :fee_minor, :expires_at
-          FROM wanted WHERE (SELECT count(*) FROM expired) >= 0
-        ON CONFLICT (event_id, merchant_id) WHERE status IN ('pending', 'accepted')
-        DO UPDATE SET version = event_invite.version
-        RETURNING id, merchant_id, status, xmax = 0 AS fresh
-    ), joined AS (
-        INSERT INTO participation (merchant_id, event_id, stall_type, fee_minor, floor_status)
-        SELECT merchant_id, :event_id, :stall_type, :fee_minor, wanted.floor_status
-          FROM made JOIN wanted USING (id, merchant_id)
-         WHERE made.status = 'accepted' AND made.fresh
-        ON CONFLICT DO NOTHING
-    )
-    SELECT made.id, merchant_id, made.status, fresh, a.email FROM made JOIN account a ON a.id = made.merchant_id
-     UNION ALL
-    SELECT i.id, w.merchant_id, coalesce(i.status, 'accepted'), false, NULL
-      FROM unnest(CAST(:merchant_ids AS text[])) AS w (merchant_id)
-      LEFT JOIN event_invite i ON i.merchant_id = w.merchant_id AND i.event_id = :event_id
-                              AND (i.status = 'accepted' OR i.status = 'pending' AND i.expires_at > now())
-      LEFT JOIN participation t ON t.merchant_id = w.merchant_id AND t.event_id = :event_id
-     WHERE (i.id IS NOT NULL OR t.event_id IS NOT NULL) AND w.merchant_id NOT IN (SELECT merchant_id FROM made)
-     ORDER BY merchant_id
-""")
-"""One statement: counting the expired makes room for the new ones first, and anyone who is invited by somebody else at the
-same moment is found by the conflict, which tells rows of others from our own."""
+
+class InvitedMerchant(NamedTuple):
+    """A merchant with their invitation; `id` is None for one who takes part without an invitation."""
+
+    id: str | None
+    merchant_id: str
+    status: str
+
+
+class DirectoryInvites(TypedDict, total=False):
+    """The result of inviting or withdrawing; only the lists that apply are present."""
+
+    invited: list[InvitedMerchant]
+    already_invited: list[InvitedMerchant]
+    unavailable: list[str]
+    withdrawn: list[InvitedMerchant]
 
 
 def invite_from_directory(
-    *, caller: Caller, event_id: str, merchant_ids: Sequence[str], **request_fields: Any
-) -> dict[str, list[Any]]:
-    """Invites each merchant who is not invited yet, and mails them; the others are reported.
+    *, caller: Caller, event_id: str, merchant_ids: Sequence[str], **requested_terms: Unpack[RequestedTerms]
+) -> DirectoryInvites:
+    """Invites and mails each merchant who has no invitation yet; the others are reported.
 
-    Those who accept automatically take part at once, unless there is a fee. Raises NotFound, EventClosed,
+    Merchants who accept automatically take part immediately, unless there is a fee. Raises NotFound, EventClosed,
     ValidationFailed, SenderNotVerified, MailLimitReached.
     """
     requested_ids = sorted(set(merchant_ids))
     with transaction() as session:
         event = lock_event_for_invites(session, caller, event_id)
-        params = {**build_terms(event, request_fields), "event_id": event_id, "invited_by": caller.id}
-        new_invites, existing_invites, addresses = _insert_invites(session, requested_ids, params)
-        count_mails(session, build_sender(event), addresses)
-        email_jobs = [(f"event-invite-{invite['id']}", {"invite_id": invite["id"]}) for invite in new_invites]
+        invited, already_invited, emails = _insert_invites(
+            session, event_id, caller.id, requested_ids, build_terms(event, requested_terms)
+        )
+        count_mails(session, event.sender, emails)
+        email_jobs = [(f"event-invite-{invite.id}", {"invite_id": invite.id}) for invite in invited]
         enqueue_many("invitations.mail_invite", email_jobs)
-    unavailable = sorted(set(requested_ids) - {invite["merchant_id"] for invite in (*new_invites, *existing_invites)})
-    return {"invited": new_invites, "already_invited": existing_invites, "unavailable": unavailable}
+    unavailable = sorted(set(requested_ids) - {invite.merchant_id for invite in (*invited, *already_invited)})
+    return {"invited": invited, "already_invited": already_invited, "unavailable": unavailable}
 
 
-def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[str]) -> dict[str, list[Any]]:
-    """Takes back what is not answered yet; what is answered stays, and withdrawing twice changes nothing.
+def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[str]) -> DirectoryInvites:
+    """Withdraws pending invitations; answered ones stay, and a repeated request changes nothing.
 
     Raises NotFound, EventClosed.
     """
@@ -98,21 +72,26 @@ def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[st
             .returning(EventInvite.id, EventInvite.merchant_id, EventInvite.status)
             .execution_options(synchronize_session=False)
         )
-        return {"withdrawn": [dict(row) for row in rows.mappings()]}
+        return {"withdrawn": [InvitedMerchant(*row) for row in rows]}
 
 
 def _insert_invites(
-    session: OrmSession, merchant_ids: Sequence[str], params: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    """Those who are invited now, those who were or take part (with the invitation, if there was one), and the addresses
-    of the former."""
-    values = {**params, "merchant_ids": merchant_ids, "ids": [new_id() for _ in merchant_ids]}
-    new_invites: list[dict[str, Any]] = []
-    existing_invites: list[dict[str, Any]] = []
-    addresses: list[str] = []
-    for row in session.execute(INVITE_MERCHANTS_SQL, values):
-        invite = {"id": row.id, "merchant_id": row.merchant_id, "status": row.status}
-        (new_invites if row.fresh else existing_invites).append(invite)
-        if row.fresh:
-            addresses.append(row.email)
-    return new_invites, existing_invites, addresses
+    session: OrmSession, event_id: str, organiser_id: str, merchant_ids: Sequence[str], terms: InviteTerms
+) -> tuple[list[InvitedMerchant], list[InvitedMerchant], list[str]]:
+    """The merchants invited now, those invited before or taking part, and the emails of the former."""
+    parameters = {
+        **terms,
+        "event_id": event_id,
+        "invited_by": organiser_id,
+        "merchant_ids": merchant_ids,
+        "invite_ids": [new_id() for _ in merchant_ids],
+    }
+    new_invites: list[InvitedMerchant] = []
+    existing_invites: list[InvitedMerchant] = []
+    emails: list[str] = []
+    for row in session.execute(INVITE_MERCHANTS_SQL, parameters):
+        invite = InvitedMerchant(row.id, row.merchant_id, row.status)
+        (new_invites if row.is_new else existing_invites).append(invite)
+        if row.is_new:
+            emails.append(row.email)
+    return new_invites, existing_invites, emails

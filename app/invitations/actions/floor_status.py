@@ -1,6 +1,6 @@
-"""Whether a stall is open, busy, paused or closed."""
+"""The floor status of a merchant's stalls: open, busy, paused or closed."""
 
-from typing import Any
+from typing import NamedTuple
 
 from sqlalchemy import func, select, update
 
@@ -15,10 +15,18 @@ from app.merchants.row_locks import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
 
 
-def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None) -> dict[str, Any]:
-    """Sets the floor status of one stall, or of all at events that are not over; it is kept for the next one as well.
+class FloorStatusChange(NamedTuple):
+    """The new status, and the events at which it applies."""
 
-    Raises NotFound for an event one has no part in, MerchantPaused (a paused merchant's stalls are closed).
+    status: str
+    event_ids: list[str]
+
+
+def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None) -> FloorStatusChange:
+    """Sets the floor status of one stall, or of all at events that are not over. Later stalls start with it too.
+
+    Raises NotFound for an event without the caller's participation, MerchantPaused (a paused merchant's stalls are
+    closed).
     """
     with transaction() as session:
         merchant = lock_merchant(session, caller.id)
@@ -42,4 +50,4 @@ def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None
             merchant.floor_status = status
             merchant.version += 1
         session.flush()
-    return {"status": status, "event_ids": sorted(event_ids)}
+    return FloorStatusChange(status, sorted(event_ids))

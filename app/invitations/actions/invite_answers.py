@@ -1,6 +1,7 @@
 """A merchant's answer to an invitation."""
 
-from typing import Any
+from dataclasses import dataclass, fields
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
@@ -13,7 +14,7 @@ from app.events.models import Event
 from app.invitations.errors import InviteDecided, InviteExpired, InviteWithdrawn
 from app.invitations.models import EventInvite
 from app.invitations.participation import add_participant
-from app.invitations.queries import EVENT_COLUMNS
+from app.invitations.queries import EVENT_COLUMNS, EventSummary
 from app.invitations.states import ACCEPTED, EXPIRED, STEPS, WITHDRAWN
 from app.invitations.status_sql import invite_status_sql
 from app.merchants.errors import MerchantPaused
@@ -21,23 +22,51 @@ from app.merchants.row_locks import lock_merchant
 from app.merchants.states import PAUSED
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnsweredInvite(EventSummary):
+    """An invitation after the merchant's answer, with its event."""
+
+    id: str
+    status: str
+    stall_type: str | None
+    fee_minor: int | None
+    message: str | None
+    expires_at: datetime
+    reply: str | None
+    automatic: bool
+    created_at: datetime
+    decided_at: datetime | None
+    version: int
+
+
+@dataclass(frozen=True)
+class LockedInvite:
+    """A locked invitation with its event, its status now and the database's time."""
+
+    invite: EventInvite
+    status: str
+    now: datetime
+    event: EventSummary
+
+
 def answer_invite(
     *, caller: Caller, invite_id: str, expected_version: int | None, status: str, message: str | None = None
-) -> dict[str, Any]:
-    """The invitation as answered; giving the same answer again changes nothing.
+) -> AnsweredInvite:
+    """Accepts or declines an invitation. The same answer again changes nothing.
 
-    Accepting makes the merchant a participant, no matter who else accepts at the same moment. Raises NotFound,
-    StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
+    Accepting makes the merchant a participant, also when the same answer arrives several times at the same moment.
+    Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
     """
     with transaction() as session:
         merchant = lock_merchant(session, caller.id)
-        invite, current_status, event_fields = _lock_invite(session, caller, invite_id)
+        locked = _lock_invite(session, caller, invite_id)
+        invite = locked.invite
         if expected_version not in (None, invite.version):
             raise StaleVersion()
-        if current_status != status:
-            _check_answer(current_status, status, is_paused=merchant.status == PAUSED)
+        if locked.status != status:
+            _check_answer(locked.status, status, is_paused=merchant.status == PAUSED)
             invite.status, invite.reply, invite.version = status, message or None, invite.version + 1
-            invite.decided_at = event_fields["now"]
+            invite.decided_at = locked.now
             session.flush()
             if status == ACCEPTED:
                 add_participant(
@@ -48,8 +77,7 @@ def answer_invite(
                     fee_minor=invite.fee_minor,
                 )
             enqueue("invitations.mail_answer", key=f"invite-answer-{invite_id}", invite_id=invite_id)
-    invite_fields = {column.key: getattr(invite, column.key) for column in EventInvite.__table__.columns}
-    return {**event_fields, **invite_fields, "status": status}
+    return _build_answered_invite(invite, locked.event, status)
 
 
 def _check_answer(current_status: str, answer_status: str, *, is_paused: bool) -> None:
@@ -63,10 +91,10 @@ def _check_answer(current_status: str, answer_status: str, *, is_paused: bool) -
         raise MerchantPaused()
 
 
-def _lock_invite(session: OrmSession, caller: Caller, invite_id: str) -> tuple[EventInvite, str, dict[str, Any]]:
-    """The caller's invitation, locked, with its status now and what is told of its event. Raises NotFound."""
+def _lock_invite(session: OrmSession, caller: Caller, invite_id: str) -> LockedInvite:
+    """The caller's invitation, locked. Raises NotFound."""
     row = session.execute(
-        select(EventInvite, invite_status_sql().label("status_now"), func.now().label("now"), *EVENT_COLUMNS)
+        select(EventInvite, invite_status_sql().label("current_status"), func.now().label("now"), *EVENT_COLUMNS)
         .join(Event, Event.id == EventInvite.event_id)
         .where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
         .with_for_update(of=EventInvite),
@@ -74,4 +102,27 @@ def _lock_invite(session: OrmSession, caller: Caller, invite_id: str) -> tuple[E
     ).first()
     if row is None:
         raise NotFound()
-    return row[0], row.status_now, dict(row._mapping)
+    event_fields = row._asdict()
+    return LockedInvite(
+        invite=event_fields.pop("EventInvite"),
+        status=event_fields.pop("current_status"),
+        now=event_fields.pop("now"),
+        event=EventSummary(**event_fields),
+    )
+
+
+def _build_answered_invite(invite: EventInvite, event: EventSummary, status: str) -> AnsweredInvite:
+    return AnsweredInvite(
+        **{field.name: getattr(event, field.name) for field in fields(event)},
+        id=invite.id,
+        status=status,
+        stall_type=invite.stall_type,
+        fee_minor=invite.fee_minor,
+        message=invite.message,
+        expires_at=invite.expires_at,
+        reply=invite.reply,
+        automatic=invite.automatic,
+        created_at=invite.created_at,
+        decided_at=invite.decided_at,
+        version=invite.version,
+    )

@@ -1,0 +1,58 @@
+"""SQL text of invitations."""
+
+from sqlalchemy import text
+
+INVITE_MERCHANTS_SQL = text("""
+    WITH expired AS (
+        UPDATE event_invite SET status = 'expired', version = version + 1
+         WHERE event_id = :event_id AND merchant_id = ANY(:merchant_ids) AND status = 'pending' AND expires_at <= now()
+        RETURNING id
+    ), invitable AS (
+        SELECT requested.id, profile.account_id AS merchant_id,
+               coalesce(merchant.floor_status, 'closed') AS floor_status,
+               coalesce(CAST(merchant.settings ->> 'auto_accept_invites' AS boolean), false)
+                   AND coalesce(CAST(:fee_minor AS bigint), 0) = 0 AS automatic
+          FROM unnest(CAST(:merchant_ids AS text[]), CAST(:invite_ids AS text[])) AS requested (merchant_id, id)
+          JOIN merchant_profile profile ON profile.account_id = requested.merchant_id
+          JOIN account ON account.id = profile.account_id
+          LEFT JOIN merchant ON merchant.profile_id = profile.account_id
+         WHERE account.email_verified_at IS NOT NULL AND coalesce(merchant.status, 'active') = 'active'
+           AND NOT EXISTS (SELECT FROM participation
+                            WHERE participation.merchant_id = profile.account_id
+                              AND participation.event_id = :event_id)
+         ORDER BY profile.account_id FOR KEY SHARE OF profile
+    ), invite AS (
+        INSERT INTO event_invite (id, event_id, merchant_id, invited_by, status, automatic, decided_at, message,
+                                  stall_type, fee_minor, expires_at)
+        SELECT id, :event_id, merchant_id, :invited_by, CASE WHEN automatic THEN 'accepted' ELSE 'pending' END,
+               automatic, CASE WHEN automatic THEN now() END, :message, :stall_type, :fee_minor, :expires_at
+          FROM invitable WHERE (SELECT count(*) FROM expired) >= 0
+        ON CONFLICT (event_id, merchant_id) WHERE status IN ('pending', 'accepted')
+        DO UPDATE SET version = event_invite.version
+        RETURNING id, merchant_id, status, xmax = 0 AS is_new
+    ), participant AS (
+        INSERT INTO participation (merchant_id, event_id, stall_type, fee_minor, floor_status)
+        SELECT merchant_id, :event_id, :stall_type, :fee_minor, invitable.floor_status
+          FROM invite JOIN invitable USING (id, merchant_id)
+         WHERE invite.status = 'accepted' AND invite.is_new
+        ON CONFLICT DO NOTHING
+    )
+    SELECT invite.id, merchant_id, invite.status, is_new, account.email
+      FROM invite JOIN account ON account.id = invite.merchant_id
+     UNION ALL
+    SELECT earlier.id, requested.merchant_id, coalesce(earlier.status, 'accepted'), false, NULL
+      FROM unnest(CAST(:merchant_ids AS text[])) AS requested (merchant_id)
+      LEFT JOIN event_invite earlier
+             ON earlier.merchant_id = requested.merchant_id AND earlier.event_id = :event_id
+            AND (earlier.status = 'accepted' OR earlier.status = 'pending' AND earlier.expires_at > now())
+      LEFT JOIN participation ON participation.merchant_id = requested.merchant_id
+                             AND participation.event_id = :event_id
+     WHERE (earlier.id IS NOT NULL OR participation.event_id IS NOT NULL)
+       AND requested.merchant_id NOT IN (SELECT merchant_id FROM invite)
+     ORDER BY merchant_id
+""")
+"""Invites merchants. Rows: those invited now (`is_new`, with their email), then those already invited or taking part.
+
+Counting `expired` makes PostgreSQL end expired invitations before it inserts. The conflict finds invitations that
+another request inserts at the same time; `xmax = 0` tells new rows from theirs.
+"""
