@@ -3,7 +3,6 @@
 from sqlalchemy import (
     ColumnElement,
     ScalarSelect,
-    Select,
     String,
     TextClause,
     case,
@@ -26,6 +25,7 @@ from app.events.models import Event
 from app.events.queries import READS, owned
 from app.events.search import prefix_query, words_of
 from app.invitations.models import EventInvite, Participation
+from app.invitations.queries import ListQuery
 from app.invitations.status_sql import invite_status_sql
 from app.merchants.models import MerchantProfile
 from app.merchants.queries import is_active_sql
@@ -36,7 +36,7 @@ DIRECTORY_SORTS: dict[str, ColumnElement[str]] = {"businessName": MerchantProfil
 
 def list_directory_query(
     caller: Caller, event_id: str, *, q: str | None = None, category: str | None = None, city: str | None = None
-) -> Select[*tuple[object, ...]]:
+) -> ListQuery:
     """Merchants who can be invited: active and verified, public data only. Raises NotFound for the event."""
     if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
         raise NotFound()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, RowMapping, Select, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
@@ -19,6 +19,7 @@ from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
 from app.invitations.status_sql import invite_status_sql, link_state_sql, organiser_name_sql
 from app.merchants.models import Merchant, MerchantProfile
 
+ListQuery = Select[*tuple[object, ...]]
 Organiser = aliased(Account)
 ERROR_BY_LINK_STATE = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
 INVITE_SORTS: dict[str, ColumnElement[datetime]] = {
@@ -43,7 +44,6 @@ EVENT_COLUMNS = (
 """The fields of `EventSummary`."""
 INVITE_COLUMNS = (
     EventInvite.id,
-    EventInvite.merchant_id,
     EventInvite.message,
     EventInvite.stall_type,
     EventInvite.fee_minor,
@@ -69,6 +69,23 @@ class EventSummary:
     starts_at: datetime
     ends_at: datetime
     organiser_name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MerchantInvite(EventSummary):
+    """An invitation as the invited merchant sees it; the fields of `INVITE_COLUMNS` with the status now."""
+
+    id: str
+    status: str
+    stall_type: str | None
+    fee_minor: int | None
+    message: str | None
+    expires_at: datetime
+    reply: str | None
+    automatic: bool
+    created_at: datetime
+    decided_at: datetime | None
+    version: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +124,7 @@ class ApplicationTerms:
     fee_minor: int | None
 
 
-def list_own_invites_query(
-    caller: Caller, *, status: str | None = None, event_id: str | None = None
-) -> Select[*tuple[object, ...]]:
+def list_own_invites_query(caller: Caller, *, status: str | None = None, event_id: str | None = None) -> ListQuery:
     """The caller's invitations with their status now."""
     statement = _invites_query().where(EventInvite.merchant_id == caller.id)
     if status is not None:
@@ -117,16 +132,16 @@ def list_own_invites_query(
     return statement.where(EventInvite.event_id == event_id) if event_id else statement
 
 
-def get_own_invite(caller: Caller, invite_id: str) -> RowMapping:
+def get_own_invite(caller: Caller, invite_id: str) -> MerchantInvite:
     """One of the caller's invitations. Raises NotFound, also for another merchant's."""
     statement = _invites_query().where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
-    invite = db.session.execute(statement).mappings().first()
-    if invite is None:
+    row = db.session.execute(statement).first()
+    if row is None:
         raise NotFound()
-    return invite
+    return MerchantInvite(**row._asdict())
 
 
-def list_own_events_query(caller: Caller) -> Select[*tuple[object, ...]]:
+def list_own_events_query(caller: Caller) -> ListQuery:
     """The events that the caller takes part in."""
     return (
         select(
@@ -226,7 +241,7 @@ def _get_invite_link(slug: str) -> InviteLinkDetails:
     return InviteLinkDetails(**row._asdict(), slug=slug, personal=False)
 
 
-def _invites_query() -> Select[*tuple[object, ...]]:
+def _invites_query() -> ListQuery:
     return select(*INVITE_COLUMNS, invite_status_sql().label("status"), *EVENT_COLUMNS).join(
         Event, Event.id == EventInvite.event_id
     )

@@ -1,4 +1,4 @@
-"""Invitations, from both sides: `/api/events/{id}/…` and `/api/merchants/me/…`."""
+"""Invitations for organisers (`/api/events/{id}/…`) and for merchants (`/api/merchants/me/…`)."""
 
 from typing import Any
 
@@ -6,6 +6,9 @@ from app.accounts.errors import MAIL_ERRORS
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
+from app.invitations.actions.directory_invites import DirectoryInvites
+from app.invitations.actions.floor_status import FloorStatusChange
+from app.invitations.actions.invite_links import OrganiserLink
 from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
 from app.web.auth import get_current_caller
@@ -25,10 +28,10 @@ LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
     query=schemas.DirectoryQuery,
     returns=Listing("merchants", schemas.DirectoryRow, directory.DIRECTORY_SORTS, "businessName"),
 )
-def merchant_directory(id: str, **filters: Any) -> Any:
+def merchant_directory(id: str, **filters: Any) -> queries.ListQuery:
     """List merchants who can be invited to an event.
 
-    Active merchants whose address is verified; nothing private. `inviteStatus` and `takesPart` are about this event.
+    Active merchants with a verified email; public data only. `inviteStatus` and `takesPart` are about this event.
     """
     return directory.list_directory_query(get_current_caller(), id, **filters)
 
@@ -43,11 +46,11 @@ def merchant_directory(id: str, **filters: Any) -> Any:
     limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
-def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
+def directory_invites(id: str, withdraw: bool = False, **body: Any) -> DirectoryInvites:
     """Invite merchants from the directory.
 
-    Each gets a mail. Those who are invited already are reported and not invited twice; those who accept automatically
-    take part at once, unless there is a fee. `withdraw` takes back what has not been answered.
+    Each gets an email. Merchants who are invited already are reported and not invited twice. Merchants who accept
+    automatically take part immediately, unless there is a fee. `withdraw` withdraws invitations without an answer.
     """
     if withdraw:
         return actions.withdraw_invites(caller=get_current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
@@ -64,11 +67,11 @@ def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Any:
     limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
-def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> Any:
-    """Make a link by which a business can apply for a stall; it is mailed when there is an address.
+def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> OrganiserLink:
+    """Make a link by which a business can apply for a stall; it is mailed if there is an email.
 
-    It works for drafts too, until its time, its uses or its event end. An event invites an address once: a second call
-    answers the running invitation with `alreadyInvited`. `slug` with `revoke` ends one.
+    It works for drafts too, until it expires, its uses run out or its event ends. An event invites an email once: a
+    second call returns the valid invitation with `alreadyInvited`. `slug` with `revoke` ends a link.
     """
     if revoke:
         return actions.withdraw_link(caller=get_current_caller(), event_id=id, slug=slug or "")
@@ -83,10 +86,10 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
     errors=LINK_ERRORS,
 )
 @limit_failed_lookups
-def read_merchant_invite(slug: str) -> Any:
-    """Read what a link offers: event, terms and state.
+def read_merchant_invite(slug: str) -> queries.InviteLinkDetails:
+    """Read the event, terms and state of a link.
 
-    A link that has ended answers 410, and says in `state` how.
+    A link that has ended gets 410 with its `state`.
     """
     return queries.get_active_invite_link(slug)
 
@@ -97,13 +100,13 @@ def read_merchant_invite(slug: str) -> Any:
     query=schemas.InvitesQuery,
     returns=Listing("invites", schemas.InviteRow, queries.INVITE_SORTS, "-createdAt"),
 )
-def my_invites(**filters: Any) -> Any:
+def my_invites(**filters: Any) -> queries.ListQuery:
     """List one's own invitations."""
     return queries.list_own_invites_query(get_current_caller(), **filters)
 
 
 @blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, etag=True)
-def my_invite(invite_id: str) -> Any:
+def my_invite(invite_id: str) -> queries.MerchantInvite:
     """Read one of one's own invitations."""
     return queries.get_own_invite(get_current_caller(), invite_id)
 
@@ -116,8 +119,8 @@ def my_invite(invite_id: str) -> Any:
     etag=True,
     errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn],
 )
-def answer_invite(invite_id: str, **body: Any) -> Any:
-    """Accept or decline an invitation; the organiser is told.
+def answer_invite(invite_id: str, **body: Any) -> tuple[queries.MerchantInvite, dict[str, str]]:
+    """Accept or decline an invitation; the organiser gets an email.
 
     Accepting makes the merchant a participant. The same answer again gets the same 200.
     """
@@ -130,7 +133,7 @@ def answer_invite(invite_id: str, **body: Any) -> Any:
     access=MERCHANT,
     returns=Listing("events", schemas.TakenPartRow, queries.EVENT_SORTS, "startsAt"),
 )
-def my_events() -> Any:
+def my_events() -> queries.ListQuery:
     """List the events one takes part in."""
     return queries.list_own_events_query(get_current_caller())
 
@@ -142,9 +145,9 @@ def my_events() -> Any:
     returns=schemas.FloorStatusData,
     errors=[MerchantPaused, NotFound],
 )
-def change_floor_status(**body: Any) -> Any:
-    """Say whether one's stall is open, busy, paused or closed.
+def change_floor_status(**body: Any) -> FloorStatusChange:
+    """Set one's stall to open, busy, paused or closed.
 
-    At one event, or at all that are not over. With none it is kept for the next one.
+    At one event, or at all that are not over. The next stall starts with this status too.
     """
     return actions.set_floor_status(caller=get_current_caller(), **body)

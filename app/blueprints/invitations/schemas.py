@@ -1,4 +1,4 @@
-"""What the invitation operations take and give (specification 4.3 and 4.6)."""
+"""Request and response schemas of invitations (specification 4.3 and 4.6)."""
 
 from marshmallow import fields
 
@@ -14,7 +14,7 @@ ID_METADATA = {"example": EXAMPLE_ID}
 
 
 class DirectoryQuery(Query):
-    q = Text(max=120, metadata={"description": "beginnings of words of the names, the category and the city"})
+    q = Text(max=120, metadata={"description": "prefixes of words in the names, the category and the city"})
     category = Text(max=80)
     city = Text(max=120)
 
@@ -46,14 +46,14 @@ class DirectoryInvitesBody(TermsBody, RequiredFieldsSchema):
     required_names = ("merchant_ids",)
 
     merchant_ids = List(Text(min=1, max=24, metadata=ID_METADATA), min=1, max=200)
-    withdraw = Boolean(metadata={"description": "true takes back what these have not answered yet"})
+    withdraw = Boolean(metadata={"description": "true withdraws the pending invitations of these merchants"})
 
 
 class MerchantInviteBody(TermsBody):
     email = Email(allow_none=True)
     business_name = EmailName(max=200, allow_none=True, metadata={"example": "Kapana Corner"})
     max_uses = WholeNumber(
-        min=1, max=100_000, allow_none=True, metadata={"description": "1 with an address, else no limit"}
+        min=1, max=100_000, allow_none=True, metadata={"description": "1 with an email, else no limit"}
     )
     slug = Secret(max=100, metadata={"rare": True, "description": "with `revoke`: the link to end"})
     revoke = Boolean(metadata={"rare": True, "description": "true ends the link `slug`"})
@@ -89,7 +89,7 @@ class InvitedData(Schema):
     withdrawn = List(Nested(Invited))
 
 
-class WhereAndWhen(Schema):
+class EventPlaceAndTime(Schema):
     organiser_name = fields.String(required=True)
     city = fields.String(required=True)
     venue = fields.String(required=True)
@@ -99,7 +99,7 @@ class WhereAndWhen(Schema):
     ends_at = TimeField(required=True)
 
 
-class OfEvent(WhereAndWhen):
+class EventFields(EventPlaceAndTime):
     event_id = fields.String(required=True, metadata=ID_METADATA)
     event_name = fields.String(required=True)
 
@@ -111,11 +111,11 @@ class Terms(Schema):
     expires_at = TimeField(required=True)
 
 
-class InviteRow(OfEvent, Terms):
+class InviteRow(EventFields, Terms):
     id = fields.String(required=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata={"enum": list(STATUSES), "example": STATUSES[0]})
     reply = fields.String(required=True, allow_none=True)
-    automatic = Boolean(required=True, metadata={"description": "accepted by itself, by the merchant's setting"})
+    automatic = Boolean(required=True, metadata={"description": "accepted automatically by the merchant's setting"})
     created_at = TimeField(required=True)
     decided_at = TimeField(required=True, allow_none=True)
     version = WholeNumber(required=True)
@@ -132,18 +132,16 @@ class LinkData(Terms):
     max_uses = WholeNumber(required=True, allow_none=True)
     uses = WholeNumber(required=True)
     mailed = Boolean()
-    already_invited = Boolean(
-        metadata={"description": "the address has an invitation; this is it, and no mail went out"}
-    )
+    already_invited = Boolean(metadata={"description": "the email has this invitation already; no mail went out"})
 
 
-class PublicLinkData(OfEvent, Terms):
+class PublicLinkData(EventFields, Terms):
     slug = fields.String(required=True)
     state = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": LINK_STATES[0]})
     business_name = fields.String(required=True, allow_none=True)
 
 
-class TakenPartRow(WhereAndWhen):
+class TakenPartRow(EventPlaceAndTime):
     id = fields.String(required=True, metadata={**ID_METADATA, "description": "of the event"})
     name = fields.String(required=True)
     visibility = fields.String(required=True)
@@ -156,5 +154,5 @@ class TakenPartRow(WhereAndWhen):
 class FloorStatusData(Schema):
     status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
     event_ids = List(
-        fields.String(metadata=ID_METADATA), required=True, metadata={"description": "where it counts now"}
+        fields.String(metadata=ID_METADATA), required=True, metadata={"description": "events where it applies now"}
     )

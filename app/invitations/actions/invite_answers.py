@@ -14,29 +14,12 @@ from app.events.models import Event
 from app.invitations.errors import InviteDecided, InviteExpired, InviteWithdrawn
 from app.invitations.models import EventInvite
 from app.invitations.participation import add_participant
-from app.invitations.queries import EVENT_COLUMNS, EventSummary
+from app.invitations.queries import EVENT_COLUMNS, EventSummary, MerchantInvite
 from app.invitations.states import ACCEPTED, EXPIRED, STEPS, WITHDRAWN
 from app.invitations.status_sql import invite_status_sql
 from app.merchants.errors import MerchantPaused
 from app.merchants.row_locks import lock_merchant
 from app.merchants.states import PAUSED
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnsweredInvite(EventSummary):
-    """An invitation after the merchant's answer, with its event."""
-
-    id: str
-    status: str
-    stall_type: str | None
-    fee_minor: int | None
-    message: str | None
-    expires_at: datetime
-    reply: str | None
-    automatic: bool
-    created_at: datetime
-    decided_at: datetime | None
-    version: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +34,7 @@ class LockedInvite:
 
 def answer_invite(
     *, caller: Caller, invite_id: str, expected_version: int | None, status: str, message: str | None = None
-) -> AnsweredInvite:
+) -> MerchantInvite:
     """Accepts or declines an invitation. The same answer again changes nothing.
 
     Accepting makes the merchant a participant, also when the same answer arrives several times at the same moment.
@@ -77,7 +60,7 @@ def answer_invite(
                     fee_minor=invite.fee_minor,
                 )
             enqueue("invitations.mail_answer", key=f"invite-answer-{invite_id}", invite_id=invite_id)
-    return _build_answered_invite(invite, locked.event, status)
+    return _build_merchant_invite(invite, locked.event, status)
 
 
 def _check_answer(current_status: str, answer_status: str, *, is_paused: bool) -> None:
@@ -111,8 +94,8 @@ def _lock_invite(session: OrmSession, caller: Caller, invite_id: str) -> LockedI
     )
 
 
-def _build_answered_invite(invite: EventInvite, event: EventSummary, status: str) -> AnsweredInvite:
-    return AnsweredInvite(
+def _build_merchant_invite(invite: EventInvite, event: EventSummary, status: str) -> MerchantInvite:
+    return MerchantInvite(
         **{field.name: getattr(event, field.name) for field in fields(event)},
         id=invite.id,
         status=status,
