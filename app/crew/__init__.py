@@ -1,1 +1,1 @@
-"""Crew: who works at a stall, their shift codes, and their hours."""
+"""Crew: the people who work at a stall, their shift codes, shifts and hours."""

@@ -1,13 +1,8 @@
-"""What happens at a stall: one verb, one transaction.
+"""Actions of crew and shifts: replace the crew of a stall, start a shift by its code, change its status."""
 
-Replacing the crew of a stall.
-
-Starting a shift by its code, and what becomes of it.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import delete, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -19,8 +14,8 @@ from app.core.ids import new_id
 from app.core.tokens import same
 from app.core.transaction import transaction
 from app.crew import shift_codes
-from app.crew.auto_checkout import IS_OPEN_SQL, check_out_forgotten_shifts, is_at_work_sql
-from app.crew.crew_matching import CrewChange, match_crew
+from app.crew.auto_checkout import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts, is_at_work_sql
+from app.crew.crew_matching import CrewChange, CrewEntry, MemberWithCode, match_crew
 from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCross
 from app.crew.models import CodeGuard, CrewMember, Shift, ShiftBreak
 from app.crew.shift_codes import hash_code
@@ -28,18 +23,47 @@ from app.crew.stall_access import Stall, lock_stall_exclusive, lock_stall_shared
 from app.crew.states import CHECKED_OUT, ON_BREAK, STEPS
 from app.invitations.models import Participation
 
-__all__ = ["change_shift_status", "replace_crew", "start_shift"]
-
 UPDATED_COLUMNS = ("position", "name", "phone", "email", "role", "code_hash", "retired_at")
 MEMBER_COLUMNS = ("id", "merchant_id", "event_id", *UPDATED_COLUMNS)
 
 
-def replace_crew(
-    *, caller: Caller, event_id: str, expected_version: int | None, crew: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """The crew as it is now; who is new, or wanted a new code, has it in `shift_code`, this once.
+@dataclass(frozen=True)
+class ReplacedCrew:
+    """The crew after a change, with new shift codes, and its version."""
 
-    Who is not named is retired and keeps their hours. Raises NotFound, StaleVersion, ShiftOpen, ValidationFailed.
+    crew: list[MemberWithCode]
+    version: int
+
+
+@dataclass(frozen=True)
+class ShiftDetails:
+    """A shift with the name of its crew member."""
+
+    id: str
+    crew_member_id: str
+    name: str
+    status: str
+    started_at: datetime
+    on_break_since: datetime | None
+    ended_at: datetime | None
+    automatic: bool
+
+
+@dataclass(frozen=True)
+class ShiftStatusChange:
+    """The requested status, and the shifts it was requested for."""
+
+    status: str
+    shifts: list[ShiftDetails]
+
+
+def replace_crew(
+    *, caller: Caller, event_id: str, expected_version: int | None, crew: Sequence[CrewEntry]
+) -> ReplacedCrew:
+    """Replaces the crew. Members who are new, or whose code is rotated, have it in `shift_code` of this result only.
+
+    Members who are not in the list are retired and keep their hours. Raises NotFound, StaleVersion, ShiftOpen,
+    ValidationFailed.
     """
     with transaction() as session:
         own_stall = lock_stall_exclusive(session, caller.id, event_id)
@@ -56,11 +80,12 @@ def replace_crew(
             .returning(Participation.crew_version)
             .execution_options(synchronize_session=False)
         )
-    return {"crew": [member.to_dict() for member in changes], "version": version}
+        assert version is not None
+    return ReplacedCrew([change.to_dict() for change in changes], version)
 
 
 def _load_members(session: OrmSession, own_stall: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
-    """Who is in the crew, or was and is named again; and whether a shift of theirs is open."""
+    """The active members, and retired ones with these ids; with each, whether they have an open shift."""
     is_at_work = select(Shift.id).where(Shift.crew_member_id == CrewMember.id, is_at_work_sql()).exists()
     rows = session.execute(
         select(CrewMember, is_at_work)
@@ -77,7 +102,7 @@ def _load_members(session: OrmSession, own_stall: Stall, ids: Sequence[str]) -> 
 def _find_members_to_retire(
     known_members: Sequence[tuple[CrewMember, bool]], remaining_ids: set[str]
 ) -> list[CrewMember]:
-    """Who is retired by the new list. Raises ShiftOpen, which names those still at work."""
+    """The members that the new list retires. Raises ShiftOpen, which names those with an open shift."""
     members_to_retire = [
         (member, has_open_shift) for member, has_open_shift in known_members if member.id not in remaining_ids
     ]
@@ -92,7 +117,7 @@ def _find_members_to_retire(
 def _save_crew(
     session: OrmSession, own_stall: Stall, crew_changes: Sequence[CrewChange], retired_members: Sequence[CrewMember]
 ) -> None:
-    """Writes all of them in one statement: first who leaves, so that their code is free for the others."""
+    """Writes all members in one statement, the retired ones first, so that their codes are free for the others."""
     retired_rows = [
         {**{column: getattr(retired_member, column) for column in MEMBER_COLUMNS}, "retired_at": own_stall.now}
         for retired_member in retired_members
@@ -112,12 +137,11 @@ def start_shift(
     code: str,
     crew_member_id: str | None = None,
     occurred_at: datetime | None = None,
-) -> dict[str, Any]:
+) -> ShiftDetails:
     """The shift of the member with this code: a new one, or the one that is open already.
 
     Raises NotFound, ShiftCodeWrong (it counts), ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
     """
-    is_correct = False
     with transaction() as session:
         own_stall = lock_stall_shared(session, caller.id, event_id)
         occurred_instant = resolve_occurred_at(own_stall, occurred_at)
@@ -131,7 +155,7 @@ def start_shift(
             shift = _start_or_find_shift(session, member, occurred_instant, subject)
     if member is None or not is_correct:
         raise ShiftCodeWrong()
-    return _serialize_shift(shift, member)
+    return _build_shift_details(shift, member)
 
 
 def change_shift_status(
@@ -141,10 +165,10 @@ def change_shift_status(
     status: str,
     crew_member_id: str | None = None,
     occurred_at: datetime | None = None,
-) -> dict[str, Any]:
-    """Ends shifts, or begins and ends breaks: one person's, or of everybody who is there.
+) -> ShiftStatusChange:
+    """Ends shifts, or starts and ends breaks, of one member or of everybody at work.
 
-    Repeating it changes nothing. Raises NotFound, NoOpenShift, ShiftTimesCross, ValidationFailed.
+    A repeated request changes nothing. Raises NotFound, NoOpenShift, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
         own_stall = lock_stall_shared(session, caller.id, event_id)
@@ -156,17 +180,13 @@ def change_shift_status(
         shifts_to_change = [
             shift for shift, _ in shift_rows if status in STEPS[shift.status] and shift.changed_at <= occurred_instant
         ]
-        _end_breaks(
-            session,
-            [changing_shift for changing_shift in shifts_to_change if changing_shift.break_since is not None],
-            occurred_instant,
-        )
+        _end_breaks(session, [shift for shift in shifts_to_change if shift.break_since is not None], occurred_instant)
         _update_shifts(session, shifts_to_change, status, occurred_instant)
-    return {"status": status, "shifts": [_serialize_shift(*shift_row) for shift_row in shift_rows]}
+    return ShiftStatusChange(status, [_build_shift_details(shift, member) for shift, member in shift_rows])
 
 
 def _find_member(session: OrmSession, own_stall: Stall, member_id: str | None, code_hash: str) -> CrewMember | None:
-    """The active member of that id, or of that code. Raises NotFound for an id that is not of this stall."""
+    """The active member with this id, or with this code if no id is given. Raises NotFound for an unknown id."""
     statement = select(CrewMember).where(
         CrewMember.merchant_id == own_stall.merchant_id,
         CrewMember.event_id == own_stall.event_id,
@@ -180,7 +200,7 @@ def _find_member(session: OrmSession, own_stall: Stall, member_id: str | None, c
 
 
 def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_instant: datetime, subject: str) -> Shift:
-    """The member's open shift, there now if not before; the tries of anyone who had the right code are forgotten."""
+    """The member's open shift, inserted if there is none; deletes the counted tries. Raises ShiftTimesCross."""
     of_member = Shift.crew_member_id == member.id
     has_open_shift = select(Shift.id).where(of_member, IS_OPEN_SQL).exists()
     has_later_shift = select(Shift.id).where(of_member, Shift.ended_at > occurred_instant).exists()
@@ -191,7 +211,7 @@ def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_insta
     statement = statement.on_conflict_do_update(
         index_elements=["crew_member_id"], index_where=IS_OPEN_SQL, set_={"crew_member_id": member.id}
     )
-    deleted_tries = delete(CodeGuard).where(CodeGuard.subject == subject).cte("cleared")
+    deleted_tries = delete(CodeGuard).where(CodeGuard.subject == subject).cte("deleted_tries")
     shift = session.scalar(
         statement.returning(Shift).add_cte(deleted_tries), execution_options={"populate_existing": True}
     )
@@ -201,7 +221,7 @@ def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_insta
 
 
 def _lock_shifts(session: OrmSession, own_stall: Stall, member_id: str | None) -> list[tuple[Shift, CrewMember]]:
-    """Open shifts of the stall, locked in one order; of a named member the latest, open or not.
+    """The open shifts of the stall, locked in the order of their ids; of a given member the latest, open or not.
 
     Raises NotFound, NoOpenShift for a member who never had one.
     """
@@ -239,8 +259,8 @@ def _end_breaks(session: OrmSession, shifts: Sequence[Shift], occurred_instant: 
 
 
 def _update_shifts(session: OrmSession, shifts: Sequence[Shift], status: str, occurred_instant: datetime) -> None:
-    """Takes the step in one statement, and on the objects that are shown."""
-    changes: dict[str, Any] = {
+    """Sets the status in one statement, and on the loaded objects."""
+    changes: dict[str, datetime | str | None] = {
         "changed_at": occurred_instant,
         "break_since": occurred_instant if status == ON_BREAK else None,
     }
@@ -251,14 +271,14 @@ def _update_shifts(session: OrmSession, shifts: Sequence[Shift], status: str, oc
         session.execute(update(Shift).where(Shift.id.in_(ids)).values(**changes))
 
 
-def _serialize_shift(shift: Shift, member: CrewMember) -> dict[str, Any]:
-    return {
-        "id": shift.id,
-        "crew_member_id": member.id,
-        "name": member.name,
-        "status": shift.status,
-        "started_at": shift.started_at,
-        "on_break_since": shift.break_since,
-        "ended_at": shift.ended_at,
-        "automatic": shift.ended_by == "auto",
-    }
+def _build_shift_details(shift: Shift, member: CrewMember) -> ShiftDetails:
+    return ShiftDetails(
+        id=shift.id,
+        crew_member_id=member.id,
+        name=member.name,
+        status=shift.status,
+        started_at=shift.started_at,
+        on_break_since=shift.break_since,
+        ended_at=shift.ended_at,
+        automatic=shift.ended_by == AUTO_CHECKOUT,
+    )

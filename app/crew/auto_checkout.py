@@ -1,4 +1,4 @@
-"""Shifts that nobody ended: after 16 hours they count as ended then, in every read and before every write."""
+"""Automatic checkout: a shift that is open for 16 hours counts as ended then, in every read and before every write."""
 
 from sqlalchemy import ColumnElement, func, insert, literal, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -13,12 +13,12 @@ AUTO_CHECKOUT = "auto"
 
 
 def is_at_work_sql() -> ColumnElement[bool]:
-    """The condition that a shift is open and not merely forgotten."""
+    """True for a shift that is open and not forgotten."""
     return IS_OPEN_SQL & ~IS_FORGOTTEN_SQL
 
 
 def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) -> None:
-    """Ends forgotten shifts, of one stall or everywhere, and the breaks in them; one statement."""
+    """Ends the forgotten shifts of one stall, or of all, and the breaks in them, in one statement."""
     forgotten_ids_query = select(Shift.id).where(IS_OPEN_SQL, IS_FORGOTTEN_SQL)
     if stall is not None:
         forgotten_ids_query = forgotten_ids_query.join(CrewMember, CrewMember.id == Shift.crew_member_id).where(
@@ -29,7 +29,7 @@ def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) 
         .where(Shift.id.in_(forgotten_ids_query))
         .order_by(Shift.id)
         .with_for_update()
-        .cte("found")
+        .cte("forgotten_shift")
     )
     shift_update = (
         update(Shift)
@@ -40,7 +40,7 @@ def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) 
             ended_by=literal(AUTO_CHECKOUT),
             break_since=None,
         )
-        .cte("ended")
+        .cte("shift_update")
     )
     break_insert = insert(ShiftBreak).from_select(
         ["shift_id", "started_at", "ended_at"],

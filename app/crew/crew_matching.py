@@ -1,8 +1,8 @@
-"""From the list that was sent to the crew that will be: who stays, who is new, and which codes they have."""
+"""Matching of a sent crew list with the existing members: who stays, who is new, and their shift codes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from app.core.errors import ValidationFailed
 from app.core.ids import new_id
@@ -11,42 +11,74 @@ from app.crew.shift_codes import draw_code_qr, generate_code, hash_code
 from app.crew.stall_access import Stall
 
 
+class CrewEntry(TypedDict):
+    """A member in the list that was sent."""
+
+    name: str
+    id: NotRequired[str | None]
+    phone: NotRequired[str | None]
+    email: NotRequired[str | None]
+    role: NotRequired[str | None]
+    pin: NotRequired[str | None]
+    rotate_code: NotRequired[bool]
+
+
+class MemberWithCode(TypedDict):
+    """A member in the response; the code is present only in the response that made it."""
+
+    id: str
+    name: str
+    phone: str | None
+    email: str | None
+    role: str | None
+    shift_code: NotRequired[str]
+    shift_code_qr: NotRequired[str]
+
+
 @dataclass
 class CrewChange:
-    """One of the crew as it will be; `code` is known only when it is new."""
+    """A member after the change; `code` is set only if it is new."""
 
     id: str
     position: int
-    entry: Mapping[str, Any]
+    entry: CrewEntry
     code_hash: str
     code: str | None
 
-    def to_row(self, stall: Stall) -> dict[str, Any]:
-        """What the table keeps."""
+    def to_row(self, stall: Stall) -> dict[str, object]:
+        """The values of the member's row."""
         return {
             "id": self.id,
             "merchant_id": stall.merchant_id,
             "event_id": stall.event_id,
             "position": self.position,
             "name": self.entry["name"],
-            **{field: self.entry.get(field) or None for field in ("phone", "email", "role")},
+            "phone": self.entry.get("phone") or None,
+            "email": self.entry.get("email") or None,
+            "role": self.entry.get("role") or None,
             "code_hash": self.code_hash,
             "retired_at": None,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """What the answer tells: the code once, and as a picture."""
-        fields = {field: self.entry.get(field) or None for field in ("name", "phone", "email", "role")}
-        if self.code is None:
-            return {"id": self.id, **fields}
-        return {"id": self.id, **fields, "shift_code": self.code, "shift_code_qr": draw_code_qr(self.id, self.code)}
+    def to_dict(self) -> MemberWithCode:
+        """The member for the response, with a new code as text and as a QR code."""
+        member: MemberWithCode = {
+            "id": self.id,
+            "name": self.entry["name"],
+            "phone": self.entry.get("phone") or None,
+            "email": self.entry.get("email") or None,
+            "role": self.entry.get("role") or None,
+        }
+        if self.code is not None:
+            member |= {"shift_code": self.code, "shift_code_qr": draw_code_qr(self.id, self.code)}
+        return member
 
 
-def match_crew(
-    stall: Stall, entries: Sequence[Mapping[str, Any]], existing_members: Sequence[CrewMember]
-) -> list[CrewChange]:
-    """The crew in the order sent. One without an id is who has the same address, number or name, else new: so the
-    same list twice is the same crew. Raises ValidationFailed.
+def match_crew(stall: Stall, entries: Sequence[CrewEntry], existing_members: Sequence[CrewMember]) -> list[CrewChange]:
+    """The crew in the order of the list. Raises ValidationFailed.
+
+    An entry without an id is the member with the same email, phone or name, or else a new one; so sending the same
+    list again changes nothing.
     """
     member_by_id = {existing_member.id: existing_member for existing_member in existing_members}
     matches = _match_entries(entries, member_by_id)
@@ -78,10 +110,8 @@ def match_crew(
     return changes
 
 
-def _match_entries(
-    entries: Sequence[Mapping[str, Any]], member_by_id: Mapping[str, CrewMember]
-) -> list[CrewMember | None]:
-    """For each entry, who it is about already. Raises ValidationFailed for ids unknown here or named twice."""
+def _match_entries(entries: Sequence[CrewEntry], member_by_id: Mapping[str, CrewMember]) -> list[CrewMember | None]:
+    """The existing member of each entry, if any. Raises ValidationFailed for unknown or repeated ids."""
     matches: list[CrewMember | None] = [None] * len(entries)
     unmatched_members = dict(member_by_id)
     for position, entry in enumerate(entries):
@@ -92,8 +122,9 @@ def _match_entries(
                 raise ValidationFailed.of(f"crew[{position}].id", code, "Take the id of a member of this crew, once.")
     for field in ("email", "phone", "name"):
         for position, entry in enumerate(entries):
-            if matches[position] is None and not entry.get("id") and entry.get(field):
-                matches[position] = _pop_matching_member(unmatched_members, field, str(entry[field]))
+            value = entry.get(field)
+            if matches[position] is None and not entry.get("id") and value:
+                matches[position] = _pop_matching_member(unmatched_members, field, str(value))
     return matches
 
 
@@ -105,7 +136,7 @@ def _pop_matching_member(unmatched_members: dict[str, CrewMember], field: str, v
 
 
 def _assign_pin(stall: Stall, change: CrewChange, taken_hashes: set[str]) -> list[dict[str, str]]:
-    """Makes the pin the member's code; the problem when a colleague has it, even one who gives it up in this list."""
+    """Makes the PIN the member's code. Returns a problem if a colleague has it, even one whom this list gives another."""
     pin = str(change.entry["pin"])
     code_hash = hash_code(stall.merchant_id, stall.event_id, pin)
     if code_hash == change.code_hash:

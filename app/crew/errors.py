@@ -15,7 +15,7 @@ class NoOpenShift(Conflict):
 
 class ShiftTimesCross(Conflict):
     number, code = 40982, "SHIFT_TIMES_CROSS"
-    message = "At that time something later has been recorded already; send a later time."
+    message = "Something later than that time has been recorded already; send a later time."
 
 
 class ShiftCodeWrong(Unprocessable):

@@ -1,4 +1,4 @@
-"""What happens at stalls by itself."""
+"""Jobs of crew: automatic checkout, and the erasure of a deleted merchant's crew."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ ERASED_NAME = "Former crew"
 
 @job("crew.close_forgotten_shifts", Delivery.LOCAL, every=timedelta(minutes=15))
 def close_forgotten_shifts(run: Run) -> None:
-    """Ends shifts that are open for over 16 hours, and forgets wrong codes that no longer count."""
+    """Ends shifts that are open for over 16 hours, and deletes expired counts of wrong codes."""
     with transaction() as session:
         run.done_in(session)
         check_out_forgotten_shifts(session)
@@ -26,7 +26,7 @@ def close_forgotten_shifts(run: Run) -> None:
 
 @on_merchant_deleted
 def erase_crew(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Ends what is open, and keeps hours without names."""
+    """Ends open shifts and erases the crew's names and contacts; their hours stay."""
     of_merchant = CrewMember.merchant_id == deletion.account_id
     shift_update = (
         update(Shift)
@@ -37,6 +37,6 @@ def erase_crew(session: OrmSession, deletion: MerchantDeletion) -> None:
         update(CrewMember)
         .where(of_merchant)
         .values(name=ERASED_NAME, phone=None, email=None, retired_at=func.coalesce(CrewMember.retired_at, func.now()))
-        .add_cte(shift_update.cte("ended"))
+        .add_cte(shift_update.cte("shift_update"))
         .execution_options(synchronize_session=False)
     )

@@ -20,7 +20,7 @@ from app.crew.states import CHECKED_IN, CHECKED_OUT, ON_BREAK
 
 
 class CrewMember(Base):
-    """A person at one stall. Of the shift code only a keyed hash is kept; it is unique among those who work there."""
+    """A person at one stall. The shift code is stored as a keyed hash, unique among the stall's active crew."""
 
     __tablename__ = "crew_member"
     __table_args__ = (
@@ -54,7 +54,7 @@ class CrewMember(Base):
 
 
 class Shift(Base):
-    """From verify to checkout. `break_since` is set while on a break; `ended_by` is `checkout` or `auto`."""
+    """A shift from its code to its checkout. `break_since` is set during a break; `ended_by` is `checkout` or `auto`."""
 
     __tablename__ = "shift"
     __table_args__ = (
@@ -82,7 +82,7 @@ class Shift(Base):
 
 
 class ShiftBreak(Base):
-    """A break that is over."""
+    """A break that has ended."""
 
     __tablename__ = "shift_break"
     __table_args__ = (CheckConstraint("ended_at >= started_at", name="ends_after_start"),)
@@ -93,7 +93,7 @@ class ShiftBreak(Base):
 
 
 class CodeGuard(Base):
-    """Wrong shift codes of one member, or of a stall where none was named."""
+    """Tries of shift codes for one member, or for a stall if the request names no member."""
 
     __tablename__ = "code_guard"
 

@@ -1,6 +1,7 @@
-"""Reads of crew, always through the merchant's own stall."""
+"""Reads of the crew of the caller's stall."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import select
 
@@ -9,11 +10,29 @@ from app.core.db import db
 from app.core.errors import NotFound
 from app.crew.models import CrewMember, Shift, ShiftBreak
 from app.crew.stall_access import get_stall
-from app.crew.worked_hours import WorkedShift, calculate_hours
+from app.crew.worked_hours import HoursSummary, WorkedShift, calculate_hours
 
 
-def get_crew(caller: Caller, event_id: str) -> dict[str, Any]:
-    """The crew of a stall in the order in which it was sent; one resource with one version. Raises NotFound."""
+@dataclass(frozen=True)
+class Crew:
+    """The crew of a stall in its order; one resource with one version."""
+
+    crew: Sequence[CrewMember]
+    version: int
+
+
+class MemberStats(HoursSummary):
+    """What one member has worked at one event."""
+
+    id: str
+    name: str
+    role: str | None
+    active: bool
+    timezone: str
+
+
+def get_crew(caller: Caller, event_id: str) -> Crew:
+    """The crew of the caller's stall. Raises NotFound."""
     own_stall = get_stall(caller.id, event_id)
     members = db.session.scalars(
         select(CrewMember)
@@ -24,11 +43,11 @@ def get_crew(caller: Caller, event_id: str) -> dict[str, Any]:
         )
         .order_by(CrewMember.position, CrewMember.id)
     ).all()
-    return {"crew": members, "version": own_stall.crew_version}
+    return Crew(members, own_stall.crew_version)
 
 
-def get_member_stats(caller: Caller, event_id: str, member_id: str) -> dict[str, Any]:
-    """What a member has worked, per day of the event's time zone; those retired keep their hours. Raises NotFound."""
+def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberStats:
+    """The hours of a member, also of a retired one, per day of the event's time zone. Raises NotFound."""
     own_stall = get_stall(caller.id, event_id)
     member = db.session.scalar(
         select(CrewMember).where(

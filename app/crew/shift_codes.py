@@ -1,9 +1,7 @@
-"""Shift codes: six digits, shown once, of which a keyed hash is kept.
+"""Shift codes: six digits, shown once and stored as a keyed hash. Five wrong codes lock for 15 minutes.
 
-Five wrong shift codes lock for 15 minutes, however many tablets try at once.
-
-A try is counted before the code is compared, and the row stays locked until the answer is known: of a hundred wrong
-codes at once exactly five are told to be wrong.
+A try is counted before the code is compared, and its row stays locked until the transaction ends. Of a hundred
+simultaneous wrong codes exactly five are refused as wrong; the others are locked out.
 """
 
 import secrets
@@ -20,15 +18,17 @@ from app.crew.errors import ShiftCodeLocked
 from app.crew.models import CodeGuard
 
 CODE_DIGITS = 6
+MAX_TRIES = 5
+LOCK_DURATION = timedelta(minutes=15)
 
 
 def hash_code(merchant_id: str, event_id: str, code: str) -> str:
-    """What the database keeps; without SECRET_KEY nobody finds the code in it."""
+    """The keyed hash that the database stores; it cannot be reversed without SECRET_KEY."""
     return derive("shift-code", merchant_id, event_id, code).hex()
 
 
 def generate_code(merchant_id: str, event_id: str, taken_hashes: Container[str]) -> str:
-    """A code that nobody at the stall has."""
+    """A random code whose hash is not among `taken_hashes`."""
     while True:
         code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
         if hash_code(merchant_id, event_id, code) not in taken_hashes:
@@ -36,16 +36,12 @@ def generate_code(merchant_id: str, event_id: str, taken_hashes: Container[str])
 
 
 def draw_code_qr(member_id: str, code: str) -> str:
-    """Member and code as a QR picture, for the screen or for a badge: a data address of an SVG."""
+    """Member id and code as a QR code, for a screen or a badge: the data URI of an SVG."""
     return segno.make(f"{member_id}:{code}", error="m", micro=False).svg_data_uri(scale=4, border=4)
 
 
-MAX_TRIES = 5
-LOCK_DURATION = timedelta(minutes=15)
-
-
 def count_try(session: OrmSession, subject: str) -> None:
-    """Counts one more try. Raises ShiftCodeLocked while the five are used up."""
+    """Counts one try. Raises ShiftCodeLocked after five within the lock duration."""
     is_expired = CodeGuard.last_at <= func.now() - LOCK_DURATION
     statement = insert(CodeGuard).values(subject=subject, tries=1, last_at=func.now())
     result = session.execute(
@@ -60,7 +56,7 @@ def count_try(session: OrmSession, subject: str) -> None:
 
 
 def delete_expired_tries(session: OrmSession) -> None:
-    """Removes what no longer counts."""
+    """Deletes the counts of tries that are older than the lock duration."""
     session.execute(delete(CodeGuard).where(CodeGuard.last_at <= func.now() - LOCK_DURATION))
 
 

@@ -1,4 +1,4 @@
-"""A merchant's stall at an event: where every action on crew and shifts begins."""
+"""The caller's stall at an event; every read and action of crew and shifts loads it first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from app.merchants.models import MerchantProfile
 
 @dataclass(frozen=True)
 class Stall:
-    """Whose it is and where, the database's time, and the version of its crew."""
+    """A merchant's stall at an event, the database's time, and the version of its crew."""
 
     merchant_id: str
     event_id: str
@@ -27,22 +27,22 @@ class Stall:
 
 
 def get_stall(merchant_id: str, event_id: str) -> Stall:
-    """The stall, for reading. Raises NotFound where the merchant takes no part."""
+    """The stall, not locked. Raises NotFound if the merchant does not take part."""
     return _load_stall(db.session(), merchant_id, event_id, lock_mode=None)
 
 
 def lock_stall_shared(session: OrmSession, merchant_id: str, event_id: str) -> Stall:
-    """The stall whose crew does not change until the transaction ends; others may work there as well."""
+    """The stall, locked against changes of its crew; others may hold the same lock. Raises NotFound."""
     return _load_stall(session, merchant_id, event_id, lock_mode="share")
 
 
 def lock_stall_exclusive(session: OrmSession, merchant_id: str, event_id: str) -> Stall:
-    """The stall for one who changes its crew, alone."""
+    """The stall, locked for changing its crew. Raises NotFound."""
     return _load_stall(session, merchant_id, event_id, lock_mode="update")
 
 
 def resolve_occurred_at(stall: Stall, occurred_at: datetime | None) -> datetime:
-    """When something happened: now, or up to 12 hours ago. Raises ValidationFailed."""
+    """The time of an action: now, or up to 12 hours ago. Raises ValidationFailed."""
     if occurred_at is None:
         return stall.now
     occurred_instant = to_instant(occurred_at, stall.timezone)
@@ -61,7 +61,7 @@ def _load_stall(session: OrmSession, merchant_id: str, event_id: str, *, lock_mo
         .where(Participation.merchant_id == merchant_id, Participation.event_id == event_id)
     )
     if lock_mode is not None:
-        # The profile first, as a deletion does: anyone who waits for one finds no stall.
+        # The profile is locked first, as by a deletion: a request that waited for a deletion finds no stall.
         statement = statement.with_for_update(read=lock_mode == "share", of=[MerchantProfile, Participation])
     row = session.execute(statement).first()
     if row is None:

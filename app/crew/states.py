@@ -1,12 +1,12 @@
-"""What a shift can be, and every step between.
+"""The states of a shift.
 
     (verified) ──▶ checked_in ◀──▶ on_break
                        │              │
                        └──────┬───────┘
                               ▼
-                         checked_out          by the crew, or by itself after 16 hours (`auto`)
+                         checked_out          by the crew, or automatically after 16 hours (`auto`)
 
-A shift never opens again: a person who comes back verifies again.
+A shift never opens again: a person who comes back starts a new one.
 """
 
 from datetime import timedelta
@@ -23,6 +23,6 @@ STEPS: dict[str, frozenset[str]] = {
 MAX_SHIFT_DURATION = timedelta(hours=16)
 """A shift that is open for longer was forgotten: it counts as ended then."""
 MAX_AGE = timedelta(hours=12)
-"""How long ago something may have happened that a device without a network tells us now."""
+"""How old an action may be that a device sends late, after it had no network."""
 CLOCK_TOLERANCE = timedelta(minutes=2)
-"""How far the clock of a device may be ahead of ours."""
+"""How far the clock of a device may be ahead of the database's."""

@@ -1,10 +1,10 @@
-"""Hours: from shifts and breaks to minutes per day of a time zone."""
+"""Minutes worked and on break per day of a time zone, calculated from shifts and breaks."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
 from app.crew.models import Shift, ShiftBreak
@@ -15,7 +15,7 @@ TimeSpan = tuple[datetime, datetime]
 
 @dataclass(frozen=True)
 class WorkedShift:
-    """A shift as it stands at one moment: until when it counts, and the breaks in it."""
+    """A shift at one moment: its start and end, and its breaks."""
 
     id: str
     status: str
@@ -27,7 +27,7 @@ class WorkedShift:
 
     @classmethod
     def from_shift(cls, shift: Shift, breaks: Sequence[ShiftBreak], now: datetime) -> "WorkedShift":
-        """The shift at `now`; one that was forgotten ended after 16 hours, whether or not anybody wrote it down."""
+        """The shift at `now`; a forgotten one ended after 16 hours, also if the database does not say so yet."""
         latest_end = shift.started_at + MAX_SHIFT_DURATION
         is_forgotten = shift.ended_at is None and latest_end <= now
         end = shift.ended_at or min(now, latest_end)
@@ -45,11 +45,30 @@ class WorkedShift:
         )
 
 
-def calculate_hours(shifts: Sequence[WorkedShift], timezone: str) -> dict[str, Any]:
-    """Shifts, minutes worked and on break, first and last seen, and the same per day.
+class DayHours(TypedDict):
+    """What was worked on one day; `date` is ISO 8601."""
 
-    Minutes of days add up to the minutes in all, because seconds are carried from one day to the next.
-    """
+    date: str
+    shifts: int
+    worked_minutes: int
+    break_minutes: int
+
+
+class HoursSummary(TypedDict):
+    """What was worked in all and per day; `automatic` counts shifts that ended automatically."""
+
+    shifts: int
+    worked_minutes: int
+    break_minutes: int
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+    automatic: int
+    per_day: list[DayHours]
+    open_shift: NotRequired[WorkedShift]
+
+
+def calculate_hours(shifts: Sequence[WorkedShift], timezone: str) -> HoursSummary:
+    """The hours of these shifts. The minutes of the days add up to the total, because seconds carry over."""
     shifts_by_day: dict[date, int] = defaultdict(int)
     presence_by_day = _sum_by_day([(shift.start, shift.end) for shift in shifts], timezone)
     break_by_day = _sum_by_day([span for shift in shifts for span in shift.breaks], timezone)
@@ -59,7 +78,7 @@ def calculate_hours(shifts: Sequence[WorkedShift], timezone: str) -> dict[str, A
     worked_minutes = _round_to_minutes([(presence_by_day[day] - break_by_day[day]) for day in days])
     break_minutes = _round_to_minutes([break_by_day[day] for day in days])
     open_shift = next((shift for shift in shifts if shift.status != CHECKED_OUT), None)
-    return {
+    summary: HoursSummary = {
         "shifts": len(shifts),
         "worked_minutes": sum(worked_minutes),
         "break_minutes": sum(break_minutes),
@@ -75,8 +94,10 @@ def calculate_hours(shifts: Sequence[WorkedShift], timezone: str) -> dict[str, A
             }
             for day, worked, paused_minutes in zip(days, worked_minutes, break_minutes, strict=True)
         ],
-        **({"open_shift": open_shift} if open_shift else {}),
     }
+    if open_shift is not None:
+        summary["open_shift"] = open_shift
+    return summary
 
 
 def _sum_by_day(spans: Sequence[TimeSpan], timezone: str) -> dict[date, timedelta]:
@@ -88,7 +109,7 @@ def _sum_by_day(spans: Sequence[TimeSpan], timezone: str) -> dict[date, timedelt
 
 
 def _split_by_day(span: TimeSpan, zone: ZoneInfo) -> Iterator[tuple[date, timedelta]]:
-    """The span cut at each midnight of the zone."""
+    """The span split at each midnight of the zone."""
     start, end = span
     while start < end:
         day = start.astimezone(zone).date()
@@ -99,7 +120,7 @@ def _split_by_day(span: TimeSpan, zone: ZoneInfo) -> Iterator[tuple[date, timede
 
 
 def _round_to_minutes(durations: Sequence[timedelta]) -> list[int]:
-    """Whole minutes of each, so that they add up to the whole minutes of all."""
+    """The whole minutes of each duration; they add up to the whole minutes of the sum."""
     minutes, total = [], timedelta()
     for duration in durations:
         previous_minutes = total // timedelta(minutes=1)

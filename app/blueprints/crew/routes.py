@@ -12,7 +12,7 @@ blp = Blueprint("crew", __name__, url_prefix="/api/merchants/me/events", descrip
 
 
 @blp.get("/<eventId>/crew", access=MERCHANT, returns=schemas.CrewData, etag=True)
-def read_crew(event_id: str) -> Any:
+def read_crew(event_id: str) -> queries.Crew:
     """Read the crew of one's stall at an event."""
     return queries.get_crew(get_current_caller(), event_id)
 
@@ -25,18 +25,18 @@ def read_crew(event_id: str) -> Any:
     etag=True,
     errors=[errors.ShiftOpen],
 )
-def replace_crew(event_id: str, **body: Any) -> Any:
+def replace_crew(event_id: str, **body: Any) -> tuple[actions.ReplacedCrew, dict[str, str]]:
     """Replace the crew.
 
-    Who is not named is retired and keeps their hours. New members, and those with `rotateCode`, have their shift code
-    in this answer and in no other.
+    Members who are not in the list are retired and keep their hours. New members, and those with `rotateCode`, have
+    their shift code in this response and in no other.
     """
     crew = actions.replace_crew(caller=get_current_caller(), event_id=event_id, **body)
-    return crew, {"ETag": f'"{crew["version"]}"'}
+    return crew, {"ETag": f'"{crew.version}"'}
 
 
 @blp.get("/<eventId>/crew/<crewMemberId>/stats", access=MERCHANT, returns=schemas.StatsData)
-def crew_stats(event_id: str, crew_member_id: str) -> Any:
+def crew_stats(event_id: str, crew_member_id: str) -> queries.MemberStats:
     """Read what a member has worked, per day of the event's time zone."""
     return queries.get_member_stats(get_current_caller(), event_id, crew_member_id)
 
@@ -48,7 +48,7 @@ def crew_stats(event_id: str, crew_member_id: str) -> Any:
     returns=schemas.ShiftData,
     errors=[errors.ShiftCodeWrong, errors.ShiftCodeLocked, errors.ShiftTimesCross],
 )
-def shift_verify(event_id: str, **body: Any) -> Any:
+def shift_verify(event_id: str, **body: Any) -> actions.ShiftDetails:
     """Start a shift with its code, or get the one that is open already."""
     return actions.start_shift(caller=get_current_caller(), event_id=event_id, **body)
 
@@ -60,6 +60,6 @@ def shift_verify(event_id: str, **body: Any) -> Any:
     returns=schemas.CheckoutData,
     errors=[errors.NoOpenShift, errors.ShiftTimesCross],
 )
-def shift_checkout(event_id: str, **body: Any) -> Any:
-    """End shifts, or begin and end breaks: one person's, or of everybody at work."""
+def shift_checkout(event_id: str, **body: Any) -> actions.ShiftStatusChange:
+    """End shifts, or start and end breaks, of one member or of everybody at work."""
     return actions.change_shift_status(caller=get_current_caller(), event_id=event_id, **body)

@@ -1,4 +1,4 @@
-"""What the crew operations take and give (specification 4.3)."""
+"""Request and response schemas of crew and shifts (specification 4.3)."""
 
 import re
 from typing import Any
@@ -25,13 +25,13 @@ from app.web.text_fields import Name
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE_METADATA = {"example": "402913"}
 OCCURRED_AT_METADATA = {
-    "description": "up to 12 hours ago, from a device without a network; a naive time is the event's"
+    "description": "up to 12 hours ago, for a device that had no network; without an offset, in the event's time zone"
 }
 MAX_CREW_SIZE = 500
 
 
 class Pin(Secret):
-    """Four to eight digits of one's own choice, in place of a code that is made."""
+    """Four to eight digits of the member's own choice, instead of a generated code."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -78,8 +78,8 @@ class CrewRow(Schema):
     phone = fields.String(required=True, allow_none=True)
     email = fields.String(required=True, allow_none=True)
     role = fields.String(required=True, allow_none=True)
-    shift_code = fields.String(metadata={**CODE_METADATA, "description": "only in the answer that made it"})
-    shift_code_qr = fields.String(metadata={"description": "the same with the id, as an SVG data address"})
+    shift_code = fields.String(metadata={**CODE_METADATA, "description": "only in the response that made it"})
+    shift_code_qr = fields.String(metadata={"description": "the id and the code as a QR code, an SVG data URI"})
 
 
 class CrewData(Schema):
@@ -95,7 +95,7 @@ class ShiftData(Schema):
     started_at = TimeField(required=True)
     on_break_since = TimeField(required=True, allow_none=True)
     ended_at = TimeField(required=True, allow_none=True)
-    automatic = Boolean(required=True, metadata={"description": "ended by itself after 16 hours"})
+    automatic = Boolean(required=True, metadata={"description": "ended automatically after 16 hours"})
 
 
 class CheckoutData(Schema):
@@ -128,6 +128,6 @@ class StatsData(Schema):
     break_minutes = WholeNumber(required=True)
     first_seen_at = TimeField(required=True, allow_none=True)
     last_seen_at = TimeField(required=True, allow_none=True)
-    automatic = WholeNumber(required=True, metadata={"description": "shifts that ended by themselves"})
+    automatic = WholeNumber(required=True, metadata={"description": "shifts that ended automatically"})
     per_day = List(Nested(Day), required=True)
     open_shift = Nested(OpenShift)

@@ -1,6 +1,6 @@
 """The floor status of a merchant's stalls: open, busy, paused or closed."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from sqlalchemy import func, select, update
 
@@ -15,7 +15,8 @@ from app.merchants.row_locks import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
 
 
-class FloorStatusChange(NamedTuple):
+@dataclass(frozen=True)
+class FloorStatusChange:
     """The new status, and the events at which it applies."""
 
     status: str
