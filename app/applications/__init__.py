@@ -1,1 +1,1 @@
-"""Merchant applications: from the form to the stall, by way of documents, stall fee and activation."""
+"""Merchant applications: the form, the decision, documents, the stall fee, and the activation of the account."""

@@ -1,4 +1,4 @@
-"""The account that an activation opens: the applicant's own if there is one, else a new one."""
+"""The account that an activation opens: an existing one of the applicant, or a new one."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ WRONG_PASSWORD_MESSAGE = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Whom the activation makes a merchant: an account that is there, or somebody new."""
+    """The person who becomes a merchant, with an existing account or without."""
 
     applicant: Applicant
     existing_account: Account | None
@@ -43,7 +43,7 @@ class Owner:
 
 
 def get_link_with_account(token: str) -> tuple[ResolvedLink, Account | None]:
-    """What stands behind a living activation link, and the applicant's account if there is one, in one query.
+    """A usable activation link, and the applicant's account if there is one, in one query.
 
     Raises NotFound, LinkExpired, LinkUsed.
     """
@@ -53,42 +53,46 @@ def get_link_with_account(token: str) -> tuple[ResolvedLink, Account | None]:
         statement.outerjoin(KnownAccount, (KnownAccount.id == Application.account_id) | has_same_email)
     ).first()
     resolved_link = links.require_active_link(links.build_resolved_link(row))
-    return resolved_link, row[-1] if row else None
+    known_account = row[-1] if row else None
+    return resolved_link, known_account if isinstance(known_account, Account) else None
 
 
 def build_owner(
     resolved_link: ResolvedLink, known_account: Account | None, *, name: str, password: str, email: str | None
 ) -> Owner:
-    """The owner, who knows the password of the account if there is one. Nothing is written yet.
+    """The owner after the check of the password. Writes nothing.
 
-    With and without an account the same is checked, and the same time is spent on the password. An unverified account
-    with another password gives way: anybody may have registered the address. Raises CurrentPasswordWrong, Throttled,
-    and ValidationFailed without any address or for too common a password.
+    The checks, and the time for the password, are the same with and without an account. An unverified account with a
+    different password is replaced, because anybody may have registered the email. Raises CurrentPasswordWrong,
+    Throttled, and ValidationFailed without any email or for a common password.
     """
-    address = known_account.email if known_account else resolved_link.application.email or email
-    if address is None:
+    owner_email = known_account.email if known_account else resolved_link.application.email or email
+    if owner_email is None:
         raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
-    existing_account = known_account or (None if resolved_link.application.email else find_account_by_email(address))
-    passwords.reject_common_password(password, address, name, production=current_app.extensions["settings"].production)
+    existing_account = known_account or (
+        None if resolved_link.application.email else find_account_by_email(owner_email)
+    )
+    is_production: bool = current_app.extensions["settings"].production
+    passwords.reject_common_password(password, owner_email, name, production=is_production)
     if existing_account is not None and _check_existing_password(existing_account, password):
         return Owner(
             _build_applicant(resolved_link, existing_account.email, existing_account.name, ""),
             existing_account,
             is_email_proven=False,
         )
-    check_login_limits(address, None)
+    check_login_limits(owner_email, None)
     release_connection()
-    # Only who got the link by mail, and by nobody's hand, has shown that the mailbox is theirs.
-    is_email_proven = address == resolved_link.application.email and not resolved_link.link.shown
+    # A link proves the email only if it was mailed and never shown to a decider.
+    is_email_proven = owner_email == resolved_link.application.email and not resolved_link.link.shown
     return Owner(
-        _build_applicant(resolved_link, address, name, passwords.hash_password(password)), None, is_email_proven
+        _build_applicant(resolved_link, owner_email, name, passwords.hash_password(password)), None, is_email_proven
     )
 
 
 def _check_existing_password(existing_account: Account, password: str) -> bool:
-    """Whether the password is that of the account; False lets a new one take its place.
+    """Whether the password is that of the account. False only for an account that a new one may replace.
 
-    Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
+    Raises CurrentPasswordWrong, which counts as a failed sign-in, and Throttled.
     """
     if is_replaceable(existing_account):
         release_connection()
@@ -100,8 +104,10 @@ def _check_existing_password(existing_account: Account, password: str) -> bool:
 
 
 def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
-    """The owner's account, with the role of a merchant; None when somebody took the address meanwhile, or the password
-    is no longer that of the account. An unverified account that has the address is retired."""
+    """The owner's account with the merchant role. An unverified account with the same email is retired.
+
+    None if another account took the email meanwhile, or the password of the account has changed.
+    """
     if owner.existing_account is not None:
         return add_role_if_unchanged(session, owner.existing_account, owner.applicant)
     account = create_account(session, owner.applicant, verified=owner.is_email_proven)
@@ -115,13 +121,11 @@ def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
 
 
 def build_owner_notifications(owner: Owner, account: Account) -> list[Work]:
-    """What the owner of the account is told: the code for an address that nobody has proven, or their new role."""
+    """The mails to the owner: the code for an unverified email, or the notice of a new role."""
     if owner.existing_account is None:
-        return (
-            []
-            if owner.is_email_proven
-            else [one_time_codes.build_renewal_job(one_time_codes.VERIFY_EMAIL, account.email)]
-        )
+        if owner.is_email_proven:
+            return []
+        return [one_time_codes.build_renewal_job(one_time_codes.VERIFY_EMAIL, account.email)]
     role = owner.applicant.role
     if role in owner.existing_account.roles:
         return []

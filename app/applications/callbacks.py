@@ -1,6 +1,6 @@
-"""Callbacks about charges: each makes us ask the rail, unless the payment is paid.
+"""Callbacks about charges: each one makes the service ask the rail, unless the payment is paid.
 
-A callback that says what the rail then does not confirm is a review, and so is one about another amount
+A callback that the rail does not confirm makes a review, and so does one with a different amount
 (docs/decisions/payrail-callbacks.md).
 """
 
@@ -28,6 +28,7 @@ class ChargeCallback:
 
     @property
     def detail(self) -> dict[str, object]:
+        """The facts for a review."""
         return {
             "eventId": self.event_id,
             "told": self.outcome,
@@ -37,7 +38,7 @@ class ChargeCallback:
 
 
 def verify_callback(callback: ChargeCallback) -> None:
-    """Asks the rail about the payment that a callback names, and adds a review when the callback cannot be true."""
+    """Asks the rail about the payment of a callback, and adds a review if the callback contradicts the outcome."""
     payment = db.session.get(StallPayment, callback.payment_id, populate_existing=True)
     release_connection()
     if payment is None:
@@ -53,7 +54,7 @@ def verify_callback(callback: ChargeCallback) -> None:
 
 
 def _review_contradictions(session: ReadOrWriteSession, callback: ChargeCallback, charge_state: ChargeState) -> None:
-    """Adds a review for what does not fit, and keeps asking where money may have been taken."""
+    """Adds a review of a contradiction, and reopens the payment if its money may have been taken."""
     application, payment = payment_outcome.lock_payment(session, callback.payment_id)
     if payment_outcome.has_different_amount(payment, callback.amount_minor, callback.currency):
         add_review(session, payment.id, MISMATCH, **callback.detail)
@@ -71,7 +72,7 @@ def _review_contradictions(session: ReadOrWriteSession, callback: ChargeCallback
 
 
 def _is_consistent(payment: StallPayment, outcome: str) -> bool:
-    """Whether a callback's outcome can be true along with what we know after asking."""
+    """Whether a callback's outcome fits the payment as it is after the rail was asked."""
     is_captured = payment.status == "paid" or payment.captured_at is not None
     if is_unanswered(payment):
         return True

@@ -1,8 +1,9 @@
-"""Documents: which are required, what counts as one, and who may read it for how long."""
+"""Documents of applications: the required kinds, the check of an upload, and the links to read one."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from io import BytesIO
 
 from flask import current_app
@@ -30,8 +31,20 @@ _FOOD_PATTERN = re.compile(
 
 
 @dataclass(frozen=True)
+class UploadedDocument:
+    """A stored document without its bytes; `size` is in bytes."""
+
+    id: str
+    kind: str
+    file_name: str
+    content_type: str
+    size: int
+    uploaded_at: datetime
+
+
+@dataclass(frozen=True)
 class DocumentUpload:
-    """A file as it was sent, and what it is."""
+    """A checked file with its content type."""
 
     kind: str
     name: str
@@ -40,7 +53,7 @@ class DocumentUpload:
 
 
 def list_required_kinds(stall_type: str | None) -> list[str]:
-    """What has to be handed in unless the deciders say otherwise: food stalls need one more."""
+    """The kinds that are required by default; food stalls need one more."""
     return list(KINDS if stall_type and _FOOD_PATTERN.search(stall_type) else ALWAYS_REQUIRED_KINDS)
 
 
@@ -60,7 +73,7 @@ def check_document(kind: str, name: str, data: bytes) -> DocumentUpload:
 
 
 def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:
-    """An address under which this decider reads this document for five minutes, and when it ends (epoch)."""
+    """A URL by which this decider can read this document for five minutes, and its end in seconds since the epoch."""
     token, expires_epoch = sign_download_token(READ_PURPOSE, document_id, viewer_id)
     return (
         f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}",
@@ -69,12 +82,12 @@ def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:
 
 
 def verify_read_token(token: str) -> DownloadGrant | None:
-    """What a token permits; None when it is not one that we gave."""
+    """The grant in a token; None if the token is not valid."""
     return verify_download_token(READ_PURPOSE, token)
 
 
 def _detect_pdf(data: bytes) -> str | None:
-    """Readers look for the marks within a kilobyte of either end, and so do we."""
+    """PDF readers look for the header in the first kilobyte and for the trailer at the end; so does this check."""
     has_pdf_markers = (
         re.search(rb"%PDF-[12]\.[0-9]", data[:1024]) and b"startxref" in data[-2048:] and b"%%EOF" in data[-1024:]
     )
@@ -82,7 +95,7 @@ def _detect_pdf(data: bytes) -> str | None:
 
 
 def _detect_image(data: bytes) -> str | None:
-    """Reads the header alone: nothing is decoded here, so nothing can blow up."""
+    """Reads only the header. The image is not decoded, so a decompression bomb does no harm."""
     if not data.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")):
         return None
     try:
@@ -93,7 +106,7 @@ def _detect_image(data: bytes) -> str | None:
 
 
 def _clean_file_name(name: str, kind: str, content_type: str) -> str:
-    """The name as a person gave it, without its folders, and with the ending that is true."""
+    """The file name without folders and special characters, with the extension of its content type."""
     base_name = re.split(r"[/\\]", name)[-1]
     base_name = "".join(
         character for character in base_name if character.isprintable() and character not in '<>:"|?*'

@@ -1,4 +1,4 @@
-"""What applicants and organisers get by mail: the words stand in templates/email, the facts come from here."""
+"""Mails to applicants, organisers and operators, rendered from templates/email."""
 
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
 from app.applications.payment_reviews import REVIEW_MESSAGES
 from app.applications.serializers import calculate_fee_due_at
+from app.applications.stall_payments import mask_wallet
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.date_format import format_day, format_time
@@ -26,7 +27,7 @@ STEP_LABELS = {
 
 @dataclass(frozen=True)
 class EmailContext:
-    """An application with everything that a letter says of it."""
+    """An application with everything that its mails need; `payment` is the paid one."""
 
     application: Application
     event_context: EventContext
@@ -35,7 +36,7 @@ class EmailContext:
 
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:
-    """The facts; links that have died in the meantime are left out."""
+    """The context of a mail, with those of the links that can still be used. None if the application is gone."""
     statement = select(Application, StallPayment, *links.EVENT_CONTEXT_COLUMNS).select_from(Application)
     paid_condition = (StallPayment.application_id == Application.id) & (StallPayment.status == "paid")
     row = db.session.execute(
@@ -45,11 +46,13 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
     ).first()
     if row is None:
         return None
-    return EmailContext(row[0], links.build_event_context(row[2:]), _load_active_links(link_ids), row[1])
+    application, payment, *context_values = row
+    assert isinstance(application, Application) and isinstance(payment, StallPayment | None)
+    return EmailContext(application, links.build_event_context(context_values), _load_active_links(link_ids), payment)
 
 
 def build_applicant_email(template: str, context: EmailContext, *, key: str, path: str = "/") -> Message:
-    """A letter to the applicant, from the organiser by way of the service."""
+    """A mail to the applicant in the organiser's name."""
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
@@ -66,19 +69,19 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         event=context.event_context.event or "",
         reference=application.reference,
         reason_lines=(application.decline_reason or "").splitlines(),
-        steps=[_serialize_step(link, timezone) for link in context.links],
+        steps=[_build_step(link, timezone) for link in context.links],
         amount=format_money(application.amount_minor),
         amount_due=application.payment_due,
         due=format_day(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
-        wallet=f"••••\u00a0{context.payment.msisdn[-4:]}" if context.payment else "",
+        wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
         email=application.email,
         home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
     )
 
 
 def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: str) -> Message:
-    """The news that a merchant is ready, with their own words."""
+    """The mail to the organiser that a merchant is ready, with the merchant's message."""
     application = context.application
     assert context.event_context.contact is not None
     return render_email(
@@ -98,7 +101,7 @@ def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: s
 
 
 def build_operator_email(review_id: int, account_id: str, *, key: str) -> Message | None:
-    """What an operator has to look at; None when it is resolved, or the account is no operator any more."""
+    """The mail to an operator about a review; None if it is resolved or the account is not an operator any more."""
     row = db.session.execute(
         select(StallPaymentReview, StallPayment, Application, Account)
         .select_from(StallPaymentReview)
@@ -115,7 +118,7 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
         to=account.email,
         key=key,
         name=account.name,
-        what=REVIEW_MESSAGES[review.kind],
+        problem=REVIEW_MESSAGES[review.kind],
         application=application.reference if application else "",
         business=(application.business_name or "") if application else "",
         amount=format_money(payment.amount_minor) if payment else "",
@@ -137,7 +140,7 @@ def _load_active_links(link_ids: list[str]) -> list[ApplicationLink]:
     return sorted(active_links, key=lambda link: links.PAGE_PATHS[link.purpose] != "documents")
 
 
-def _serialize_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
+def _build_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
     label, hint = STEP_LABELS[link.purpose]
     return {
         "label": label,

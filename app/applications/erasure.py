@@ -1,13 +1,12 @@
-"""Erasing personal data from applications: name, addresses, wallet, texts, and the scans of documents.
+"""Erasure of personal data in applications: names, contacts, wallet, texts, and the files of documents.
 
-Reference, event, amounts, state, decision and their moments stay: payments and reports are made of them.
+Reference, event, amounts, state, decision and their times stay, because payments and reports need them.
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, delete, exists, func, null, select, update
+from sqlalchemy import ColumnElement, Select, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.models import (
@@ -18,7 +17,7 @@ from app.applications.models import (
     StallPayment,
 )
 from app.applications.stall_payments import UNANSWERED_SQL
-from app.applications.states import DECLINED, EXPIRED, OPEN_STATES, WITHDRAWN
+from app.applications.states import ENDED_STATES, OPEN_STATES, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
@@ -31,7 +30,6 @@ WAITING_STATES = ("starting", "otp_required")
 ENDED_WITH_WALLET_SQL = (
     StallPayment.status.not_in(UNFINISHED_PAYMENT_STATES) & ~UNANSWERED_SQL & (StallPayment.msisdn != ERASED_WALLET)
 )
-ENDED_STATES = (DECLINED, WITHDRAWN, EXPIRED)
 PERSONAL_COLUMNS = (
     "contact_name",
     "email",
@@ -49,15 +47,15 @@ PERSONAL_COLUMNS = (
 
 @on_merchant_deleted
 def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Erases the applications of an account, and those that were sent from its verified address without signing in.
+    """Erases the applications of an account, and those sent without a login from its verified email.
 
-    A retired account is detached first from those where money has moved, or may have: anyone who paid goes on with the
-    links in their mails.
+    For a retired account, applications with a payment, or with an unknown outcome, are only detached: their applicant
+    goes on with the links in the mails.
     """
     condition: ColumnElement[bool] = Application.account_id == deletion.account_id
     if deletion.email is not None:
         condition = condition | (Application.account_id.is_(None) & (Application.email == deletion.email))
-    # Locked first and looked at then: nobody confirms a payment meanwhile.
+    # Locked before their payments are read, so that no payment is confirmed meanwhile.
     ids = session.scalars(select(Application.id).where(condition).order_by(Application.id).with_for_update()).all()
     if deletion.retired:
         detach_statement = update(Application).where(Application.id.in_(ids), _has_money_sql()).values(account_id=None)
@@ -69,10 +67,10 @@ def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion)
 
 
 def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
-    """Erases these applications, which are locked. Those still open are withdrawn; payments that wait for a code end.
+    """Erases these applications, which must be locked. Open ones are withdrawn; payments that wait for a code end.
 
-    A payment whose confirmation is unanswered is asked about until the rail tells. Should it have taken the fee, that
-    is a review, as for every application that has ended.
+    The rail is still asked about an unanswered payment. If the fee was taken, a review is added, as for every
+    application that has ended.
     """
     if not ids:
         return
@@ -107,7 +105,7 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
 
 
 def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
-    """Removes documents at once and their files by a job that is retried; how many."""
+    """Deletes documents, and their files by jobs with retries. Returns the number of documents."""
     statement = delete(ApplicationDocument).where(condition).returning(ApplicationDocument.stored_as)
     file_names = session.scalars(statement.execution_options(synchronize_session=False)).all()
     batches = [list(file_names[start : start + FILES_PER_JOB]) for start in range(0, len(file_names), FILES_PER_JOB)]
@@ -116,7 +114,7 @@ def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
 
 
 def erase_ended_documents(session: OrmSession, days: int) -> int:
-    """Removes a batch of documents of applications that ended more than `days` ago; how many."""
+    """Deletes a batch of documents of applications that ended more than `days` ago. Returns their number."""
     batch = _ended_documents_query(days).limit(BATCH_SIZE).with_for_update(of=ApplicationDocument, skip_locked=True)
     return erase_documents(session, ApplicationDocument.id.in_(batch))
 
@@ -126,7 +124,7 @@ def count_ended_documents(days: int) -> int:
 
 
 def erase_leftover_wallets(session: OrmSession) -> int:
-    """Erases the wallets of a batch of erased applications whose payment has ended since; how many."""
+    """Erases the wallets of a batch of erased applications whose payment has ended since. Returns their number."""
     batch = (
         _leftover_wallets_query()
         .order_by(Application.id)
@@ -142,12 +140,12 @@ def count_leftover_wallets() -> int:
     return db.session.scalar(select(func.count()).select_from(_leftover_wallets_query().subquery())) or 0
 
 
-def _leftover_wallets_query() -> Select[Any]:
+def _leftover_wallets_query() -> Select[str]:
     has_wallet = exists().where(StallPayment.application_id == Application.id, ENDED_WITH_WALLET_SQL)
     return select(Application.id).where(Application.erased_at.is_not(None), has_wallet)
 
 
-def _ended_documents_query(days: int) -> Select[Any]:
+def _ended_documents_query(days: int) -> Select[str]:
     return (
         select(ApplicationDocument.id)
         .join(Application, Application.id == ApplicationDocument.application_id)
@@ -160,6 +158,5 @@ def _has_money_sql() -> ColumnElement[bool]:
     return Application.paid_at.is_not(None) | has_unanswered
 
 
-def _execute_write(session: OrmSession, statement: Any) -> int:
-    result: Any = session.execute(statement.execution_options(synchronize_session=False))
-    return int(result.rowcount)
+def _execute_write(session: OrmSession, statement: Update) -> None:
+    session.execute(statement.execution_options(synchronize_session=False))

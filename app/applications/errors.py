@@ -1,4 +1,4 @@
-"""Errors of applications, their links, documents and payments."""
+"""Errors of applications, links, documents and stall payments."""
 
 from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
 from app.core.errors import LinkExpired as LinkExpired
@@ -42,7 +42,7 @@ class PaymentDeclined(Conflict):
 
 class ApplicationsClosed(Conflict):
     number, code = 40953, "APPLICATIONS_CLOSED"
-    message = "This event is over or was called off, so it takes no applications and no stall fees any more."
+    message = "This event is over or was cancelled, so it takes no more applications and stall fees."
 
 
 class NotWithdrawable(Conflict):
@@ -52,7 +52,7 @@ class NotWithdrawable(Conflict):
 
 class PaymentInProgress(Conflict):
     number, code = 40903, "PAYMENT_IN_PROGRESS"
-    message = "A payment of this fee is in progress: the wallet has not said yet how it ended. Look again in a minute."
+    message = "A payment of this fee is in progress and its outcome is not known yet. Try again in a minute."
 
 
 class DocumentTooLarge(TooLarge):
@@ -62,7 +62,7 @@ class DocumentTooLarge(TooLarge):
 
 class DocumentKindUnsupported(UnsupportedMedia):
     number, code = 41545, "DOCUMENT_TYPE_UNSUPPORTED"
-    message = "A document must be a PDF, JPEG or PNG file, whatever its name says; data.kind says which one is not."
+    message = "A document must be a PDF, JPEG or PNG file by its content; data.kind says which one is not."
 
 
 class OtpWrong(Unprocessable):
@@ -71,4 +71,4 @@ class OtpWrong(Unprocessable):
 
 
 class NotResolvable(Exception):
-    """An operator wanted a step that the payment's state does not allow; the text says which."""
+    """An operator asked for a step that the payment's state does not allow."""

@@ -1,10 +1,9 @@
-"""Mail of applications, payments whose outcome is still open, and applications that have expired."""
+"""Jobs of applications: mails, deletion of files, outcomes of payments, refunds, reviews, and expiry."""
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import Interval, exists, func, select, type_coerce, update
 
 from app.accounts.outgoing_mail import find_verified_address, send_for_account
 from app.accounts.queries import list_operator_ids
@@ -31,14 +30,24 @@ RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW
 
 
 @job("applications.mail", Delivery.AT_LEAST_ONCE, to_others=True)
-def send_applicant_email(run: Run, *, template: str, application_id: str, link_ids: list[str], **more: Any) -> None:
-    """Tells an applicant how their application stands, with the links that are due. An erased one has no address."""
+def send_applicant_email(
+    run: Run,
+    *,
+    template: str,
+    application_id: str,
+    link_ids: list[str],
+    path: str = "/",
+    payment_id: str | None = None,
+) -> None:
+    """Mails an applicant, with the due links, and with a receipt for a payment. Skips an erased application.
+
+    `path` is where the applicant goes after signing in.
+    """
     context = emails.load_email_context(application_id, link_ids)
     release_connection()
     if context is None or context.application.email is None:
         return
-    payment_id = more.pop("payment_id", None)
-    message = emails.build_applicant_email(template, context, key=run.key, **more)
+    message = emails.build_applicant_email(template, context, key=run.key, path=path)
     if payment_id is not None:
         pdf = Attachment(f"Receipt {context.application.reference}.pdf", draw_receipt(context), "application/pdf")
         message = replace(message, attachments=(pdf,))
@@ -49,7 +58,7 @@ def send_applicant_email(run: Run, *, template: str, application_id: str, link_i
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)
 def send_organiser_email(run: Run, *, application_id: str) -> None:
-    """Tells the organiser that a merchant is ready, with what they wrote."""
+    """Mails the organiser that a merchant is ready, with the merchant's message."""
     context = emails.load_email_context(application_id, [])
     release_connection()
     if context is not None and context.event_context.contact is not None:
@@ -59,15 +68,15 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
 
 @job("applications.delete_files", Delivery.AT_LEAST_ONCE)
 def delete_files(run: Run, *, names: list[str]) -> None:
-    """Removes the files of documents that others have replaced; those that are gone are no matter."""
+    """Deletes the files of replaced or erased documents; a missing file is not an error."""
     for name in names:
         storage.delete(name)
 
 
 @job("applications.settle_payment", Delivery.AT_LEAST_ONCE, max_attempts=40)
 def check_payment_outcome(run: Run, *, payment_id: str) -> None:
-    """Asks the rail how a payment ended whose confirmation it has not answered, until that is known."""
-    age: Any = func.now() - StallPayment.created_at
+    """Asks the rail for the outcome of an unanswered payment, until it is known. Adds a review after 72 hours."""
+    age = type_coerce(func.now() - StallPayment.created_at, Interval)
     payment_row = db.session.execute(select(StallPayment, age).where(StallPayment.id == payment_id)).first()
     release_connection()
     if payment_row is None or not is_unanswered(payment_row[0]) or not is_unanswered(refresh_payment(payment_id)):
@@ -75,19 +84,29 @@ def check_payment_outcome(run: Run, *, payment_id: str) -> None:
     if payment_row[1] >= REVIEW_AGE:
         with transaction() as session:
             add_review(session, payment_id, NO_OUTCOME)
-    raise Postpone(_get_retry_delay(payment_row[1]), "the rail has no final answer yet")
+    raise Postpone(_get_retry_delay(payment_row[1]), "the rail has no final outcome yet")
 
 
 @job("applications.weigh_callback", Delivery.AT_LEAST_ONCE, critical=True, max_attempts=100)
-def verify_payment_callback(run: Run, **event: Any) -> None:
-    """Asks the rail at once, because it called. What the call itself said counts for nothing but a review."""
-    callbacks.verify_callback(callbacks.ChargeCallback(**event))
+def verify_payment_callback(
+    run: Run, *, event_id: str, payment_id: str, outcome: str, amount_minor: int, currency: str
+) -> None:
+    """Asks the rail about the payment of a callback. The callback itself is not trusted; it can only cause a review."""
+    callbacks.verify_callback(
+        callbacks.ChargeCallback(
+            event_id=event_id,
+            payment_id=payment_id,
+            outcome=outcome,
+            amount_minor=amount_minor,
+            currency=currency,
+        )
+    )
 
 
 @job("applications.refund_payment", Delivery.AT_LEAST_ONCE, max_attempts=40)
 def refund_payment(run: Run, *, payment_id: str) -> None:
-    """Has the rail give back what it took although the fee was paid. The reference makes it one refund."""
-    age: Any = func.now() - StallPayment.captured_at
+    """Asks the rail to refund a fee that it took a second time. Repeated calls are one refund by their reference."""
+    age = type_coerce(func.now() - StallPayment.captured_at, Interval)
     conditions = (StallPayment.id == payment_id, StallPayment.refunded_at.is_(None))
     capture_age = db.session.scalar(select(age).where(*conditions))
     release_connection()
@@ -98,7 +117,7 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
     except PayrailDisabled:
         charge_state = ChargeState(outcome=Outcome.UNKNOWN)
     if charge_state.outcome is Outcome.UNKNOWN and capture_age < REVIEW_AGE:
-        raise Postpone(_get_retry_delay(capture_age), "the rail has not said whether the money is back")
+        raise Postpone(_get_retry_delay(capture_age), "the rail has not confirmed the refund yet")
     if charge_state.outcome is Outcome.REFUNDED:
         record_outcome(payment_id, charge_state)
         return
@@ -113,7 +132,7 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
 
 @job("applications.watch_payments", Delivery.LOCAL, every=timedelta(minutes=1))
 def requeue_unanswered_payments(run: Run) -> None:
-    """Gives a new job to payments without an outcome whose own was lost: their processes died too often."""
+    """Enqueues the status check again for unanswered payments whose job ended, because its processes died too often."""
     with transaction() as session:
         run.done_in(session)
         aggregate = "stall-payment:" + StallPayment.id
@@ -124,7 +143,7 @@ def requeue_unanswered_payments(run: Run) -> None:
 
 @job("applications.notify_operators", Delivery.LOCAL)
 def notify_operators(run: Run, *, review_id: int) -> None:
-    """Has every operator mailed about a review."""
+    """Enqueues the mails about a review to all operators."""
     with transaction() as session:
         run.done_in(session)
         rows = [
@@ -136,7 +155,7 @@ def notify_operators(run: Run, *, review_id: int) -> None:
 
 @job("applications.mail_operator", Delivery.AT_LEAST_ONCE)
 def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
-    """Tells one operator what they have to look at."""
+    """Mails one operator about a review."""
     message = emails.build_operator_email(review_id, account_id, key=run.key)
     release_connection()
     if message is not None:
@@ -145,14 +164,16 @@ def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
 
 @job("applications.expire", Delivery.LOCAL, every=timedelta(hours=1))
 def expire_applications(run: Run) -> None:
-    """Ends applications for events that are over; their links end with them. One whose payment has no outcome yet
-    waits for it."""
+    """Expires applications for events that are over, and with them their links.
+
+    An application with an unanswered payment is left until the outcome is known.
+    """
     with transaction() as session:
         run.done_in(session)
         event_over_query = (
             select(Application.id).join(Event, Event.id == Application.event_id).where(Event.ends_at < func.now())
         )
-        # Locked first and looked at then: nobody confirms a payment meanwhile.
+        # Locked before their payments are read, so that no payment is confirmed meanwhile.
         locked_ids = session.scalars(
             event_over_query.where(Application.status.in_(OPEN_STATES)).with_for_update(of=Application)
         ).all()
@@ -173,5 +194,5 @@ def expire_applications(run: Run) -> None:
 
 
 def _get_retry_delay(age: timedelta) -> timedelta:
-    """How long to wait before the rail is asked again: ever longer, and never for good."""
+    """The delay before the rail is asked again; it grows with the payment's age, up to an hour."""
     return timedelta(seconds=next((seconds for max_age, seconds in RETRY_DELAYS if age < max_age), 3600))

@@ -1,90 +1,136 @@
-"""What the holder of a link is told: where their application stands, and nothing that is for the deciders.
-
-What pages show beside what the API tells: why a link is dead, and where the next one leads.
-"""
+"""Reads for the holder of a link: their application without anything that is for deciders only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import NotRequired, TypedDict
 
 from sqlalchemy import func, select
 
 from app.applications import links, queries, stall_payments
+from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
-from app.applications.queries import UploadedDocument
-from app.applications.serializers import calculate_fee_due_at, serialize_documents
+from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
+from app.applications.states import ENDED_STATES
 from app.core.addresses import mask_email
 from app.core.date_format import format_day
 from app.core.db import db
 from app.core.money import format_money
 
 
-def get_documents(token: str) -> dict[str, Any]:
-    """The kinds that are required, and which are there. Raises NotFound, LinkExpired."""
+class StepProgress(TypedDict):
+    """One step from the approval to the stall; `state` is `done`, `now` or `later`."""
+
+    step: str
+    state: str
+
+
+class LinkPage(TypedDict):
+    """The fields that the pages of all links have."""
+
+    id: str
+    reference: str
+    status: str
+    business_name: str | None
+    event_name: str | None
+    organiser_name: str | None
+    contact_email: str | None
+    expires_at: datetime
+    steps: list[StepProgress]
+
+
+class DocumentsPage(LinkPage):
+    """The documents of an application."""
+
+    documents: list[DocumentStatus]
+    submitted_at: datetime | None
+    version: int
+
+
+class FeePage(LinkPage):
+    """The stall fee of an application; `status` is that of the fee. The fields of `PaymentStatus` are part of it."""
+
+    application_status: str
+    amount_minor: int
+    currency: str
+    amount: str
+    due_at: datetime | None
+    due: str | None
+    payrail_msisdn: str | None
+    paid_at: datetime | None
+    version: str
+    payment_id: NotRequired[str]
+    wallet: NotRequired[str]
+    expires_in: NotRequired[int]
+    tries_left: NotRequired[int]
+    last_failure: NotRequired[str]
+
+
+class ActivationPage(LinkPage):
+    """The account that an activation link opens, as the application names it."""
+
+    email: str | None
+    name: str | None
+    version: int
+
+
+def get_documents(token: str) -> DocumentsPage:
+    """The required and the uploaded documents. Raises NotFound, LinkExpired."""
     resolved_link = links.get_active_link(token, links.DOCUMENTS)
-    return serialize_documents_page(resolved_link, queries.list_documents(resolved_link.application.id))
+    return build_documents_page(resolved_link, queries.list_documents(resolved_link.application.id))
 
 
-def serialize_documents_page(
-    resolved_link: ResolvedLink, uploaded_documents: Sequence[UploadedDocument]
-) -> dict[str, Any]:
-    """The same from what was read already."""
+def build_documents_page(resolved_link: ResolvedLink, uploaded_documents: Sequence[UploadedDocument]) -> DocumentsPage:
+    """The page from rows that are loaded already."""
     application = resolved_link.application
-    files = {
-        document.kind: {
-            "fileName": document.file_name,
-            "contentType": document.content_type,
-            "size": document.size,
-            "uploadedAt": document.uploaded_at,
-        }
-        for document in uploaded_documents
-    }
     return {
-        **_serialize_link(resolved_link),
-        "documents": serialize_documents(application.documents_required, files),
+        **_build_link_page(resolved_link),
+        "documents": serialize_documents(application.documents_required, uploaded_documents),
         "submitted_at": application.documents_submitted_at,
         "version": application.version,
     }
 
 
-def get_fee(token: str) -> dict[str, Any]:
+def get_fee(token: str) -> FeePage:
     """Amount, state and due date of the stall fee. Raises NotFound, LinkExpired."""
     resolved_link, current_payment = stall_payments.get_link_with_payment(token)
     application = resolved_link.application
-    payment_data = stall_payments.serialize_payment(application, current_payment)
+    payment_status = stall_payments.build_payment_status(application, current_payment)
     fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
+    wallet = application.payrail_msisdn
     return {
-        **_serialize_link(resolved_link),
+        **_build_link_page(resolved_link),
+        **payment_status,
         "application_status": application.status,
-        **payment_data,
         "amount_minor": application.amount_minor,
         "currency": "NAD",
         "amount": format_money(application.amount_minor),
         "due_at": fee_due_at,
-        "due": fee_due_at and format_day(fee_due_at, resolved_link.event_context.timezone),
-        "payrail_msisdn": mask_msisdn(application.payrail_msisdn),
+        "due": format_day(fee_due_at, resolved_link.event_context.timezone) if fee_due_at else None,
+        "payrail_msisdn": wallet and stall_payments.mask_wallet(wallet),
         "paid_at": application.paid_at,
-        "version": f"{application.version}.{payment_data['status']}",
+        "version": f"{application.version}.{payment_status['status']}",
     }
 
 
-def get_activation(token: str) -> dict[str, Any]:
-    """For whom the activation is, as the application says. It does not tell whether the address has an account, because
-    the organiser may hold the link. Raises NotFound, LinkExpired, LinkUsed."""
+def get_activation(token: str) -> ActivationPage:
+    """The account that the link activates, as the application names it. Raises NotFound, LinkExpired, LinkUsed.
+
+    It does not say whether the email has an account, because the organiser may have the link.
+    """
     resolved_link = links.get_active_link(token, links.ACTIVATION)
     application = resolved_link.application
     return {
-        **_serialize_link(resolved_link),
+        **_build_link_page(resolved_link),
         "email": application.email,
         "name": application.contact_name,
-        "expires_at": resolved_link.link.expires_at,
         "version": application.version,
     }
 
 
-def _serialize_link(resolved_link: ResolvedLink) -> dict[str, Any]:
+def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
     application = resolved_link.application
     return {
         "id": application.id,
@@ -95,12 +141,12 @@ def _serialize_link(resolved_link: ResolvedLink) -> dict[str, Any]:
         "organiser_name": resolved_link.event_context.organiser,
         "contact_email": resolved_link.event_context.contact,
         "expires_at": resolved_link.link.expires_at,
-        "steps": serialize_steps(resolved_link),
+        "steps": list_steps(resolved_link),
     }
 
 
-def serialize_steps(resolved_link: ResolvedLink) -> list[dict[str, str]]:
-    """The way from approval to the stall, for the progress list: each step is done, now, later or not needed."""
+def list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
+    """The needed steps from the approval to the stall, for the progress list."""
     application = resolved_link.application
     is_needed_by_step = {
         "documents": bool(application.documents_required),
@@ -120,14 +166,9 @@ def serialize_steps(resolved_link: ResolvedLink) -> list[dict[str, str]]:
     ]
 
 
-def mask_msisdn(msisdn: str | None) -> str | None:
-    """A wallet's number as its owner recognises it: its last four digits."""
-    return msisdn and f"••••\u00a0{msisdn[-4:]}"
-
-
 @dataclass(frozen=True)
 class ExpiredLink:
-    """A link that no longer opens anything, and what can be done about it."""
+    """A link that cannot be used any more, and the facts that its page explains."""
 
     event: str | None
     business: str | None
@@ -138,12 +179,12 @@ class ExpiredLink:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a fresh link can be mailed."""
+        """Whether a new link can be mailed."""
         return not self.used and not self.over and self.address is not None
 
 
 def get_expired_link(token: str, purpose: str) -> ExpiredLink:
-    """Why the link is dead. Raises NotFound."""
+    """The facts about a link that cannot be used. Raises NotFound."""
     resolved_link = links.get_link(token, purpose)
     application = resolved_link.application
     return ExpiredLink(
@@ -151,13 +192,13 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         business=application.business_name,
         contact=resolved_link.event_context.contact,
         used=resolved_link.error_class is LinkUsed,
-        over=application.status in links.ENDED_STATES,
+        over=application.status in ENDED_STATES,
         address=mask_email(application.email) if application.email else None,
     )
 
 
 def find_payment_path(application_id: str) -> str | None:
-    """The page of the living payment link, for somebody who has just handed their documents in."""
+    """The path of the valid payment link, for the page after the documents are handed in."""
     link = db.session.scalar(
         select(ApplicationLink).where(
             ApplicationLink.application_id == application_id,

@@ -1,23 +1,22 @@
-"""Links that lead an applicant on: 256 bits each, one living link per application and purpose.
+"""Links by which an applicant goes on: one valid link per application and purpose, with a token of 256 bits.
 
-A token is a keyed hash of its row, so a mail that goes out twice says the same, and the database holds only the
-token's fingerprint: a stolen copy opens nothing.
+A token is a keyed hash of its row, so a repeated mail has the same link. The database stores only the token's
+fingerprint: a stolen copy opens nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from flask import current_app
-from sqlalchemy import Interval, Select, String, column, func, insert, literal, select, update, values
+from sqlalchemy import Interval, Row, Select, String, column, func, insert, literal, select, update, values
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
-from app.applications.states import ACCEPTED_STATES, DECLINED, EXPIRED, READY, WITHDRAWN
+from app.applications.states import ACCEPTED_STATES, ENDED_STATES, READY
 from app.core.db import db
 from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
@@ -28,12 +27,16 @@ DOCUMENTS, PAYMENT, ACTIVATION = "documents", "payment", "activation"
 LIFETIMES = {DOCUMENTS: timedelta(days=14), PAYMENT: timedelta(days=14), ACTIVATION: timedelta(days=7)}
 PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate"}
 EVENT_CONTEXT_COLUMNS = (Event.name, Event.timezone, OrganiserProfile.org_name, Account.email)
-ENDED_STATES = (DECLINED, WITHDRAWN, EXPIRED)
+"""The fields of `EventContext`."""
+LINK_COLUMNS = (Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *EVENT_CONTEXT_COLUMNS)
+
+LinkQuery = Select[*tuple[object, ...]]
+AnyRow = Row[*tuple[object, ...]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class EventContext:
-    """What an applicant is told about where they are: the event, and who organises it."""
+    """The event's name and time zone, and the organiser's name and email; all None without an event."""
 
     event: str | None = None
     timezone: str | None = None
@@ -43,7 +46,7 @@ class EventContext:
 
 @dataclass(frozen=True)
 class ResolvedLink:
-    """What stands behind a link."""
+    """A link with its application. `error_class` is the error that an unusable link raises."""
 
     application: Application
     link: ApplicationLink
@@ -52,42 +55,40 @@ class ResolvedLink:
 
 
 def get_link(token: str, purpose: str, *, session: OrmSession | None = None) -> ResolvedLink:
-    """What a token leads to, dead or alive; locked when a session is given. Raises NotFound."""
+    """The link of a token, usable or not. With a session, link and application are locked. Raises NotFound."""
     statement = link_by_token_query(token, purpose)
     if session is not None:
-        # Who has waited for a lock sees the rows that they lock as they are now, and those joined to them as they
-        # were. The application comes first, as everywhere: two orders of locking would wait for each other.
+        # After waiting for a lock, the locked rows are the newest ones, but rows joined to them are as old as the
+        # statement. The application is locked first, as everywhere: a different order would cause deadlocks.
         statement = statement.with_for_update(of=[Application, ApplicationLink])
     return build_resolved_link((session or db.session).execute(statement).first())
 
 
-def build_resolved_link(row: Any) -> ResolvedLink:
-    """What the row of `asked` leads to. Raises NotFound when there is none."""
+def build_resolved_link(row: AnyRow | None) -> ResolvedLink:
+    """The link in a row that starts with `LINK_COLUMNS`. Raises NotFound if there is no row."""
     if row is None:
         raise NotFound("This link is not one of ours; copy the whole address from the mail.")
-    application, link, is_expired = row[:3]
+    application, link, is_expired, *context_values = row[: len(LINK_COLUMNS)]
+    assert isinstance(application, Application) and isinstance(link, ApplicationLink)
     return ResolvedLink(
-        application,
-        link,
-        build_event_context(row[3 : 3 + len(EVENT_CONTEXT_COLUMNS)]),
-        find_link_error(application, link, is_expired),
+        application, link, build_event_context(context_values), find_link_error(application, link, bool(is_expired))
     )
 
 
 def get_active_link(token: str, purpose: str, *, session: OrmSession | None = None) -> ResolvedLink:
-    """What stands behind a living link. Raises NotFound, LinkExpired, LinkUsed."""
+    """A usable link. Raises NotFound, LinkExpired, LinkUsed."""
     return require_active_link(get_link(token, purpose, session=session))
 
 
 def require_active_link(resolved_link: ResolvedLink) -> ResolvedLink:
-    """The same, if its link is alive. Raises LinkExpired, LinkUsed."""
+    """The same link, if it is usable. Raises LinkExpired, LinkUsed."""
     if resolved_link.error_class is not None:
         raise resolved_link.error_class()
     return resolved_link
 
 
 def find_link_error(application: Application, link: ApplicationLink, is_expired: bool) -> type[Gone] | None:
-    """Why a link no longer opens anything; None while it does."""
+    """The error of a link that cannot be used; None if it can."""
     if link.used_at is not None:
         return LinkUsed
     return LinkExpired if is_expired or link.replaced_at is not None or application.status in ENDED_STATES else None
@@ -96,7 +97,7 @@ def find_link_error(application: Application, link: ApplicationLink, is_expired:
 def renew_links(
     session: OrmSession, application: Application, purposes: Sequence[str], *, shown_to_decider: bool = False
 ) -> list[ApplicationLink]:
-    """A fresh link for each purpose, in place of the living ones."""
+    """New links for these purposes; they replace the valid ones."""
     if not purposes:
         return []
     return list(session.scalars(link_renewal_sql(application.id, purposes, shown_to_decider=shown_to_decider)))
@@ -104,9 +105,9 @@ def renew_links(
 
 def link_renewal_sql(
     application_id: str, purposes: Sequence[str], *, shown_to_decider: bool = False
-) -> ReturningInsert[Any]:
-    """The one statement that ends living links and makes the fresh ones."""
-    ended_links = (
+) -> ReturningInsert[ApplicationLink]:
+    """One statement that ends the valid links and inserts the new ones."""
+    replaced_links = (
         update(ApplicationLink)
         .where(
             ApplicationLink.application_id == application_id,
@@ -115,20 +116,22 @@ def link_renewal_sql(
         )
         .values(replaced_at=func.now())
         .returning(ApplicationLink.id)
-        .cte("gone")
+        .cte("replaced_link")
     )
     new_links = values(
-        *(column(name, String) for name in ("id", "purpose", "token_hash")), column("lives", Interval), name="fresh"
+        *(column(name, String) for name in ("id", "purpose", "token_hash")),
+        column("lifetime", Interval),
+        name="new_link",
     ).data([_build_link_values(application_id, purpose) for purpose in purposes])
-    # Asking how many are gone makes PostgreSQL end them first: two that live at once would break the index.
+    # Counting the replaced links makes PostgreSQL end them first; the unique index allows only one valid link.
     rows = select(
         new_links.c.id,
         new_links.c.purpose,
         new_links.c.token_hash,
-        func.now() + new_links.c.lives,
+        func.now() + new_links.c.lifetime,
         literal(application_id),
         literal(shown_to_decider),
-    ).where(select(func.count()).select_from(ended_links).scalar_subquery() >= 0)
+    ).where(select(func.count()).select_from(replaced_links).scalar_subquery() >= 0)
     column_names = ["id", "purpose", "token_hash", "expires_at", "application_id", "shown"]
     return insert(ApplicationLink).from_select(column_names, rows, include_defaults=False).returning(ApplicationLink)
 
@@ -157,30 +160,29 @@ def _derive_token(application_id: str, purpose: str, id: str) -> str:
 
 
 def build_link_url(link: ApplicationLink) -> str:
-    """The page that the link opens."""
+    """The URL of the page that the link opens."""
     base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base_url}/{PAGE_PATHS[link.purpose]}/{build_token(link)}"
 
 
-def build_event_context(columns: Sequence[Any]) -> EventContext:
-    """What the columns of `AROUND` say."""
-    return EventContext(**dict(zip(("event", "timezone", "organiser", "contact"), columns, strict=True)))
+def build_event_context(column_values: Sequence[object]) -> EventContext:
+    """The context from the values of `EVENT_CONTEXT_COLUMNS`."""
+    return EventContext(*(None if value is None else str(value) for value in column_values))
 
 
-def join_event_context(statement: Any) -> Select[Any]:
-    """The statement with `AROUND` to select from: joined, never asked one by one."""
-    joined_statement: Select[Any] = (
+def join_event_context(statement: LinkQuery) -> LinkQuery:
+    """The statement with the tables of `EVENT_CONTEXT_COLUMNS` joined."""
+    return (
         statement.outerjoin(Event, Event.id == Application.event_id)
         .outerjoin(Account, Account.id == Application.organiser_id)
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Application.organiser_id)
     )
-    return joined_statement
 
 
-def link_by_token_query(token: str, purpose: str) -> Select[Any]:
-    """The statement for what stands behind a token; columns may be added to it."""
+def link_by_token_query(token: str, purpose: str) -> LinkQuery:
+    """The query of a link by its token; its columns are `LINK_COLUMNS`, and more may be added."""
     statement = (
-        select(Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *EVENT_CONTEXT_COLUMNS)
+        select(*LINK_COLUMNS)
         .select_from(ApplicationLink)
         .join(Application, Application.id == ApplicationLink.application_id)
     )

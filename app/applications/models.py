@@ -1,8 +1,6 @@
-"""Tables of applications: the application, its links, its documents, and the payments of its stall fee with what a
-person has to look at."""
+"""Tables of applications: the application, its links and documents, the payments of its stall fee, and their reviews."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     CHAR,
@@ -29,20 +27,20 @@ UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 
 
 def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
-    """What keeps a page of the list at the same cost for anyone who reads it, in each order."""
+    """Indexes for each order of the list, within one scope: with them a page costs the same for every caller."""
     leading_columns = [scope] if scope else []
     name_prefix = f"ix_merchant_application_{scope or 'all'}"
-    options: dict[str, Any] = {"postgresql_where": text(where)} if where else {}
+    condition = text(where) if where else None
     return (
-        Index(f"{name_prefix}_created", *leading_columns, "created_at", "id", **options),
-        Index(f"{name_prefix}_updated", *leading_columns, "updated_at", "id", **options),
-        Index(f"{name_prefix}_amount", *leading_columns, "amount_minor", "id", **options),
-        Index(f"{name_prefix}_status", *leading_columns, "status", "created_at", "id", **options),
+        Index(f"{name_prefix}_created", *leading_columns, "created_at", "id", postgresql_where=condition),
+        Index(f"{name_prefix}_updated", *leading_columns, "updated_at", "id", postgresql_where=condition),
+        Index(f"{name_prefix}_amount", *leading_columns, "amount_minor", "id", postgresql_where=condition),
+        Index(f"{name_prefix}_status", *leading_columns, "status", "created_at", "id", postgresql_where=condition),
     )
 
 
 class Application(Base):
-    """Somebody who wants a stall. The organiser is the event's, written here so that their list needs no join."""
+    """A merchant's request for a stall. `organiser_id` is the event's organiser, copied so that lists need no join."""
 
     __tablename__ = "merchant_application"
     __mapper_args__ = {"eager_defaults": True}
@@ -103,9 +101,9 @@ class Application(Base):
 
 
 class ApplicationLink(Base):
-    """A link of one purpose. The token is a keyed hash of this row, so only its fingerprint stands here.
+    """A link of one purpose. Its token is a keyed hash of the row; the row stores only the token's fingerprint.
 
-    `shown` says that a decider has seen the token, so that following it proves nothing about the mailbox.
+    `shown` is set if a decider saw the token; then using it does not prove that the email is the applicant's.
     """
 
     __tablename__ = "application_link"
@@ -133,7 +131,7 @@ class ApplicationLink(Base):
 
 
 class ApplicationDocument(Base):
-    """A file of one kind; a later one takes its place. Its bytes are private and stand in the storage."""
+    """A document of one kind; a later upload replaces it. Its bytes are in the private file storage."""
 
     __tablename__ = "application_document"
     __mapper_args__ = {"eager_defaults": True}
@@ -150,11 +148,11 @@ class ApplicationDocument(Base):
 
 
 class StallPayment(Base):
-    """One try to pay a stall fee. At most one of each application counts; its id is the reference at the rail.
+    """One attempt to pay a stall fee. At most one per application is running or paid; its id is the rail's reference.
 
-    `answered` is the number of tries whose outcome the rail has told. While it is less than `tries`, a confirmation
-    may have reached the rail, and the money may have been taken. `captured_at` is set when the rail has taken money
-    that was not due any more, `refunded_at` when it has given that back.
+    `answered` is the number of tries with a known outcome. While it is less than `tries`, a confirmation may have
+    reached the rail, and the money may have been taken. `captured_at` is set when the rail took money that was no
+    longer due, `refunded_at` when it returned that money.
     """
 
     __tablename__ = "stall_payment"
@@ -188,7 +186,7 @@ class StallPayment(Base):
 
 
 class StallPaymentReview(Base):
-    """Something about a stall payment that a person has to look at; one open row for each reference and kind."""
+    """A stall payment with contradicting facts, for an operator; one open row per reference and kind."""
 
     __tablename__ = "stall_payment_review"
     __table_args__ = (
@@ -205,7 +203,7 @@ class StallPaymentReview(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     reference: Mapped[str] = mapped_column(String(80, collation="C"))
     kind: Mapped[str] = mapped_column(String(20))
-    detail: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    detail: Mapped[dict[str, object]] = mapped_column(JSONB, server_default=text("'{}'"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     resolved_at: Mapped[datetime | None] = mapped_column(Timestamp)
     note: Mapped[str | None] = mapped_column(String(500))

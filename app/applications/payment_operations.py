@@ -1,8 +1,7 @@
-"""What operators do about stall payments by hand: look at what needs a person, ask the rail, say how it ended."""
+"""Operator actions on stall payments: list payments and reviews, ask the rail, resolve by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import or_, select
 
@@ -20,16 +19,18 @@ OUTCOME_BY_NAME = {"paid": Outcome.PAID, "not-taken": Outcome.EXPIRED, "refunded
 
 @dataclass(frozen=True)
 class OpenReview:
-    """A review that nobody has resolved, with the payment and the application it is about, if there are any."""
+    """An open review with its payment and application; both are None for an unknown reference."""
 
     review: StallPaymentReview
     payment: StallPayment | None
     application: Application | None
 
 
-def list_payments(identifier: str) -> Sequence[Any]:
-    """The payments of an application with the application, the oldest first. It is named by its reference, its id, or
-    the id of one of its payments."""
+def list_payments(identifier: str) -> list[tuple[StallPayment, Application]]:
+    """The payments of an application, the oldest first, each with the application.
+
+    `identifier` is the application's reference or id, or the id of one of its payments.
+    """
     application_id_query = select(StallPayment.application_id).where(StallPayment.id == identifier)
     condition = or_(
         Application.reference == identifier.upper(),
@@ -37,11 +38,12 @@ def list_payments(identifier: str) -> Sequence[Any]:
         Application.id.in_(application_id_query),
     )
     statement = select(StallPayment, Application).join(Application, Application.id == StallPayment.application_id)
-    return db.session.execute(statement.where(condition).order_by(StallPayment.created_at, StallPayment.id)).all()
+    rows = db.session.execute(statement.where(condition).order_by(StallPayment.created_at, StallPayment.id))
+    return [(payment, application) for payment, application in rows]
 
 
 def list_reviews(limit: int = 100, *, reference: str | None = None) -> Sequence[OpenReview]:
-    """The open ones, the oldest first; with a reference only its own."""
+    """The open reviews, the oldest first; with a reference, only its reviews."""
     statement = (
         select(StallPaymentReview, StallPayment, Application)
         .outerjoin(StallPayment, StallPayment.id == StallPaymentReview.reference)
@@ -55,14 +57,14 @@ def list_reviews(limit: int = 100, *, reference: str | None = None) -> Sequence[
 
 
 def query_charge_status(payment_id: str) -> tuple[str, str]:
-    """What the rail says now, and the payment's state after it. Raises NotResolvable for an unknown payment."""
+    """Asks the rail. Returns its outcome and the payment's state after it. Raises NotResolvable for an unknown payment."""
     _get_payment(payment_id)
     charge_state = rail().charge_status(payment_id)
     return charge_state.outcome.value, describe_payment_state(payment_outcome.record_outcome(payment_id, charge_state))
 
 
 def resolve_payment(payment_id: str, outcome: str, note: str) -> str:
-    """Ends a payment as somebody has found out at the rail. Raises NotResolvable."""
+    """Records the outcome that an operator found at the rail. Returns the payment's state. Raises NotResolvable."""
     payment = _get_payment(payment_id)
     is_refund_owed = payment.captured_at is not None and payment.refunded_at is None
     if not is_unanswered(payment) and not (is_refund_owed and outcome == "refunded"):
@@ -75,19 +77,19 @@ def resolve_payment(payment_id: str, outcome: str, note: str) -> str:
     state = describe_payment_state(
         payment_outcome.record_outcome(payment_id, ChargeState(outcome=OUTCOME_BY_NAME[outcome]))
     )
-    # What this outcome itself gives somebody to look at stays open.
+    # Reviews that this outcome itself adds stay open.
     close_reviews_of(payment_id, note, review_ids=review_ids)
     return state
 
 
 def close_reviews_of(reference: str, note: str, *, review_ids: Sequence[int] | None = None) -> int:
-    """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
+    """Closes the open reviews of a reference, or only those with these ids. Returns their number."""
     with transaction() as session:
         return close_reviews(session, reference, note, review_ids=review_ids)
 
 
 def describe_payment_state(payment: StallPayment) -> str:
-    """The state of a payment in a few words."""
+    """The state of a payment for an operator."""
     if payment.refunded_at is not None:
         return f"{payment.status}, taken again and refunded"
     if payment.captured_at is not None:

@@ -1,13 +1,12 @@
-"""What the rail has said becomes what we know: one place for the answer to a code, for asking later and for operators.
+"""Recording of a payment's outcome, after a code, after a status check, and for operators.
 
-A capture is recorded whenever it is heard, whatever has become of payment and application. Any other answer counts only
-when it is final: `code_sent` after a confirmation says nothing, for the confirmation may still arrive.
+A capture is always recorded, whatever the state of payment and application. Any other outcome counts only if it is
+final: `code_sent` after a confirmation is not, because the confirmation may still arrive.
 """
 
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.applications import links, states
@@ -28,18 +27,18 @@ from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 STATUS_CHECK_DELAY = timedelta(seconds=20)
-"""Longer than a call to the rail may take, so that no other worker asks while the answer is on its way."""
+"""Longer than the timeout of a call to the rail, so that no worker asks while the call is still running."""
 CURRENCY = "NAD"
 STATUS_BY_OUTCOME = {Outcome.DECLINED: "declined", Outcome.EXPIRED: "expired", Outcome.REFUNDED: "expired"}
 
 
 def refresh_payment(payment_id: str) -> StallPayment:
-    """The payment after the rail was asked about it. No transaction may be open."""
+    """Asks the rail and returns the payment with the outcome. No transaction may be open."""
     return record_outcome(payment_id, rail().charge_status(payment_id))
 
 
 def record_outcome(payment_id: str, charge_state: ChargeState) -> StallPayment:
-    """The payment after the rail, or an operator, has told of it. Any number may say the same at once."""
+    """Records an outcome from the rail or an operator and returns the payment. Concurrent calls are safe."""
     with transaction() as session:
         application, payment = lock_payment(session, payment_id)
         if charge_state.outcome is Outcome.PAID:
@@ -52,7 +51,7 @@ def record_outcome(payment_id: str, charge_state: ChargeState) -> StallPayment:
 
 
 def restore_try(payment_id: str) -> None:
-    """Gives back a try that the rail surely never saw, and the code with it."""
+    """Takes back a try that certainly did not reach the rail, so that the code can be used again."""
     with transaction() as session:
         application, payment = lock_payment(session, payment_id)
         if payment.status == "processing":
@@ -61,7 +60,7 @@ def restore_try(payment_id: str) -> None:
 
 
 def reopen_payment(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
-    """Makes a payment unanswered again: the money may have been taken after all, or another amount."""
+    """Makes a payment unanswered again, because its money, or a different amount, may have been taken."""
     payment.tries = max(payment.tries, 1)
     payment.answered = min(payment.answered, payment.tries - 1)
     if payment.status != "processing" and application.paid_at is None:
@@ -71,12 +70,12 @@ def reopen_payment(session: ReadOrWriteSession, application: Application, paymen
 
 
 def lock_payment(session: ReadOrWriteSession, payment_id: str) -> tuple[Application, StallPayment]:
-    """A payment and its application, locked."""
+    """The application and the payment, locked."""
     application, payment = session.execute(
         select(Application, StallPayment)
         .join(StallPayment, StallPayment.application_id == Application.id)
         .where(StallPayment.id == payment_id)
-        # The application first, as everywhere: two orders of locking would wait for each other.
+        # The application is locked first, as everywhere: a different order would cause deadlocks.
         .with_for_update(of=[Application, StallPayment])
         .execution_options(populate_existing=True)
     ).one()
@@ -84,7 +83,7 @@ def lock_payment(session: ReadOrWriteSession, payment_id: str) -> tuple[Applicat
 
 
 def has_different_amount(payment: StallPayment, amount_minor: int | None, currency: str | None) -> bool:
-    """Whether somebody tells of another amount than ours."""
+    """Whether a reported amount or currency differs from the payment's; None is not reported."""
     return amount_minor not in (None, payment.amount_minor) or currency not in (None, CURRENCY)
 
 
@@ -105,7 +104,7 @@ def _record_capture(
 def _record_second_capture(
     session: ReadOrWriteSession, application: Application, payment: StallPayment, charge_state: ChargeState
 ) -> None:
-    """Money that is not due any more: written down, given back where the rail can, and shown to a person."""
+    """Records money that is no longer due, adds a review, and enqueues the refund."""
     payment.captured_at, payment.answered = func.now(), payment.tries
     if payment.status in UNFINISHED_PAYMENT_STATES:
         payment.status = "expired"
@@ -125,7 +124,7 @@ def _record_wrong_code(session: ReadOrWriteSession, application: Application, pa
 
 
 def _record_end(session: ReadOrWriteSession, application: Application, payment: StallPayment, outcome: Outcome) -> None:
-    """No money is with us under this reference, and none will be."""
+    """Records an outcome by which no money is taken under this reference."""
     if payment.captured_at is not None and outcome is Outcome.REFUNDED:
         payment.refunded_at = func.coalesce(StallPayment.refunded_at, func.now())
         add_review_detail(session, payment.id, SECOND_CAPTURE, refund="refunded")
@@ -140,17 +139,19 @@ def _record_end(session: ReadOrWriteSession, application: Application, payment: 
 def _record_paid(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
     _end_other_payments(session, payment)
     if application.status not in states.ACCEPTED_STATES:
-        session.execute(_mark_paid_sql(application, payment, paid_at=func.now()))
+        session.execute(_mark_paid_sql(application, payment))
         add_review(session, payment.id, APPLICATION_CLOSED, status=application.status)
         enqueue_all(build_email_jobs("application_paid", application, payment_id=payment.id))
         return
     next_status = states.get_outstanding_state(documents=application.documents_due, payment=False)
     status_changes = next_status != application.status
     status = states.check_step(application.status, next_status) if status_changes else next_status
-    paid_sql = _mark_paid_sql(application, payment, status=status, paid_at=func.now())
+    paid_sql = _mark_paid_sql(application, payment, status=status)
     new_links: list[ApplicationLink] = []
     if status_changes and next_status == states.READY:
-        renewal_sql = links.link_renewal_sql(application.id, [links.ACTIVATION]).add_cte(paid_sql.cte("written"))
+        renewal_sql = links.link_renewal_sql(application.id, [links.ACTIVATION]).add_cte(
+            paid_sql.cte("application_update")
+        )
         new_links = list(session.scalars(renewal_sql))
     else:
         session.execute(paid_sql)
@@ -163,7 +164,7 @@ def _record_paid(session: ReadOrWriteSession, application: Application, payment:
 
 
 def _end_other_payments(session: ReadOrWriteSession, payment: StallPayment) -> None:
-    """Ends the payment that runs beside this one: the database allows but one. Unanswered, it is asked on."""
+    """Ends another running payment of the application, as the database allows only one. Its status checks go on."""
     session.execute(
         update(StallPayment)
         .where(StallPayment.application_id == payment.application_id, StallPayment.id != payment.id)
@@ -173,15 +174,26 @@ def _end_other_payments(session: ReadOrWriteSession, payment: StallPayment) -> N
     )
 
 
-def _mark_paid_sql(application: Application, payment: StallPayment, **changes: Any) -> Any:
-    """The one statement by which payment and application become paid; the payment that was read knows it at once."""
-    values = {"status": "paid", "answered": StallPayment.tries, "paid_at": func.now()}
-    payment_update = update(StallPayment).where(StallPayment.id == payment.id).values(values)
+def _mark_paid_sql(application: Application, payment: StallPayment, *, status: str | None = None) -> Update:
+    """One statement that marks payment and application as paid, and sets the application's status if given.
+
+    The loaded `payment` gets its new status here.
+    """
+    payment_update = (
+        update(StallPayment)
+        .where(StallPayment.id == payment.id)
+        .values(status="paid", answered=StallPayment.tries, paid_at=func.now())
+    )
     set_committed_value(payment, "status", "paid")
     return (
         update(Application)
         .where(Application.id == application.id)
-        .values(version=Application.version + 1, updated_at=func.now(), **changes)
-        .add_cte(payment_update.cte("of_payment"))
+        .values(
+            version=Application.version + 1,
+            updated_at=func.now(),
+            paid_at=func.now(),
+            **({"status": status} if status else {}),
+        )
+        .add_cte(payment_update.cte("payment_update"))
         .execution_options(synchronize_session=False)
     )

@@ -1,7 +1,6 @@
-"""What a person has to look at about stall payments. One open row for each reference and kind; operators get a mail."""
+"""Reviews of stall payments: at most one open row per reference and kind, with a mail to the operators."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import structlog
 from sqlalchemy import cast, func, text, update
@@ -14,19 +13,19 @@ from app.core.outbox import enqueue
 NO_OUTCOME, MISMATCH, CONTRADICTION = "no_outcome", "mismatch", "contradiction"
 SECOND_CAPTURE, APPLICATION_CLOSED, UNKNOWN_REFERENCE = "second_capture", "application_closed", "unknown_reference"
 REVIEW_MESSAGES = {
-    NO_OUTCOME: "The rail has not said for 72 hours how this payment ended. The service goes on asking every hour.",
-    MISMATCH: "The rail tells of another amount or currency than was asked for. The payment does not count as paid.",
-    CONTRADICTION: "What the rail says now does not fit what it said before.",
+    NO_OUTCOME: "The outcome of this payment is unknown after 72 hours. The service asks the rail every hour.",
+    MISMATCH: "The rail reports a different amount or currency than requested. The payment does not count as paid.",
+    CONTRADICTION: "The rail reports a different outcome now than before.",
     SECOND_CAPTURE: "The rail has taken the fee although it was paid already. The service asks for a refund.",
-    APPLICATION_CLOSED: "The fee was taken, but the application had ended by then. Decide with the organiser whether to"
-    " give it back.",
-    UNKNOWN_REFERENCE: "The rail tells of a charge that this service does not know.",
+    APPLICATION_CLOSED: "The fee was taken after the application had ended. Decide with the organiser whether to"
+    " refund it.",
+    UNKNOWN_REFERENCE: "The rail reports a charge that this service does not know.",
 }
 log = structlog.get_logger(__name__)
 
 
-def add_review(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
-    """Adds a row and has operators told, unless a row of that kind is open already."""
+def add_review(session: OrmSession, reference: str, kind: str, **detail: object) -> None:
+    """Adds a review and notifies the operators, unless one of that kind is open already."""
     review_id = session.scalar(
         insert(StallPaymentReview)
         .values(reference=reference, kind=kind, detail=detail)
@@ -34,11 +33,11 @@ def add_review(session: OrmSession, reference: str, kind: str, **detail: Any) ->
         .returning(StallPaymentReview.id)
     )
     if review_id is not None:
-        log.error("stall_payment.review", reference=reference, kind=kind)
+        log.error("stall_payment.review_added", reference=reference, kind=kind)
         enqueue("applications.notify_operators", review_id=review_id)
 
 
-def add_review_detail(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
+def add_review_detail(session: OrmSession, reference: str, kind: str, **detail: object) -> None:
     """Adds facts to the open review of that kind, if there is one."""
     session.execute(
         update(StallPaymentReview)
@@ -50,7 +49,7 @@ def add_review_detail(session: OrmSession, reference: str, kind: str, **detail: 
 
 
 def close_reviews(session: OrmSession, reference: str, note: str, *, review_ids: Sequence[int] | None = None) -> int:
-    """Marks the open reviews of a reference as looked at, or only those with these ids; how many."""
+    """Closes the open reviews of a reference, or only those with these ids. Returns their number."""
     conditions = [StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None)]
     if review_ids is not None:
         conditions.append(StallPaymentReview.id.in_(review_ids))

@@ -1,88 +1,101 @@
-"""Reads of applications, always limited to what the caller may see."""
+"""Reads of applications, limited to those that the caller may see.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Applicants see their own applications, organisers those for their events, admins of any tier all. The event's organiser
+and admins from `support` on decide; without an event, only those admins.
+"""
+
 from datetime import datetime
-from typing import Any
+from typing import TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, or_, select
+from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, Select, case, false, func, literal, or_, select, true
 from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.applications import documents, permissions
+from app.applications import documents
+from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
+from app.applications.serializers import INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.clients import storage
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
 
-SORTS: dict[str, ColumnElement[Any]] = {
+READ_TIER, DECIDE_TIER = "analyst", "support"
+SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int]] = {
     "createdAt": Application.created_at.expression,
     "updatedAt": Application.updated_at.expression,
     "amountMinor": Application.amount_minor.expression,
 }
 APPLICATION_COLUMNS = (
-    "id",
-    "reference",
-    "status",
-    "event_id",
-    "invite_slug",
-    "business_name",
-    "contact_name",
-    "email",
-    "phone",
-    "stall_type",
-    "products",
-    "description",
-    "website",
-    "amount_minor",
-    "destination",
-    "mode",
-    "scheduled_for",
-    "payrail_msisdn",
-    "decision",
-    "decline_reason",
-    "decided_at",
-    "documents_required",
-    "documents_submitted_at",
-    "paid_at",
-    "activated_at",
-    "version",
-    "created_at",
-    "updated_at",
+    Application.id,
+    Application.reference,
+    Application.status,
+    Application.event_id,
+    Application.invite_slug,
+    Application.business_name,
+    Application.contact_name,
+    Application.email,
+    Application.phone,
+    Application.stall_type,
+    Application.products,
+    Application.description,
+    Application.website,
+    Application.amount_minor,
+    Application.destination,
+    Application.mode,
+    Application.scheduled_for,
+    Application.payrail_msisdn,
+    Application.decision,
+    Application.decline_reason,
+    Application.decided_at,
+    Application.documents_required,
+    Application.documents_submitted_at,
+    Application.paid_at,
+    Application.activated_at,
+    Application.version,
+    Application.created_at,
+    Application.updated_at,
 )
 DOCUMENT_COLUMNS = (
+    ApplicationDocument.id,
     ApplicationDocument.kind,
     ApplicationDocument.file_name,
     ApplicationDocument.content_type,
     ApplicationDocument.size,
     ApplicationDocument.uploaded_at,
 )
-INTERNAL_COLUMNS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
+"""The fields of `UploadedDocument`."""
+ListQuery = Select[*tuple[object, ...]]
 
 
-@dataclass(frozen=True)
-class UploadedDocument:
-    """A document as its applicant knows it; the columns of `HANDED`."""
+class ApplicationFilters(TypedDict, total=False):
+    """Filters of the list; None means no filter."""
 
-    kind: str
-    file_name: str
-    content_type: str
-    size: int
-    uploaded_at: datetime
+    decision: str | None
+    decline_reason: str | None
+    reviewer_notes: str | None
+    risk_level: str | None
+    status: str | None
+    event_id: str | None
+    q: str | None
 
 
-def list_applications_query(caller: Caller, **filters: Any) -> Select[Any]:
-    """The applications that the caller may see, with what is needed to say what is due: one query a page."""
+def can_decide_sql(caller: Caller) -> ColumnElement[bool]:
+    """True for applications that the caller may decide."""
+    return true() if caller.has_tier(DECIDE_TIER) else _organises_sql(caller)
+
+
+def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
+    """The applications that the caller may see, with documents and payment: one statement per page."""
     return _visible_applications_query(caller).where(*_build_conditions(caller, filters))
 
 
-def get_application(caller: Caller, id: str) -> Mapping[Any, Any]:
-    """One application as the list shows it. Raises NotFound."""
+def get_application(caller: Caller, id: str) -> RowMapping:
+    """One application with the columns of the list. Raises NotFound."""
     row = db.session.execute(_visible_applications_query(caller).where(Application.id == id)).mappings().first()
     if row is None:
         raise NotFound()
@@ -90,7 +103,7 @@ def get_application(caller: Caller, id: str) -> Mapping[Any, Any]:
 
 
 def lock_application(session: OrmSession, caller: Caller, id: str, permission: ColumnElement[bool]) -> Application:
-    """An application inside a transaction, for anyone who `may`. Raises NotFound."""
+    """An application that meets `permission`, locked. Raises NotFound."""
     statement = select(Application).where(Application.id == id, permission).with_for_update()
     application = session.scalar(statement.execution_options(populate_existing=True))
     if application is None:
@@ -99,27 +112,27 @@ def lock_application(session: OrmSession, caller: Caller, id: str, permission: C
 
 
 def list_documents(application_id: str, session: OrmSession | None = None) -> list[UploadedDocument]:
-    """The documents that are there."""
+    """The documents of an application."""
     statement = select(*DOCUMENT_COLUMNS).where(ApplicationDocument.application_id == application_id)
     return [UploadedDocument(*row) for row in (session or db.session).execute(statement)]
 
 
 def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
-    """A document and its bytes, for the decider to whom the link was given and who still decides.
+    """A document and its bytes, for the decider who got the link and may still decide.
 
     Raises NotFound, LinkExpired, StorageUnavailable.
     """
-    read_permit = documents.verify_read_token(token)
-    if read_permit is None:
+    grant = documents.verify_read_token(token)
+    if grant is None:
         raise NotFound()
-    if read_permit.expired:
+    if grant.expired:
         raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
     application_document = db.session.scalar(
         select(ApplicationDocument)
         .join(Application, Application.id == ApplicationDocument.application_id)
-        .join(Account, Account.id == read_permit.viewer_id)
+        .join(Account, Account.id == grant.viewer_id)
         .where(
-            ApplicationDocument.id == read_permit.thing_id,
+            ApplicationDocument.id == grant.thing_id,
             or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
         )
     )
@@ -130,12 +143,29 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
     return application_document, data
 
 
-def _visible_applications_query(caller: Caller) -> Select[Any]:
-    can_read_notes = permissions.can_read_notes_sql(caller)
-    internal_columns = [case((can_read_notes, getattr(Application, name))).label(name) for name in INTERNAL_COLUMNS]
+def _organises_sql(caller: Caller) -> ColumnElement[bool]:
+    """True for applications to events that the caller organises."""
+    return Application.organiser_id == caller.id if "organiser" in caller.roles else false()
+
+
+def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
+    if caller.has_tier(READ_TIER):
+        return true()
+    is_own = Application.account_id == caller.id if "merchant" in caller.roles else false()
+    return or_(_organises_sql(caller), is_own)
+
+
+def _can_read_notes_sql(caller: Caller) -> ColumnElement[bool]:
+    """True for applications whose internal notes and risk the caller may read: never for their applicant."""
+    return true() if caller.has_tier(READ_TIER) else _organises_sql(caller)
+
+
+def _visible_applications_query(caller: Caller) -> ListQuery:
+    can_read_notes = _can_read_notes_sql(caller)
+    internal_columns = [case((can_read_notes, getattr(Application, name))).label(name) for name in INTERNAL_FIELDS]
     return (
         select(
-            *(getattr(Application, name) for name in APPLICATION_COLUMNS),
+            *APPLICATION_COLUMNS,
             *internal_columns,
             can_read_notes.label("is_decider"),
             Event.name.label("event_name"),
@@ -144,24 +174,24 @@ def _visible_applications_query(caller: Caller) -> Select[Any]:
             _payment_sql().label("payment"),
         )
         .outerjoin(Event, Event.id == Application.event_id)
-        .where(permissions.can_see_sql(caller))
+        .where(_can_see_sql(caller))
     )
 
 
-def _documents_sql() -> ColumnElement[Any]:
-    """The documents of each row, as JSON."""
+def _documents_sql() -> ColumnElement[list[dict[str, str | int]]]:
+    """The documents of each row as JSON; the keys are the fields of `UploadedDocument`."""
     document_sql = func.jsonb_build_object(
         "id",
         ApplicationDocument.id,
         "kind",
         ApplicationDocument.kind,
-        "fileName",
+        "file_name",
         ApplicationDocument.file_name,
-        "contentType",
+        "content_type",
         ApplicationDocument.content_type,
         "size",
         ApplicationDocument.size,
-        "uploadedAt",
+        "uploaded_at",
         ApplicationDocument.uploaded_at,
     )
     documents_query = select(func.jsonb_agg(aggregate_order_by(document_sql, ApplicationDocument.kind))).where(
@@ -170,31 +200,32 @@ def _documents_sql() -> ColumnElement[Any]:
     return func.coalesce(documents_query.correlate(Application).scalar_subquery(), literal([], JSONB), type_=JSONB)
 
 
-def _payment_sql() -> ColumnElement[Any]:
-    """The newest try to pay, as JSON."""
-    payment_sql = func.jsonb_build_object("paymentId", StallPayment.id, "status", PAYMENT_STATUS_SQL, type_=JSONB)
+def _payment_sql() -> ScalarSelect[dict[str, str]]:
+    """Id and status of the current payment of each row as JSON."""
+    payment_sql = func.jsonb_build_object("payment_id", StallPayment.id, "status", PAYMENT_STATUS_SQL, type_=JSONB)
     current_query = (
         select(payment_sql).where(StallPayment.application_id == Application.id).order_by(*CURRENT_PAYMENT_ORDER)
     )
     return current_query.limit(1).correlate(Application).scalar_subquery()
 
 
-def _build_conditions(caller: Caller, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
-    """The filters; those on what an applicant must not learn count only where the caller reads it anyway."""
-    conditions = [
-        getattr(Application, name) == filters[name]
-        for name in ("decision", "status", "event_id")
-        if filters.get(name) is not None
-    ]
-    if filters.get("decline_reason"):
-        conditions.append(Application.decline_reason.icontains(filters["decline_reason"], autoescape=True))
-    if filters.get("reviewer_notes"):
-        notes_condition = Application.reviewer_notes.icontains(filters["reviewer_notes"], autoescape=True)
-        conditions.append(notes_condition & permissions.can_read_notes_sql(caller))
-    if filters.get("risk_level"):
-        conditions.append((Application.risk_level == filters["risk_level"]) & permissions.can_read_notes_sql(caller))
-    if filters.get("q"):
-        conditions.append(_search_sql(filters["q"]))
+def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[ColumnElement[bool]]:
+    """The conditions of the filters. Those on notes and risk match only where the caller may read them."""
+    exact_filters = (
+        (Application.decision, filters.get("decision")),
+        (Application.status, filters.get("status")),
+        (Application.event_id, filters.get("event_id")),
+    )
+    conditions = [column == value for column, value in exact_filters if value is not None]
+    if decline_reason := filters.get("decline_reason"):
+        conditions.append(Application.decline_reason.icontains(decline_reason, autoescape=True))
+    if reviewer_notes := filters.get("reviewer_notes"):
+        notes_condition = Application.reviewer_notes.icontains(reviewer_notes, autoescape=True)
+        conditions.append(notes_condition & _can_read_notes_sql(caller))
+    if risk_level := filters.get("risk_level"):
+        conditions.append((Application.risk_level == risk_level) & _can_read_notes_sql(caller))
+    if search_text := filters.get("q"):
+        conditions.append(_search_sql(search_text))
     return conditions
 
 

@@ -1,4 +1,4 @@
-"""The receipt for a stall fee."""
+"""The PDF receipt for a stall fee."""
 
 from flask import current_app
 
@@ -9,7 +9,7 @@ from app.core.pdf import Sheet
 
 
 def draw_receipt(context: EmailContext) -> bytes:
-    """A page that says who paid what to whom, and when; the same bytes however often it is made."""
+    """The PDF of a paid payment; the same bytes each time."""
     application, payment, event_context = context.application, context.payment, context.event_context
     assert payment is not None and payment.paid_at is not None
     vat_percent = current_app.extensions["settings"].VAT_PERCENT

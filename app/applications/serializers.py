@@ -1,11 +1,13 @@
-"""An application as it is told: documents with their state, what is still due, and the payment."""
+"""An application for the API: its documents, what is still due, and the stall fee."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import NotRequired, TypedDict
+
+from sqlalchemy import RowMapping
 
 from app.applications import documents, states
-from app.applications.documents import LABELS
+from app.applications.documents import LABELS, UploadedDocument
 
 REQUIREMENT_MESSAGES = {
     "DECISION_PENDING": "The organiser has to decide.",
@@ -14,107 +16,158 @@ REQUIREMENT_MESSAGES = {
     "ACTIVATION_DUE": "The account has to be activated.",
     "NO_CONTACT": "There is no address: the applicant can only be reached through links that you hand over yourself.",
 }
+INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
+"""Fields of the list's row for deciders only."""
+HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment")
+"""Fields of the list's row that the serialized application does not have, or not in this form."""
 
 
-def serialize_application(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row of the list, as the caller may see it; notes and risk are left out where they must not know them."""
-    data = dict(row)
-    if not data.pop("is_decider"):
-        for column in ("reviewer_notes", "risk_level", "decided_by", "activation_message"):
-            data.pop(column)
-        viewer_id = None
-    else:
-        viewer_id = str(data["viewer_id"])
-    files = {item["kind"]: item for item in data.pop("files")}
-    data["documents"] = serialize_documents(data["documents_required"], files, viewer_id=viewer_id)
-    data["payment"] = _serialize_payment(data)
-    data["requirements"] = list_requirements(data, files, can_read_notes=viewer_id is not None)
-    return data
+class DocumentStatus(TypedDict):
+    """A kind of document that is required or uploaded; `url` is for deciders only."""
+
+    kind: str
+    label: str
+    required: bool
+    status: str
+    file_name: NotRequired[str]
+    content_type: NotRequired[str]
+    bytes: NotRequired[int]
+    uploaded_at: NotRequired[datetime]
+    url: NotRequired[str]
+    url_expires_at: NotRequired[datetime]
+
+
+class Requirement(TypedDict):
+    """A step that is still due: a code for programs and a sentence for people."""
+
+    code: str
+    message: str
+    kind: NotRequired[str]
+
+
+class FeeStatus(TypedDict):
+    """The stall fee in the list of applications."""
+
+    amount_minor: int
+    currency: str
+    status: str | None
+    payment_id: str | None
+    due_at: datetime | None
+    paid_at: datetime | None
+
+
+def serialize_application(row: RowMapping) -> dict[str, object]:
+    """A row of `list_applications_query`, without the internal fields if the caller must not read them."""
+    is_decider: bool = row["is_decider"]
+    hidden_fields = HELPER_FIELDS if is_decider else (*HELPER_FIELDS, *INTERNAL_FIELDS)
+    uploaded_documents = [_parse_document(file) for file in row["files"]]
+    return {
+        **{name: value for name, value in row.items() if name not in hidden_fields},
+        "documents": serialize_documents(
+            row["documents_required"], uploaded_documents, viewer_id=row["viewer_id"] if is_decider else None
+        ),
+        "payment": _serialize_fee(row),
+        "requirements": _list_requirements(
+            row, {document.kind for document in uploaded_documents}, is_decider=is_decider
+        ),
+    }
 
 
 def serialize_documents(
-    required_kinds: list[str], files: Mapping[str, Mapping[str, Any]], *, viewer_id: str | None = None
-) -> list[dict[str, Any]]:
-    """Every kind that is required or there: what it is called, and whether it has arrived."""
+    required_kinds: Collection[str],
+    uploaded_documents: Sequence[UploadedDocument],
+    *,
+    viewer_id: str | None = None,
+) -> list[DocumentStatus]:
+    """Every kind that is required or uploaded. `viewer_id` is a decider, who gets links to read the documents."""
+    document_by_kind = {document.kind: document for document in uploaded_documents}
     return [
-        _serialize_document(kind, kind in required_kinds, files.get(kind), viewer_id)
+        _serialize_document(kind, kind in required_kinds, document_by_kind.get(kind), viewer_id)
         for kind in documents.KINDS
-        if kind in required_kinds or kind in files
+        if kind in required_kinds or kind in document_by_kind
     ]
 
 
-def list_requirements(
-    data: Mapping[str, Any], files: Mapping[str, Any], *, can_read_notes: bool
-) -> list[dict[str, Any]]:
-    """What is still due, as codes for programs and sentences for people."""
-    due_items = []
-    if data["status"] == states.SUBMITTED:
-        due_items.append(_serialize_requirement("DECISION_PENDING"))
-    if data["status"] in states.ACCEPTED_STATES:
-        due_items += _list_outstanding(data, files)
-    if can_read_notes and data["email"] is None and data["phone"] is None and data["status"] in states.OPEN_STATES:
-        due_items.append(_serialize_requirement("NO_CONTACT"))
-    return due_items
+def calculate_fee_due_at(scheduled_for: datetime | None, decided_at: datetime | None) -> datetime | None:
+    """When the stall fee is due: at the time that the applicant chose, else two weeks after the approval."""
+    return scheduled_for or (decided_at and decided_at + timedelta(days=14))
 
 
-def _list_outstanding(data: Mapping[str, Any], files: Mapping[str, Any]) -> list[dict[str, Any]]:
-    due_items = []
-    if data["documents_required"] and data["documents_submitted_at"] is None:
-        missing_kinds = documents.list_missing_kinds(data["documents_required"], files)
-        due_items += [
+def _parse_document(file: Mapping[str, str | int]) -> UploadedDocument:
+    """A document from the JSON of a row."""
+    return UploadedDocument(
+        id=str(file["id"]),
+        kind=str(file["kind"]),
+        file_name=str(file["file_name"]),
+        content_type=str(file["content_type"]),
+        size=int(file["size"]),
+        uploaded_at=datetime.fromisoformat(str(file["uploaded_at"])),
+    )
+
+
+def _serialize_document(
+    kind: str, is_required: bool, document: UploadedDocument | None, viewer_id: str | None
+) -> DocumentStatus:
+    status: DocumentStatus = {"kind": kind, "label": LABELS[kind], "required": is_required, "status": "missing"}
+    if document is None:
+        return status
+    status |= {
+        "status": "uploaded",
+        "file_name": document.file_name,
+        "content_type": document.content_type,
+        "bytes": document.size,
+        "uploaded_at": document.uploaded_at,
+    }
+    if viewer_id is not None:
+        status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
+        status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
+    return status
+
+
+def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_decider: bool) -> list[Requirement]:
+    requirements: list[Requirement] = []
+    if row["status"] == states.SUBMITTED:
+        requirements.append(_build_requirement("DECISION_PENDING"))
+    if row["status"] in states.ACCEPTED_STATES:
+        requirements += _list_outstanding_steps(row, present_kinds)
+    if is_decider and row["email"] is None and row["phone"] is None and row["status"] in states.OPEN_STATES:
+        requirements.append(_build_requirement("NO_CONTACT"))
+    return requirements
+
+
+def _list_outstanding_steps(row: RowMapping, present_kinds: Collection[str]) -> list[Requirement]:
+    requirements: list[Requirement] = []
+    if row["documents_required"] and row["documents_submitted_at"] is None:
+        missing_kinds = documents.list_missing_kinds(row["documents_required"], present_kinds)
+        requirements += [
             {"code": "DOCUMENT_MISSING", "kind": kind, "message": f"{LABELS[kind]}: has to be uploaded."}
             for kind in missing_kinds
         ]
         if not missing_kinds:
-            due_items.append(_serialize_requirement("DOCUMENTS_NOT_SUBMITTED"))
-    if data["amount_minor"] > 0 and data["paid_at"] is None:
-        due_items.append(_serialize_requirement("PAYMENT_DUE"))
-    if data["status"] == states.READY:
-        due_items.append(_serialize_requirement("ACTIVATION_DUE"))
-    return due_items
+            requirements.append(_build_requirement("DOCUMENTS_NOT_SUBMITTED"))
+    if row["amount_minor"] > 0 and row["paid_at"] is None:
+        requirements.append(_build_requirement("PAYMENT_DUE"))
+    if row["status"] == states.READY:
+        requirements.append(_build_requirement("ACTIVATION_DUE"))
+    return requirements
 
 
-def _serialize_requirement(code: str) -> dict[str, Any]:
+def _build_requirement(code: str) -> Requirement:
     return {"code": code, "message": REQUIREMENT_MESSAGES[code]}
 
 
-def _serialize_document(
-    kind: str, required: bool, file: Mapping[str, Any] | None, viewer_id: str | None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": kind, "label": LABELS[kind], "required": required, "status": "missing"}
-    if file is None:
-        return row
-    uploaded = file["uploadedAt"]
-    row |= {
-        "status": "uploaded",
-        "file_name": file["fileName"],
-        "content_type": file["contentType"],
-        "bytes": file["size"],
-        "uploaded_at": datetime.fromisoformat(uploaded) if isinstance(uploaded, str) else uploaded,
-    }
-    if viewer_id is not None:
-        row["url"], expires_epoch = documents.build_read_url(file["id"], viewer_id)
-        row["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
-    return row
-
-
-def _serialize_payment(data: Mapping[str, Any]) -> dict[str, Any]:
-    current_payment = data.get("payment") or {}
-    status = current_payment.get("status")
-    if data["amount_minor"] == 0:
+def _serialize_fee(row: RowMapping) -> FeeStatus:
+    payment: Mapping[str, str] = row["payment"] or {}
+    status = payment.get("status")
+    if row["amount_minor"] == 0:
         status = "not_required"
-    elif data["paid_at"] is None and status not in ("otp_required", "processing"):
+    elif row["paid_at"] is None and status not in ("otp_required", "processing"):
         status = "due"
     return {
-        "amount_minor": data["amount_minor"],
+        "amount_minor": row["amount_minor"],
         "currency": "NAD",
         "status": status,
-        "payment_id": current_payment.get("paymentId"),
-        "due_at": calculate_fee_due_at(data["scheduled_for"], data["decided_at"]),
-        "paid_at": data["paid_at"],
+        "payment_id": payment.get("payment_id"),
+        "due_at": calculate_fee_due_at(row["scheduled_for"], row["decided_at"]),
+        "paid_at": row["paid_at"],
     }
-
-
-def calculate_fee_due_at(scheduled_for: datetime | None, decided_at: datetime | None) -> datetime | None:
-    """When the stall fee is due: at the time that the applicant named, else two weeks after the approval."""
-    return scheduled_for or (decided_at and decided_at + timedelta(days=14))

@@ -1,20 +1,21 @@
-"""The payment of a stall fee: its states and its limits.
+"""Stall payments: states, the current payment of an application, and the limits of codes.
 
     starting ──▶ otp_required ──▶ processing ──▶ paid
         │           │    ▲  └──▶ expired │
         │           ▼    └───────────────┤  (a wrong code)
         └─────▶ expired                  └──▶ declined
 
-Of an application at most one payment is between `starting` and `paid`: the database refuses a second one. Its id is
-the reference at the rail, so a call that is repeated is the same charge.
+An application has at most one payment from `starting` to `paid`: a unique index refuses a second one. The payment's id
+is the reference at the rail, so a repeated call is the same charge.
 
-A payment is unanswered while a confirmation of it may have reached the rail and the rail's answer is not final. It
-shows as `processing`, whatever its state, and no other payment of its application begins.
+A payment is unanswered while a confirmation may have reached the rail and the outcome is not final. Its status reads
+`processing`, whatever the row says, and no other payment of the application can start.
 """
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from decimal import Decimal
+from typing import NotRequired, TypedDict, cast
 
 from sqlalchemy import ColumnElement, case, func, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -33,23 +34,36 @@ MAX_TRIES = 5
 SHORT_TERM_LIMIT = Rule("pay-codes", 3, timedelta(minutes=10))
 DAILY_LIMIT = Rule("pay-codes-a-day", 6, timedelta(days=1))
 
-
 SECONDS_LEFT_SQL = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
 UNANSWERED_SQL: ColumnElement[bool] = (StallPayment.tries > StallPayment.answered) & (StallPayment.status != "paid")
-_PAYMENT_RANK_SQL: Any = case(
+_PAYMENT_RANK_SQL: ColumnElement[int] = case(
     (StallPayment.status == "paid", 0),
     (UNANSWERED_SQL, 1),
     (StallPayment.status.in_(UNFINISHED_PAYMENT_STATES), 2),
     else_=3,
 )
 CURRENT_PAYMENT_ORDER = (_PAYMENT_RANK_SQL, StallPayment.created_at.desc(), StallPayment.id.desc())
-"""The payment that is paid, else one that is unanswered, else one that runs, else the last."""
+"""Puts the paid payment first, then an unanswered one, then a running one, then the newest."""
 PAYMENT_STATUS_SQL: ColumnElement[str] = case((UNANSWERED_SQL, "processing"), else_=StallPayment.status)
+
+
+class PaymentStatus(TypedDict):
+    """A payment as its payer sees it.
+
+    `status` is `not_required`, `due`, `starting`, `otp_required`, `processing` or `paid`; `expires_in` is in seconds.
+    """
+
+    status: str
+    payment_id: NotRequired[str]
+    wallet: NotRequired[str]
+    expires_in: NotRequired[int]
+    tries_left: NotRequired[int]
+    last_failure: NotRequired[str]
 
 
 @dataclass(frozen=True)
 class CurrentPayment:
-    """The newest payment of an application, by the database's clock."""
+    """The payment that counts for an application, and the seconds until its code expires by the database's clock."""
 
     stall_payment: StallPayment
     seconds_left: int
@@ -63,14 +77,14 @@ class CurrentPayment:
 
 
 def is_unanswered(payment: StallPayment) -> bool:
-    """Whether a confirmation may have reached the rail, and no final answer has come."""
+    """Whether a confirmation may have reached the rail without a final outcome."""
     return payment.tries > payment.answered and payment.status != "paid"
 
 
 def end_open_payment(session: OrmSession, application_id: str) -> None:
     """Ends the payment that waits for its code. Raises PaymentInProgress while one is unanswered.
 
-    The application must be locked: then nobody can confirm meanwhile.
+    The application must be locked, so that no code is confirmed meanwhile.
     """
     of_application = StallPayment.application_id == application_id
     if session.scalar(select(StallPayment.id).where(of_application, UNANSWERED_SQL).limit(1)) is not None:
@@ -84,7 +98,7 @@ def end_open_payment(session: OrmSession, application_id: str) -> None:
 
 
 def find_current_payment(application_id: str, session: OrmSession | None = None) -> CurrentPayment | None:
-    """The payment that counts, or else the last one that came to nothing."""
+    """The payment that counts, or the last one that failed."""
     statement = select(StallPayment, SECONDS_LEFT_SQL).where(StallPayment.application_id == application_id)
     current_query = statement.order_by(*CURRENT_PAYMENT_ORDER).limit(1).execution_options(populate_existing=True)
     row = (session or db.session).execute(current_query).first()
@@ -92,7 +106,7 @@ def find_current_payment(application_id: str, session: OrmSession | None = None)
 
 
 def get_link_with_payment(token: str) -> tuple[ResolvedLink, CurrentPayment | None]:
-    """What stands behind a living payment link, and the newest payment, in one query. Raises NotFound, LinkExpired."""
+    """A usable payment link and the current payment, in one query. Raises NotFound, LinkExpired."""
     current_id_query = (
         select(StallPayment.id)
         .where(StallPayment.application_id == Application.id)
@@ -105,40 +119,43 @@ def get_link_with_payment(token: str) -> tuple[ResolvedLink, CurrentPayment | No
     )
     row = db.session.execute(statement).first()
     resolved_link = links.require_active_link(links.build_resolved_link(row))
-    return resolved_link, build_current_payment(row[-2], row[-1]) if row and row[-2] else None
+    payment, seconds_left = row[-2:] if row else (None, None)
+    if not isinstance(payment, StallPayment):
+        return resolved_link, None
+    return resolved_link, build_current_payment(payment, cast(Decimal | None, seconds_left))
 
 
-def build_current_payment(payment: StallPayment, seconds_left: Any) -> CurrentPayment:
-    """A payment with the seconds that `LEFT` gave."""
+def build_current_payment(payment: StallPayment, seconds_left: Decimal | None) -> CurrentPayment:
+    """A payment with the value of `SECONDS_LEFT_SQL`."""
     return CurrentPayment(payment, int(seconds_left or 0))
 
 
-def serialize_payment(application: Application, current_payment: CurrentPayment | None) -> dict[str, Any]:
-    """A payment as its payer sees it: due until it runs, and why the last try came to nothing."""
+def build_payment_status(application: Application, current_payment: CurrentPayment | None) -> PaymentStatus:
+    """The status for the payer: `due` until a payment runs, with the failure of the last one."""
     if application.amount_minor == 0:
         return {"status": "not_required"}
-    if current_payment is None or current_payment.status in ("expired", "declined"):
-        failure = (
-            {"last_failure": current_payment.status, "payment_id": current_payment.stall_payment.id}
-            if current_payment
-            else {}
-        )
-        return {"status": "due", **failure}
-    data: dict[str, Any] = {
+    if current_payment is None:
+        return {"status": "due"}
+    payment = current_payment.stall_payment
+    if current_payment.status in ("expired", "declined"):
+        return {"status": "due", "last_failure": current_payment.status, "payment_id": payment.id}
+    payment_status: PaymentStatus = {
         "status": current_payment.status,
-        "payment_id": current_payment.stall_payment.id,
-        "wallet": f"••••\u00a0{current_payment.stall_payment.msisdn[-4:]}",
+        "payment_id": payment.id,
+        "wallet": mask_wallet(payment.msisdn),
     }
     if current_payment.status == "otp_required":
-        data |= {
-            "expires_in": current_payment.seconds_left,
-            "tries_left": MAX_TRIES - current_payment.stall_payment.tries,
-        }
-    return data
+        payment_status |= {"expires_in": current_payment.seconds_left, "tries_left": MAX_TRIES - payment.tries}
+    return payment_status
+
+
+def mask_wallet(msisdn: str) -> str:
+    """A wallet's number with only its last four digits."""
+    return f"••••\u00a0{msisdn[-4:]}"
 
 
 def count_code(session: OrmSession, msisdn: str) -> None:
-    """Counts one code to a wallet's owner. Raises Throttled: nobody's telephone is made to ring all day."""
+    """Counts one code to a wallet. Raises Throttled over the limit, so that its owner does not get codes all day."""
     for limit_status in throttle.hit_all(session, (SHORT_TERM_LIMIT, msisdn), (DAILY_LIMIT, msisdn)):
         if limit_status.exceeded:
             raise Throttled("Too many codes were sent to this number.", retry_after=limit_status.seconds)

@@ -1,4 +1,4 @@
-"""The states of an application, and every way from one to another.
+"""The states of an application and of a stall payment.
 
     submitted ──▶ declined
         │
@@ -7,9 +7,9 @@
         │                                    ▲               ▲
         └────────────────────────────────────┴───────────────┘
 
-    whatever is not at its end ──▶ withdrawn (by the applicant) or expired (the event is over)
+    every state but the last ones ──▶ withdrawn (by the applicant) or expired (the event is over)
 
-`approved` is passed through within one transaction: what rests is the first thing that is outstanding.
+`approved` is never stored: the same transaction sets the state of the first outstanding step.
 """
 
 from app.core.errors import Conflict
@@ -37,13 +37,14 @@ PAYMENT_STEPS: dict[str, frozenset[str]] = {
     "declined": frozenset({"processing", "paid"}),
     "expired": frozenset({"processing", "paid"}),
 }
-"""Of a payment. A capture counts whenever the rail tells of it, also when nobody waits for it any more; with another
-amount than ours it is `processing` until a person has looked."""
+"""Steps of a payment. A capture counts whenever the rail reports it, also after the payment ended. With a different
+amount the payment is `processing` until an operator resolves it."""
 PURPOSES = ("documents", "payment", "activation")
 RISK_LEVELS = ("low", "medium", "high")
 STATES = tuple(STEPS)
 OPEN_STATES = tuple(state for state, targets in STEPS.items() if EXPIRED in targets)
 ACCEPTED_STATES = (AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY)
+ENDED_STATES = (DECLINED, WITHDRAWN, EXPIRED)
 STATES_BY_DECISION = {APPROVED: (APPROVED, *ACCEPTED_STATES, ACTIVATED), DECLINED: (DECLINED,)}
 
 
@@ -53,14 +54,14 @@ class StepNotAllowed(Conflict):
 
 
 def check_step(current_state: str, target_state: str) -> str:
-    """The state wanted, if a way leads there. Raises MoveNotAllowed."""
+    """The target state, if it can follow the current one. Raises StepNotAllowed."""
     if target_state not in STEPS[current_state]:
         raise StepNotAllowed(status=current_state)
     return target_state
 
 
 def get_outstanding_state(*, documents: bool, payment: bool) -> str:
-    """Where an approved application rests while these are due."""
+    """The state of an approved application while these are due."""
     if documents:
         return AWAITING_DOCUMENTS
     return AWAITING_PAYMENT if payment else READY

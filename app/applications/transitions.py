@@ -1,6 +1,4 @@
-"""How an application goes on: the next state, the links that are due then, and the mails that carry them."""
-
-from typing import Any
+"""Steps of an application: its next state, the links that are due then, and the mails with these links."""
 
 from sqlalchemy.orm import Session as OrmSession
 
@@ -10,14 +8,16 @@ from app.core.outbox import Work, enqueue_all, job_spec
 
 
 def set_status(application: Application, status: str) -> None:
-    """Sets the state. Raises MoveNotAllowed."""
+    """Sets the state. Raises StepNotAllowed."""
     application.status = states.check_step(application.status, status)
     application.version += 1
 
 
 def advance_application(session: OrmSession, application: Application) -> list[ApplicationLink]:
-    """Moves an approved application to what is outstanding now; the activation link of one that is ready, if it is
-    not just approved."""
+    """Moves an approved application to its first outstanding step.
+
+    Returns the new activation link if the application has become ready by this step and not by the approval itself.
+    """
     next_status = states.get_outstanding_state(documents=application.documents_due, payment=application.payment_due)
     if next_status == application.status:
         application.version += 1
@@ -31,15 +31,15 @@ def advance_application(session: OrmSession, application: Application) -> list[A
     )
 
 
-def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: Any) -> None:
-    """Mails the applicant, if there is an address."""
+def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
+    """Enqueues a mail to the applicant, if there is an email."""
     enqueue_all(build_email_jobs(template, application, *email_links, **params))
 
 
 def build_email_jobs(
-    template: str, application: Application, *email_links: ApplicationLink, **params: Any
+    template: str, application: Application, *email_links: ApplicationLink, **params: str
 ) -> list[Work]:
-    """The work of mailing the applicant, none without an address; links are named by rows, never by tokens."""
+    """The job of a mail to the applicant; none without an email. Links go by their ids, never by their tokens."""
     if application.email is None:
         return []
     link_ids = [link.id for link in email_links]
@@ -49,5 +49,5 @@ def build_email_jobs(
 
 
 def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:
-    """The mail with the activation link, where there is one now."""
+    """The job of the mail with the activation link; none without a new link."""
     return build_email_jobs("application_activation", application, *new_links) if new_links else []

@@ -1,6 +1,5 @@
-"""What happens to applications: one verb, one transaction; payments two, with the rail between them."""
+"""Actions on applications. Each is one transaction; those on payments are two, with the call to the rail between."""
 
-from app.applications import erasure
 from app.applications.actions.activation import activate_account
 from app.applications.actions.decisions import decide_application, withdraw_application
 from app.applications.actions.document_upload import upload_documents
@@ -11,12 +10,11 @@ from app.applications.actions.submission import submit_application
 __all__ = [
     "activate_account",
     "decide_application",
-    "erasure",
-    "upload_documents",
     "request_links",
     "send_link",
     "start_payment",
     "submit_application",
+    "upload_documents",
     "verify_otp",
     "withdraw_application",
 ]

@@ -1,9 +1,9 @@
-"""Activating an account: the last step before the stall."""
+"""Activation of the merchant's account, the last step of an application."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import func, update
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.accounts import sessions
 from app.accounts.errors import CurrentPasswordWrong
@@ -31,7 +31,7 @@ from app.invitations.participation import add_participant_sql
 
 @dataclass(frozen=True)
 class ActivationResult:
-    """A signed-in merchant, where they want to go, and for which event they applied."""
+    """A signed-in merchant, the path to go to, and the event of the application."""
 
     login_result: LoginResult
     path: str
@@ -41,10 +41,9 @@ class ActivationResult:
 def activate_account(
     *, token: str, name: str, password: str, message: str, path: str, email: str | None = None
 ) -> ActivationResult:
-    """Opens the merchant's account, or links the one they have, and signs them in. Of many at once, one succeeds.
-    Anyone who applied for an event takes part in it from now on.
+    """Opens the merchant's account, or links an existing one, and signs in. The merchant takes part in the event now.
 
-    Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, ValidationFailed, Throttled.
+    Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, ValidationFailed, Throttled.
     """
     resolved_link, known_account = get_link_with_account(token)
     owner = build_owner(resolved_link, known_account, name=name, password=password, email=email)
@@ -68,16 +67,18 @@ def activate_account(
 def complete_activation(
     session: ReadOrWriteSession, resolved_link: ResolvedLink, account: Account, message: str
 ) -> bool:
-    """Uses the link up, closes the application and takes part, all in one conditional statement; False when the link
-    had died or the application had gone on by then, and then nothing of the transaction may stay."""
+    """Uses the link, activates the application and adds the participant, in one conditional statement.
+
+    False if link or application have changed meanwhile; then the transaction must be rolled back.
+    """
     used_link_id = session.scalars(
         complete_activation_sql(resolved_link, account, message), execution_options={"populate_existing": True}
     ).first()
     return used_link_id is not None
 
 
-def complete_activation_sql(resolved_link: ResolvedLink, account: Account, message: str) -> Any:
-    """That statement. The application comes first, as everywhere, and the link is looked at once it is locked."""
+def complete_activation_sql(resolved_link: ResolvedLink, account: Account, message: str) -> ReturningUpdate[str]:
+    """The statement of `complete_activation`. The application is locked first, as everywhere, then the link is checked."""
     application, link = resolved_link.application, resolved_link.link
     activated_application = (
         update(Application)
@@ -92,7 +93,7 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
             email=func.coalesce(Application.email, account.email),
         )
         .returning(Application.id)
-        .cte("closed")
+        .cte("activated_application")
     )
     link_use = (
         update(ApplicationLink)
@@ -115,17 +116,15 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
         stall_type=application.stall_type,
         fee_minor=application.amount_minor,
     )
-    return link_use.add_cte(participant_insert.cte("joined"))
+    return link_use.add_cte(participant_insert.cte("participant"))
 
 
 def _find_activation_error(session: ReadOrWriteSession, token: str) -> AppError | None:
-    """Why it came to nothing: what the link and the application are by now."""
+    """The reason why the activation failed, from the state of link and application now; None if neither is the reason."""
     resolved_link = links.get_link(token, links.ACTIVATION, session=session)
     if resolved_link.error_class is not None:
         return resolved_link.error_class()
     application = resolved_link.application
-    return (
-        None
-        if application.status == READY
-        else NothingDue(status=application.status, due=links.list_due_purposes(application))
-    )
+    if application.status == READY:
+        return None
+    return NothingDue(status=application.status, due=links.list_due_purposes(application))

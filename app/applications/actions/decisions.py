@@ -1,15 +1,13 @@
-"""Deciding an application, and taking it back."""
-
-from typing import Any
+"""The decision about an application, and its withdrawal by the applicant."""
 
 from sqlalchemy import func
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.applications import documents, links, permissions, stall_payments, states
+from app.applications import documents, links, stall_payments, states
 from app.applications.errors import AlreadyDecided, NotWithdrawable
 from app.applications.models import Application
-from app.applications.queries import lock_application
+from app.applications.queries import can_decide_sql, lock_application
 from app.applications.transitions import advance_application, enqueue_email, set_status
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
@@ -22,14 +20,16 @@ def decide_application(
     decision: str,
     expected_version: int | None = None,
     documents_required: list[str] | None = None,
-    **notes: Any,
+    decline_reason: str | None = None,
+    reviewer_notes: str | None = None,
+    risk_level: str | None = None,
 ) -> None:
-    """Approves or declines. The same decision again changes nothing; of two at once, the first counts.
+    """Approves or declines. The same decision again changes nothing; of two simultaneous decisions the first counts.
 
-    Raises NotFound, StaleVersion, AlreadyDecided, MoveNotAllowed, SenderNotVerified, MailLimitReached.
+    Raises NotFound, StaleVersion, AlreadyDecided, StepNotAllowed, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
-        application = lock_application(session, caller, id, permissions.can_decide_sql(caller))
+        application = lock_application(session, caller, id, can_decide_sql(caller))
         if expected_version not in (None, application.version):
             raise StaleVersion()
         if application.decision is not None:
@@ -39,8 +39,8 @@ def decide_application(
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         set_status(application, decision)
         application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
-        for name, value in notes.items():
-            setattr(application, name, value)
+        application.decline_reason, application.reviewer_notes = decline_reason, reviewer_notes
+        application.risk_level = risk_level
         if decision == states.DECLINED:
             enqueue_email("application_declined", application)
             return
@@ -54,9 +54,9 @@ def decide_application(
 
 
 def withdraw_application(caller: Caller, id: str) -> None:
-    """Takes the caller's own application back; its links die.
+    """Withdraws the caller's own application; its links end.
 
-    Raises NotFound, NotWithdrawable, PaymentInProgress, MoveNotAllowed.
+    Raises NotFound, NotWithdrawable, PaymentInProgress, StepNotAllowed.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, Application.account_id == caller.id)

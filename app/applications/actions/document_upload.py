@@ -1,22 +1,18 @@
-"""Handing documents in.
+"""Upload of documents by an applicant: storing the files, recording them, and handing all of them in."""
 
-Writing down which documents an application has: one statement, whatever was there before.
-"""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import func, null, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
-from app.applications import documents, link_queries, links, queries
-from app.applications.documents import DocumentUpload
+from app.applications import documents, links, queries
+from app.applications.documents import DocumentUpload, UploadedDocument
 from app.applications.errors import DocumentsClosed, DocumentsMissing
+from app.applications.link_queries import DocumentsPage, build_documents_page
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationDocument
 from app.applications.queries import DOCUMENT_COLUMNS
-from app.applications.queries import UploadedDocument as UploadedDocument
 from app.applications.transitions import advance_application, build_activation_email_jobs, build_email_jobs
 from app.clients import storage
 from app.core.db import database_now, release_connection
@@ -26,37 +22,37 @@ from app.core.session import ReadOrWriteSession
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 
+UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at")
 
-def upload_documents(*, token: str, files: Mapping[str, tuple[str, bytes]], submit: bool) -> dict[str, Any]:
-    """Keeps the files, one of each kind, and with `submit` hands everything in; where the documents stand then.
 
-    A file takes the place of the earlier one of its kind. Raises NotFound, LinkExpired, DocumentTooLarge,
-    DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing when something required is not there yet.
+def upload_documents(*, token: str, files: Mapping[str, tuple[str, bytes]], submit: bool) -> DocumentsPage:
+    """Stores the files, one of each kind, and with `submit` hands all documents in.
+
+    A file replaces the earlier one of its kind. Raises NotFound, LinkExpired, DocumentTooLarge,
+    DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing if a required document is not there yet.
     """
     resolved_link = links.get_active_link(token, links.DOCUMENTS)
     if not _accepts_documents(resolved_link.application, files):
-        return link_queries.serialize_documents_page(
-            resolved_link, queries.list_documents(resolved_link.application.id)
-        )
+        return build_documents_page(resolved_link, queries.list_documents(resolved_link.application.id))
     uploads = [documents.check_document(kind, name, data) for kind, (name, data) in files.items()]
     release_connection()
     stored_names = {upload.kind: _store_file(resolved_link.application.id, upload) for upload in uploads}
     try:
         updated_link, uploaded_documents, missing_kinds = _save_uploads(token, uploads, stored_names, submit=submit)
     except BaseException:
-        # Nobody knows of these files: the application has gone on meanwhile, or the database is away.
+        # No row names these files: the application has advanced meanwhile, or the database is unavailable.
         for name in stored_names.values():
             storage.delete(name)
         raise
     if missing_kinds:
         raise DocumentsMissing(missing=[{"kind": kind, "label": documents.LABELS[kind]} for kind in missing_kinds])
-    return link_queries.serialize_documents_page(updated_link, uploaded_documents)
+    return build_documents_page(updated_link, uploaded_documents)
 
 
 def _save_uploads(
     token: str, uploads: Sequence[DocumentUpload], stored_names: Mapping[str, str], *, submit: bool
 ) -> tuple[ResolvedLink, Sequence[UploadedDocument], list[str]]:
-    """The application with the documents it has then, and with `submit` the kinds that are still missing."""
+    """The link with all documents of its application now, and with `submit` the kinds that are still missing."""
     missing_kinds: list[str] = []
     with transaction() as session:
         resolved_link = links.get_active_link(token, links.DOCUMENTS, session=session)
@@ -75,22 +71,22 @@ def _save_uploads(
     return resolved_link, uploaded_documents, missing_kinds
 
 
-def _accepts_documents(application: Application, files: Mapping[str, Any]) -> bool:
-    """Whether documents are still taken; handing in twice is no error as long as nothing new comes with it."""
-    if application.documents_submitted_at is not None and files:
+def _accepts_documents(application: Application, new_kinds: Collection[str]) -> bool:
+    """Whether documents are still due. Handing in twice is no error without new files. Raises DocumentsClosed."""
+    if application.documents_submitted_at is not None and new_kinds:
         raise DocumentsClosed()
     return application.documents_due
 
 
 def _store_file(application_id: str, upload: DocumentUpload) -> str:
-    """Puts the bytes where nobody can guess them, and outside what is served to the public."""
+    """Stores the bytes under a random name, outside the public files. Returns the name."""
     stored_name = f"private/applications/{application_id}/{opaque_token()}"
     storage.put(stored_name, upload.data, content_type=upload.content_type)
     return stored_name
 
 
 def _submit_documents(session: ReadOrWriteSession, application: Application) -> list[Work]:
-    """Closes the documents and goes on; what has to be mailed."""
+    """Hands the documents in and advances the application. Returns the jobs of its mail."""
     application.documents_submitted_at = database_now()
     return [
         *build_email_jobs("application_documents", application),
@@ -98,29 +94,29 @@ def _submit_documents(session: ReadOrWriteSession, application: Application) -> 
     ]
 
 
-UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at")
-
-
 def save_documents(
     session: OrmSession, application_id: str, uploads: Sequence[DocumentUpload], stored_names: Mapping[str, str]
 ) -> tuple[list[UploadedDocument], list[str]]:
-    """The documents there are then, and the stored names of those that were replaced. The application is locked."""
+    """All documents after the upload, and the stored names of the replaced files, in one statement.
+
+    The application must be locked.
+    """
     existing_query = select(*DOCUMENT_COLUMNS, ApplicationDocument.stored_as).where(
         ApplicationDocument.application_id == application_id
     )
     if not uploads:
         return [UploadedDocument(*row[:-1]) for row in session.execute(existing_query)], []
     statement = insert(ApplicationDocument).values(
-        [_build_document_row(application_id, item, stored_names[item.kind]) for item in uploads]
+        [_build_document_row(application_id, upload, stored_names[upload.kind]) for upload in uploads]
     )
     changes = {name: getattr(statement.excluded, name) for name in UPDATED_COLUMNS}
     saved_documents = (
         statement.on_conflict_do_update(index_elements=["application_id", "kind"], set_=changes)
         .returning(*DOCUMENT_COLUMNS)
-        .cte("kept")
+        .cte("saved_document")
     )
-    existing_documents = existing_query.cte("earlier")
-    unchanged_query = select(*(existing_documents.c[item.key] for item in DOCUMENT_COLUMNS), null()).where(
+    existing_documents = existing_query.cte("existing_document")
+    unchanged_query = select(*(existing_documents.c[column.key] for column in DOCUMENT_COLUMNS), null()).where(
         existing_documents.c.kind.not_in(select(saved_documents.c.kind))
     )
     saved_query = select(saved_documents, existing_documents.c.stored_as).outerjoin(
@@ -130,7 +126,7 @@ def save_documents(
     return [UploadedDocument(*row[:-1]) for row in rows], [row[-1] for row in rows if row[-1] is not None]
 
 
-def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: str) -> dict[str, Any]:
+def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: str) -> dict[str, object]:
     return {
         "id": new_id(),
         "application_id": application_id,

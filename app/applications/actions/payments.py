@@ -1,8 +1,12 @@
-"""Paying the stall fee: reserve, let the rail send a code, confirm. The rail is called between transactions."""
+"""Payment of the stall fee: start a charge, for which the rail sends a code, and confirm it with the code.
 
-from typing import Any
+The rail is called between transactions.
+"""
 
-from sqlalchemy import exists, func, insert, literal, select, update
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Update, exists, func, insert, literal, select, update
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.applications import links, stall_payments, states
 from app.applications.errors import (
@@ -17,7 +21,7 @@ from app.applications.errors import (
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, StallPayment
 from app.applications.payment_outcome import STATUS_CHECK_DELAY, record_outcome, refresh_payment, restore_try
-from app.applications.stall_payments import MAX_TRIES, CurrentPayment
+from app.applications.stall_payments import MAX_TRIES, CurrentPayment, PaymentStatus
 from app.clients.payrail import Charge, ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
 from app.core.db import release_connection
@@ -33,13 +37,13 @@ EVENT_TAKES_PLACE_SQL = (Event.ends_at > func.now(), Event.visibility != "cancel
 EXECUTION_OPTIONS = {"populate_existing": True, "synchronize_session": False}
 
 
-def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str, Any]:
-    """Has a code sent to the wallet; a payment that is paid or awaits its code is returned instead.
+def start_payment(*, token: str, payrail_msisdn: str | None = None) -> PaymentStatus:
+    """Starts a payment: the rail sends a code to the wallet. A payment that is paid or waits for its code is returned.
 
-    Another wallet than that of a payment that awaits its code ends it and starts anew. Before anything new begins the
-    rail is asked about every payment that is unanswered. Raises NotFound, LinkExpired, NothingDue, PaymentInProgress,
-    Throttled, ValidationFailed without any wallet, ApplicationsClosed when the event is over or was called off,
-    PaymentDeclined, PayrailDisabled, PayrailUnavailable.
+    A different wallet ends a payment that waits for its code and starts a new one. Before a new payment starts, the
+    rail is asked about every unanswered one. Raises NotFound, LinkExpired, NothingDue, PaymentInProgress, Throttled,
+    ValidationFailed without any wallet, ApplicationsClosed if the event is over or cancelled, PaymentDeclined,
+    PayrailDisabled, PayrailUnavailable.
     """
     while True:
         resolved_link, current_payment, charge = _reserve_payment(token, payrail_msisdn)
@@ -47,19 +51,19 @@ def start_payment(*, token: str, payrail_msisdn: str | None = None) -> dict[str,
             charge_state = rail().start_charge(charge)
             if charge_state.outcome not in ENDED_OUTCOMES:
                 return _record_start(resolved_link.application, charge, charge_state.outcome)
-            # A start that was cut off long ago: the rail has ended its charge meanwhile.
+            # An interrupted start of long ago, whose charge the rail has ended meanwhile.
             record_outcome(charge.reference, charge_state)
             continue
         assert current_payment is not None
         if current_payment.status != "processing":
-            return stall_payments.serialize_payment(resolved_link.application, current_payment)
-        # Each turn ends one payment that is unanswered, or this.
+            return stall_payments.build_payment_status(resolved_link.application, current_payment)
+        # Each iteration resolves one unanswered payment, or ends the loop.
         if stall_payments.is_unanswered(refresh_payment(current_payment.stall_payment.id)):
             raise PaymentInProgress(payment_id=current_payment.stall_payment.id)
 
 
 def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, CurrentPayment | None, Charge | None]:
-    """What the link opens, the payment that counts, and the charge to start, if one is to be started."""
+    """The link, its current payment, and the charge to start, if there is one."""
     with transaction() as session:
         resolved_link = links.get_active_link(token, links.PAYMENT, session=session)
         current_payment = stall_payments.find_current_payment(resolved_link.application.id, session)
@@ -83,40 +87,40 @@ def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, Curr
         return resolved_link, current_payment, charge
 
 
-def verify_otp(*, token: str, code: str) -> dict[str, Any]:
-    """Confirms the running payment with the code; `processing` while the rail's answer is not final.
+def verify_otp(*, token: str, code: str) -> PaymentStatus:
+    """Confirms the running payment with the code; the status is `processing` until the outcome is final.
 
     Raises NotFound, LinkExpired, OtpWrong with the tries left, PaymentExpired, PaymentDeclined, PaymentNotStarted,
-    PaymentInProgress, ApplicationsClosed when the event is over or was called off since the code was sent,
-    PayrailDisabled and PayrailUnavailable, after which the same code may be tried again.
+    PaymentInProgress, ApplicationsClosed if the event is over or cancelled meanwhile, PayrailDisabled and
+    PayrailUnavailable, after which the same code may be tried again.
     """
     for _ in range(MAX_TRIES + 1):
         resolved_link, current_payment = stall_payments.get_link_with_payment(token)
         if current_payment is None or current_payment.status != "otp_required":
-            return _serialize_or_refuse(resolved_link, current_payment)
+            return _get_status_without_code(resolved_link, current_payment)
         if _mark_processing(resolved_link.application, current_payment):
             return _confirm_payment(token, resolved_link, current_payment, code)
-        # Another code was quicker, and wrong: the payment may wait for its code again.
+        # Another request was faster with a wrong code, so the payment may wait for its code again.
     raise PaymentInProgress()
 
 
 def _confirm_payment(
     token: str, resolved_link: ResolvedLink, current_payment: CurrentPayment, code: str
-) -> dict[str, Any]:
-    """What has become of the payment after this code."""
+) -> PaymentStatus:
+    """The status of the payment after this code. Raises OtpWrong, PaymentDeclined, PaymentExpired."""
     charge_state = _confirm_charge(current_payment.stall_payment.id, code)
     stall_payment = record_outcome(current_payment.stall_payment.id, charge_state)
     if charge_state.outcome is Outcome.WRONG_CODE and stall_payment.status != "paid":
         raise OtpWrong(tries_left=MAX_TRIES - stall_payment.tries)
     if stall_payment.status in ("declined", "expired"):
-        return _serialize_or_refuse(*stall_payments.get_link_with_payment(token))
-    return stall_payments.serialize_payment(resolved_link.application, CurrentPayment(stall_payment, 0))
+        return _get_status_without_code(*stall_payments.get_link_with_payment(token))
+    return stall_payments.build_payment_status(resolved_link.application, CurrentPayment(stall_payment, 0))
 
 
 def _mark_processing(application: Application, current_payment: CurrentPayment) -> bool:
-    """Counts a try and takes the payment for it: of many codes at once one goes to the rail.
+    """Counts a try and sets the payment to `processing`: of concurrent codes only one goes to the rail.
 
-    Raises ApplicationsClosed.
+    False if the payment does not wait for a code any more. Raises ApplicationsClosed.
     """
     release_connection()
     with transaction() as session:
@@ -130,18 +134,17 @@ def _mark_processing(application: Application, current_payment: CurrentPayment) 
     return marked_row is not None
 
 
-def mark_processing_sql(payment_id: str) -> Any:
-    """The one conditional step from `otp_required` to `processing`, of an application that has not ended, to an event
-    that takes place."""
+def mark_processing_sql(payment_id: str) -> ReturningUpdate[str]:
+    """One conditional UPDATE from `otp_required` to `processing`, while application and event are open."""
     event_takes_place = exists().where(Event.id == Application.event_id, *EVENT_TAKES_PLACE_SQL)
     accepted_application = (
         select(Application.id)
         .join(StallPayment, StallPayment.application_id == Application.id)
         .where(StallPayment.id == payment_id, Application.status.in_(states.ACCEPTED_STATES))
         .where(Application.event_id.is_(None) | event_takes_place)
-        # Who withdraws the application, or lets it expire, holds this lock while they look for payments.
+        # A withdrawal or expiry of the application holds this lock while it checks the payments.
         .with_for_update(of=Application)
-        .cte("accepted")
+        .cte("accepted_application")
     )
     return (
         update(StallPayment)
@@ -159,15 +162,15 @@ def mark_processing_sql(payment_id: str) -> Any:
     )
 
 
-def _serialize_or_refuse(resolved_link: ResolvedLink, current_payment: CurrentPayment | None) -> dict[str, Any]:
-    """The payment that takes no code: returned when it is on its way or paid, refused when it came to nothing."""
+def _get_status_without_code(resolved_link: ResolvedLink, current_payment: CurrentPayment | None) -> PaymentStatus:
+    """The status of a payment that takes no code. Raises PaymentNotStarted, PaymentDeclined, PaymentExpired."""
     if current_payment is not None and current_payment.status in ("paid", "processing"):
-        return stall_payments.serialize_payment(resolved_link.application, current_payment)
+        return stall_payments.build_payment_status(resolved_link.application, current_payment)
     raise _build_refusal(current_payment)
 
 
 def _is_reusable(current_payment: CurrentPayment | None, msisdn: str | None) -> bool:
-    """Whether a payment runs or is finished: not one that has ended, nor one that ends now for another wallet."""
+    """Whether the payment is running or paid, and does not end because of a different wallet."""
     if current_payment is None or current_payment.status in ("declined", "expired"):
         return False
     return msisdn in (None, current_payment.stall_payment.msisdn) or current_payment.status not in (
@@ -183,7 +186,7 @@ def _insert_payment(
     *,
     previous_payment: CurrentPayment | None,
 ) -> StallPayment:
-    """A new payment; `ending` is the last one, which stops running if it does."""
+    """Inserts a payment; `previous_payment` ends if it still waits for its code."""
     if application.status not in states.ACCEPTED_STATES or not application.payment_due:
         raise NothingDue(status=application.status, due=links.list_due_purposes(application))
     _check_event_open(session, application)
@@ -198,10 +201,10 @@ def _insert_payment(
         .where(StallPayment.status.in_(("starting", "otp_required")))
         .values(status="expired")
         .returning(StallPayment.id)
-        .cte("ended")
+        .cte("ended_payment")
     )
     version_update = update(Application).where(Application.id == application.id).values(version=Application.version + 1)
-    columns: dict[str, Any] = {
+    columns: dict[str, ColumnElement[str] | ColumnElement[int] | ColumnElement[datetime]] = {
         "id": literal(new_id()),
         "application_id": literal(application.id),
         "amount_minor": literal(application.amount_minor),
@@ -210,53 +213,52 @@ def _insert_payment(
         "tries": literal(0),
         "created_at": func.clock_timestamp(),
     }
-    # Asking how many have ended makes PostgreSQL end them first: the index allows but one that runs.
+    # Counting the ended payments makes PostgreSQL end them first; the unique index allows only one running payment.
     values = select(*columns.values()).where(select(func.count()).select_from(ended_payment).scalar_subquery() >= 0)
     statement = (
         insert(StallPayment)
         .from_select([*columns], values, include_defaults=False)
-        .add_cte(version_update.cte("bumped"))
+        .add_cte(version_update.cte("application_update"))
     )
     return session.scalars(statement.returning(StallPayment)).one()
 
 
 def _check_event_open(session: ReadOrWriteSession, application: Application) -> None:
-    """Raises ApplicationsClosed when the event is over or was called off: nobody pays for a stall there."""
+    """Raises ApplicationsClosed if the event is over or cancelled."""
     event_query = select(Event.id).where(Event.id == application.event_id, *EVENT_TAKES_PLACE_SQL)
     if application.event_id is not None and session.scalar(event_query) is None:
         raise ApplicationsClosed()
 
 
-def _record_start(application: Application, charge: Charge, outcome: Outcome) -> dict[str, Any]:
-    """Writes down what the rail said, unless somebody who called with us has done so already."""
-    changes: dict[Outcome, dict[str, Any]] = {
-        Outcome.CODE_SENT: {"status": "otp_required", "expires_at": func.now() + stall_payments.CODE_LIFETIME},
-        Outcome.DECLINED: {"status": "declined"},
-    }
-    row: Any = None
+def _record_start(application: Application, charge: Charge, outcome: Outcome) -> PaymentStatus:
+    """Records the outcome of starting a charge, unless a concurrent request has recorded it. Raises PaymentDeclined."""
+    started_payment = update(StallPayment).where(StallPayment.id == charge.reference, StallPayment.status == "starting")
+    current_payment: CurrentPayment | None = None
     with transaction() as session:
-        if outcome in changes:
-            update_query = update(StallPayment).where(
-                StallPayment.id == charge.reference, StallPayment.status == "starting"
+        if outcome is Outcome.CODE_SENT:
+            expires_at = func.now() + stall_payments.CODE_LIFETIME
+            current_payment = _update_payment(
+                session, started_payment.values(status="otp_required", expires_at=expires_at)
             )
-            returning_query = update_query.values(**changes[outcome]).returning(
-                StallPayment, stall_payments.SECONDS_LEFT_SQL
-            )
-            row = session.execute(returning_query, execution_options=EXECUTION_OPTIONS).first()
-        current_payment = (
-            stall_payments.build_current_payment(*row)
-            if row
-            else stall_payments.find_current_payment(application.id, session)
-        )
+        elif outcome is Outcome.DECLINED:
+            current_payment = _update_payment(session, started_payment.values(status="declined"))
+        if current_payment is None:
+            current_payment = stall_payments.find_current_payment(application.id, session)
     if outcome is Outcome.DECLINED:
         raise PaymentDeclined()
     if current_payment is None or current_payment.status == "starting":
         raise PayrailUnavailable(retry_after=5)
-    return stall_payments.serialize_payment(application, current_payment)
+    return stall_payments.build_payment_status(application, current_payment)
+
+
+def _update_payment(session: ReadOrWriteSession, statement: Update) -> CurrentPayment | None:
+    returning_statement = statement.returning(StallPayment, stall_payments.SECONDS_LEFT_SQL)
+    row = session.execute(returning_statement, execution_options=EXECUTION_OPTIONS).first()
+    return stall_payments.build_current_payment(row[0], row[1]) if row else None
 
 
 def _confirm_charge(payment_id: str, code: str) -> ChargeState:
-    """What the rail says. A refusal to talk at all has changed nothing, so the code may be tried again."""
+    """Confirms the charge at the rail. An error means that nothing was charged, so the try is restored."""
     try:
         return rail().confirm_charge(payment_id, code)
     except AppError:

@@ -1,10 +1,8 @@
-"""Applying for a stall.
-
-What the invitation behind an application says: the event, and the terms that come with it.
-"""
+"""Applying for a stall, with or without an invitation."""
 
 import secrets
-from typing import Any
+from datetime import datetime
+from typing import NamedTuple, TypedDict, Unpack
 
 from sqlalchemy import func, select
 
@@ -23,15 +21,48 @@ from app.merchants.models import MerchantProfile
 from app.merchants.row_locks import lock_against_deletion
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""30 characters without those that look alike: 30^8 references, short enough for the telephone."""
+
+
+class RequiredApplicationFields(TypedDict):
+    amount_minor: int
+    destination: str
+    mode: str
+
+
+class ApplicationFields(RequiredApplicationFields, total=False):
+    """The fields of an application form; `scheduled_for` may be without a time zone."""
+
+    scheduled_for: datetime | None
+    payrail_msisdn: str | None
+    business_name: str | None
+    contact_name: str | None
+    email: str | None
+    phone: str | None
+    stall_type: str | None
+    products: str | None
+    description: str | None
+    website: str | None
+
+
+class OpenEvent(NamedTuple):
+    """An event that takes applications."""
+
+    organiser_id: str
+    timezone: str
 
 
 def submit_application(
-    *, caller: Caller | None, event_id: str | None = None, invite_slug: str | None = None, **fields: Any
+    *,
+    caller: Caller | None,
+    event_id: str | None = None,
+    invite_slug: str | None = None,
+    **fields: Unpack[ApplicationFields],
 ) -> Application:
-    """A new application; a signed-in merchant's contact comes from their account where none is given.
+    """A new application. For a signed-in merchant, missing contact fields come from the account.
 
-    Raises NotFound for an event that the public cannot see, ValidationFailed, ApplicationsClosed, MerchantDeleted, and
-    InviteExpired, InviteWithdrawn or InviteUsed for an invitation that no longer stands.
+    Raises NotFound for an event that is not public, ValidationFailed, ApplicationsClosed, MerchantDeleted, and for an
+    invitation that cannot be used InviteExpired, InviteWithdrawn or InviteUsed.
     """
     terms = _get_invite_terms(invite_slug) if invite_slug else None
     if terms is not None:
@@ -43,13 +74,15 @@ def submit_application(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
     merchant = caller if caller and "merchant" in caller.roles else None
-    values = {**fields, **_build_contact(merchant, fields)} if merchant else fields
+    contact = _build_contact(merchant, fields) if merchant else {}
     with transaction() as session:
         if merchant is not None:
             lock_against_deletion(session, merchant.id)
         if terms is not None:
             count_link_use(session, terms.link_id)
-        application = Application(reference=_generate_reference(), event_id=event_id, invite_slug=invite_slug, **values)
+        application = Application(
+            reference=_generate_reference(), event_id=event_id, invite_slug=invite_slug, **{**fields, **contact}
+        )
         application.organiser_id = event.organiser_id if event else None
         session.add(application)
         session.flush()
@@ -62,35 +95,37 @@ def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:
     return invite_event_id
 
 
-def _get_open_event(event_id: str) -> Any:
-    """The event, if the public may apply for it; an invitation tells of its own."""
+def _get_open_event(event_id: str) -> OpenEvent:
+    """A public event that is not over. Raises NotFound, ApplicationsClosed."""
     event_query = select(Event.organiser_id, Event.timezone, Event.ends_at <= func.now(), Event.visibility)
-    event = db.session.execute(event_query.where(Event.id == event_id, Event.public_from <= func.now())).first()
-    if event is None:
+    row = db.session.execute(event_query.where(Event.id == event_id, Event.public_from <= func.now())).first()
+    if row is None:
         raise NotFound()
-    if event[2] or event.visibility in ("cancelled", "archived"):
+    organiser_id, timezone, is_over, visibility = row
+    if is_over or visibility in ("cancelled", "archived"):
         raise ApplicationsClosed()
-    return event
+    return OpenEvent(organiser_id, timezone)
 
 
-def _build_contact(caller: Caller, fields: dict[str, Any]) -> dict[str, Any]:
+def _build_contact(caller: Caller, fields: ApplicationFields) -> dict[str, object]:
+    """The columns of the applicant: the values in the form, else those of the caller's account."""
     business_name_query = select(MerchantProfile.business_name).where(MerchantProfile.account_id == caller.id)
-    account_values = {
-        "contact_name": caller.name,
-        "email": caller.email,
-        "phone": caller.phone,
-        "business_name": business_name_query.scalar_subquery(),
+    return {
+        "account_id": caller.id,
+        "contact_name": fields.get("contact_name") or caller.name,
+        "email": fields.get("email") or caller.email,
+        "phone": fields.get("phone") or caller.phone,
+        "business_name": fields.get("business_name") or business_name_query.scalar_subquery(),
     }
-    return {"account_id": caller.id, **{name: fields.get(name) or value for name, value in account_values.items()}}
 
 
 def _generate_reference() -> str:
-    """Short enough for the telephone: 30^8 of them, none with letters that look alike."""
     return "MA-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(8))
 
 
 def _get_invite_terms(slug: str) -> ApplicationTerms:
-    """The terms of an invite link. Raises ValidationFailed for an unknown slug, InviteExpired, InviteWithdrawn, InviteUsed."""
+    """The terms of an invite link. Raises ValidationFailed for an unknown slug, InviteExpired, InviteWithdrawn,
+    InviteUsed."""
     try:
         return get_application_terms(slug)
     except NotFound as error:

@@ -1,7 +1,6 @@
 """Activating the account: with a new password, or that of the account one has. Both see the same page."""
 
 from dataclasses import replace
-from typing import Any
 
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
@@ -122,10 +121,10 @@ FORMS = {
 }
 
 
-def _kind(values: dict[str, Any]) -> str:
+def _kind(values: link_queries.ActivationPage) -> str:
     """Which form asks for what is needed; it says so itself when it comes back."""
     return "named" if values["email"] else "addressed"
 
 
-def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
+def _page(token: str, values: link_queries.ActivationPage, form: FilledForm) -> Response:
     return form_page(PAGE, form, found=values, token=token, shown=_kind(values), contact=values["contact_email"])

@@ -1,13 +1,12 @@
 """Uploading documents: one field for each, one button, and what is missing said at its field."""
 
-from typing import Any
-
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.documents import LABELS, MAX_BYTES
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
+from app.applications.serializers import DocumentStatus
 from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
 from app.blueprints.console.forms import Form, Input, form_page
 from app.blueprints.console.rendering import Pages
@@ -64,7 +63,7 @@ def send(token: str) -> ResponseReturnValue:
     return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
 
 
-def _page(token: str, values: dict[str, Any], error: AppError | None = None) -> Response:
+def _page(token: str, values: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
     rows = [row for row in values["documents"] if row["required"]]
     form = Form(DocumentsSchema, *(_input(row) for row in rows)).blank()
     return form_page(
@@ -80,7 +79,7 @@ def _page(token: str, values: dict[str, Any], error: AppError | None = None) -> 
     )
 
 
-def _input(row: dict[str, Any]) -> Input:
+def _input(row: DocumentStatus) -> Input:
     label = row["label"]
     return Input(
         row["kind"],

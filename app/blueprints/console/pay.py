@@ -1,7 +1,5 @@
 """Paying the stall fee: from which wallet, then the code, then the receipt."""
 
-from typing import Any
-
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -92,12 +90,12 @@ def confirm(token: str) -> ResponseReturnValue:
     return redirect(url_for("pay.start", token=token), 303)
 
 
-def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
+def _page(token: str, values: link_queries.FeePage, form: FilledForm) -> Response:
     minutes = format_wait(values.get("expires_in", 0))
     return form_page(PAGE, form, found=values, token=token, minutes=minutes, contact=values["contact_email"])
 
 
-def _wallet(values: dict[str, Any]) -> Form:
+def _wallet(values: link_queries.FeePage) -> Form:
     """The question for the wallet; where the application names one, it may stay empty."""
     known = values["payrail_msisdn"]
     return Form(
