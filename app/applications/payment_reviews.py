@@ -33,7 +33,7 @@ def add_review(session: OrmSession, reference: str, kind: str, **detail: object)
         .returning(StallPaymentReview.id)
     )
     if review_id is not None:
-        log.error("stall_payment.review_added", reference=reference, kind=kind)
+        log.error("stall_payment.review", reference=reference, kind=kind)
         enqueue("applications.notify_operators", review_id=review_id)
 
 

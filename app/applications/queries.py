@@ -70,6 +70,8 @@ DOCUMENT_COLUMNS = (
 )
 """The fields of `UploadedDocument`."""
 ListQuery = Select[*tuple[object, ...]]
+ApplicationRecord = RowMapping
+"""A row of the list; `serializers.serialize_application` makes the JSON."""
 
 
 class ApplicationFilters(TypedDict, total=False):
@@ -94,7 +96,7 @@ def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters
     return _visible_applications_query(caller).where(*_build_conditions(caller, filters))
 
 
-def get_application(caller: Caller, id: str) -> RowMapping:
+def get_application(caller: Caller, id: str) -> ApplicationRecord:
     """One application with the columns of the list. Raises NotFound."""
     row = db.session.execute(_visible_applications_query(caller).where(Application.id == id)).mappings().first()
     if row is None:

@@ -1,11 +1,12 @@
-"""What the operations on merchant applications give."""
+"""Response schemas of merchant applications."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from marshmallow import fields, pre_dump
 
 from app.applications import serializers
 from app.applications.documents import KINDS
+from app.applications.queries import ApplicationRecord
 from app.applications.states import PURPOSES, RISK_LEVELS, STATES
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.schema import Schema
@@ -15,8 +16,8 @@ DECISION_METADATA = {"enum": ["approved", "declined", None], "example": "approve
 REFERENCE_METADATA = {"example": "MA-7K2Q9XRD"}
 
 
-def _string_field(example: str, **options: Any) -> fields.String:
-    return fields.String(metadata={"example": example}, **options)
+def _string_field(example: str, *, required: bool = False, allow_none: bool | None = None) -> fields.String:
+    return fields.String(metadata={"example": example}, required=required, allow_none=allow_none)
 
 
 class DocumentData(Schema):
@@ -28,7 +29,7 @@ class DocumentData(Schema):
     content_type = _string_field("application/pdf")
     bytes = WholeNumber(metadata={"example": 182044})
     uploaded_at = TimeField()
-    url = fields.String(metadata={"example": "https://…", "description": "for deciders; lives five minutes"})
+    url = fields.String(metadata={"example": "https://…", "description": "for deciders; valid for five minutes"})
     url_expires_at = TimeField()
 
 
@@ -48,7 +49,7 @@ class FeeData(Schema):
 
 
 class ApplicationRow(Schema):
-    """An application as its applicant and its deciders see it; notes and risk only the latter."""
+    """An application for its applicant and its deciders; notes and risk are for deciders only."""
 
     id = fields.String(required=True)
     reference = fields.String(required=True, metadata=REFERENCE_METADATA)
@@ -86,8 +87,8 @@ class ApplicationRow(Schema):
     activation_message = fields.String(allow_none=True, metadata={"description": "deciders only"})
 
     @pre_dump
-    def serialize_row(self, row: Any, **_: Any) -> Any:
-        return serializers.serialize_application(row) if "is_decider" in row else row
+    def serialize_row(self, row: ApplicationRecord, **_: object) -> Mapping[str, object]:
+        return serializers.serialize_application(row)
 
 
 class Submitted(Schema):
@@ -111,7 +112,7 @@ class Step(Schema):
 
 
 class AboutData(Schema):
-    """What the holder of any link is told."""
+    """The application behind a link."""
 
     id = fields.String(required=True)
     reference = fields.String(required=True, metadata=REFERENCE_METADATA)
@@ -138,9 +139,11 @@ class PaymentData(AboutData):
     )
     due_at = TimeField(required=True, allow_none=True)
     paid_at = TimeField(required=True, allow_none=True)
-    payrail_msisdn = fields.String(required=True, allow_none=True, metadata={"description": "its last four digits"})
+    payrail_msisdn = fields.String(
+        required=True, allow_none=True, metadata={"description": "only its last four digits"}
+    )
     payment_id = fields.String()
-    expires_in = WholeNumber(metadata={"description": "seconds for the code"})
+    expires_in = WholeNumber(metadata={"description": "seconds until the code expires"})
     tries_left = WholeNumber()
     last_failure = fields.String(metadata={"enum": ["expired", "declined"], "example": "expired"})
 
@@ -150,7 +153,7 @@ class StartedData(Schema):
     status = fields.String(
         required=True, metadata={"enum": ["otp_required", "processing", "paid"], "example": "otp_required"}
     )
-    expires_in = WholeNumber(metadata={"example": 300, "description": "seconds for the code"})
+    expires_in = WholeNumber(metadata={"example": 300, "description": "seconds until the code expires"})
     tries_left = WholeNumber(metadata={"example": 5})
 
 
@@ -169,7 +172,7 @@ class Activator(Schema):
 
 
 class ActivatedData(Schema):
-    """What a sign-in answers, and where to go."""
+    """A sign-in, and the path to go to."""
 
     access_token = _string_field("eyJhbGciOiJSUzI1NiIs…", required=True)
     refresh_token = _string_field("6565a1f0c3d2e1b0a9f8e7d6.0.kQ3v…", required=True)

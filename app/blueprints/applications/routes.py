@@ -4,10 +4,13 @@ from typing import Any
 from urllib.parse import quote
 
 from flask import Response
+from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
 from app.applications import actions, errors, link_queries, queries
+from app.applications.actions.link_renewal import SentLink
 from app.applications.documents import MAX_BYTES
+from app.applications.stall_payments import PaymentStatus
 from app.applications.states import StepNotAllowed
 from app.blueprints.applications import response_schemas, schemas
 from app.core.errors import NotFound, Throttled
@@ -47,23 +50,23 @@ FILE_HEADERS = {
     limit=EMAIL_REQUEST_LIMIT,
     errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn, MerchantDeleted],
 )
-def submit(**body: Any) -> Any:
+def submit(**body: Any) -> object:
     """Apply for a stall.
 
-    With a merchant's token the contact comes from the account, where none is given. Without any contact the
-    application is taken all the same; then the deciders hand the links over themselves.
+    With a merchant's token, missing contact fields come from the account. An application without any contact is
+    accepted too; then the deciders pass the links on themselves.
     """
     return actions.submit_application(caller=find_current_caller(), **body)
 
 
 @blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=APPLICATION_LISTING)
-def list_applications(**filters: Any) -> Any:
+def list_applications(**filters: Any) -> queries.ListQuery:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
     return queries.list_applications_query(get_current_caller(), **filters)
 
 
 @blp.get("/<applicationId>", access=APPLICATION_READERS, returns=response_schemas.ApplicationRow, etag=True)
-def read_application(application_id: str) -> Any:
+def read_application(application_id: str) -> queries.ApplicationRecord:
     """Read one application."""
     return queries.get_application(get_current_caller(), application_id)
 
@@ -76,10 +79,10 @@ def read_application(application_id: str) -> Any:
     etag=True,
     errors=[errors.AlreadyDecided, StepNotAllowed, *MAIL_ERRORS],
 )
-def decide(application_id: str, **body: Any) -> Any:
+def decide(application_id: str, **body: Any) -> queries.ApplicationRecord:
     """Approve or decline an application.
 
-    The approval mails the links that are due. The same decision again changes nothing.
+    An approval mails the due links. The same decision again changes nothing.
     """
     actions.decide_application(get_current_caller(), application_id, **body)
     return queries.get_application(get_current_caller(), application_id)
@@ -92,8 +95,8 @@ def decide(application_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.NotWithdrawable, errors.PaymentInProgress, StepNotAllowed],
 )
-def withdraw(application_id: str) -> Any:
-    """Take one's own application back; not while a payment is processing."""
+def withdraw(application_id: str) -> queries.ApplicationRecord:
+    """Withdraw one's own application; not while a payment is processing."""
     actions.withdraw_application(get_current_caller(), application_id)
     return queries.get_application(get_current_caller(), application_id)
 
@@ -107,8 +110,8 @@ def withdraw(application_id: str) -> Any:
     idempotent=True,
     errors=[errors.NothingDue, *MAIL_ERRORS],
 )
-def send_link(application_id: str, **body: Any) -> Any:
-    """Make a fresh link in place of the old one, and mail it."""
+def send_link(application_id: str, **body: Any) -> SentLink:
+    """Make a new link in place of the old one, and mail it."""
     return actions.send_link(get_current_caller(), application_id, **body)
 
 
@@ -121,8 +124,8 @@ def send_link(application_id: str, **body: Any) -> Any:
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
-def documents(token: str) -> Any:
-    """See which documents are required, and which are there."""
+def documents(token: str) -> link_queries.DocumentsPage:
+    """Read which documents are required, and which are uploaded."""
     return link_queries.get_documents(token)
 
 
@@ -142,8 +145,8 @@ def documents(token: str) -> Any:
     ],
 )
 @limit_failed_lookups
-def hand_in(token: str, submit: bool, **files: Any) -> Any:
-    """Upload documents, the field's name being the kind; an empty body hands them in."""
+def hand_in(token: str, submit: bool, **files: FileStorage) -> link_queries.DocumentsPage:
+    """Upload documents; the name of a field is the kind. An empty body hands all documents in."""
     uploads = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
     return actions.upload_documents(token=token, files=uploads, submit=submit or not uploads)
 
@@ -156,8 +159,8 @@ def hand_in(token: str, submit: bool, **files: Any) -> Any:
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
-def read_document(token: str) -> Any:
-    """Read a document through the link that an application shows to its deciders for five minutes."""
+def read_document(token: str) -> Response:
+    """Read a document by the link in the application, which is valid for five minutes."""
     document, data = queries.get_document(token)
     disposition = f"attachment; filename*=UTF-8''{quote(document.file_name)}"
     return Response(data, mimetype=document.content_type, headers={**FILE_HEADERS, "Content-Disposition": disposition})
@@ -172,8 +175,8 @@ def read_document(token: str) -> Any:
     errors=[errors.LinkExpired],
 )
 @limit_failed_lookups
-def fee(token: str) -> Any:
-    """See the stall fee: amount, state and due date."""
+def fee(token: str) -> link_queries.FeePage:
+    """Read the stall fee: amount, state and due date."""
     return link_queries.get_fee(token)
 
 
@@ -193,11 +196,11 @@ def fee(token: str) -> Any:
     ],
 )
 @limit_failed_lookups
-def pay(token: str, **body: Any) -> Any:
-    """Start paying the stall fee: a code goes to the wallet's owner.
+def pay(token: str, **body: Any) -> PaymentStatus:
+    """Start the payment of the stall fee: the rail sends a code to the wallet's owner.
 
-    A payment that is paid or awaits its code from the same wallet is answered again. While the outcome of one is
-    not known, none begins, from whichever wallet.
+    A payment that is paid, or waits for its code with the same wallet, is returned again. While the outcome of a
+    payment is unknown, no other one starts, from any wallet.
     """
     return actions.start_payment(token=token, **body)
 
@@ -219,8 +222,8 @@ def pay(token: str, **body: Any) -> Any:
     ],
 )
 @limit_failed_lookups
-def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> Any:
-    """Confirm the payment with the code; `processing` while the rail has not said how it ended."""
+def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> PaymentStatus:
+    """Confirm the payment with the code; `processing` until the outcome is final."""
     return actions.verify_otp(token=token, code=code or otp or "")
 
 
@@ -234,10 +237,10 @@ def verify_otp(token: str, code: str | None = None, otp: str | None = None) -> A
     errors=[errors.LinkExpired, errors.LinkUsed],
 )
 @limit_failed_lookups
-def activation_of(token: str, path: str = "/", **_: Any) -> Any:
-    """See for whom an activation is; looking does not use it up.
+def activation_of(token: str, path: str = "/", **_: object) -> dict[str, object]:
+    """Read the account that an activation is for; reading does not use the link.
 
-    It says what the application says, and not whether the address has an account.
+    The data are those of the application. They do not say whether the email has an account.
     """
     return {**link_queries.get_activation(token), "path": path}
 
@@ -251,10 +254,10 @@ def activation_of(token: str, path: str = "/", **_: Any) -> Any:
     errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
 )
 @limit_failed_lookups
-def activate(token: str, confirm_password: str, **body: Any) -> Any:
+def activate(token: str, confirm_password: str, **body: Any) -> dict[str, object]:
     """Activate the merchant's account and sign in.
 
-    Opens an account, or links the one that has the address: then the password must be that account's, and a wrong one
+    Opens an account, or links the one with this email. Then the password must be that account's, and a wrong one
     counts as a failed sign-in. Works once.
     """
     result = actions.activate_account(token=token, **body)

@@ -1,7 +1,4 @@
-"""What the operations on merchant applications take (specification 4.3 with 4.0-P and 4.0-D).
-
-The field that only applications have: a website.
-"""
+"""Request schemas of merchant applications (specification 4.3 with 4.0-P and 4.0-D)."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,7 +30,7 @@ MAX_AMOUNT_MINOR = 10**12
 
 
 class Website(Text):
-    """An http or https address; one without a scheme gets https."""
+    """An http or https URL; one without a scheme gets https."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max=300, metadata={"example": "https://kapana-corner.example"}, **kwargs)
@@ -55,7 +52,7 @@ class Website(Text):
 
 
 class ApplicationBody(Schema):
-    """How the stall fee is to be paid, and who applies for what."""
+    """How the stall fee is paid, the applicant, and the stall."""
 
     amount_minor = WholeNumber(
         required=True, min=0, max=MAX_AMOUNT_MINOR, metadata={"example": 250000, "description": "NAD cents"}
@@ -65,7 +62,7 @@ class ApplicationBody(Schema):
     scheduled_for = BoundedTimeField(
         min=8, max=40, metadata={"description": "with the mode schedule: when, within 90 days"}
     )
-    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet that pays"})
+    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the number of the wallet that pays"})
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
     event_id = Id()
     invite_slug = Text(min=1, max=80, metadata={"rare": True, "description": "of an invitation"})
@@ -81,7 +78,7 @@ class ApplicationBody(Schema):
 
 class DecisionBody(Schema):
     decision = Choice("approved", "declined", required=True)
-    decline_reason = EmailText(max=1000, metadata={"rare": True, "description": "the applicant reads it in the mail"})
+    decline_reason = EmailText(max=1000, metadata={"rare": True, "description": "part of the mail to the applicant"})
     reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
     risk_level = Choice(*RISK_LEVELS, metadata={"description": "never shown to the applicant"})
     documents_required = List(
@@ -114,7 +111,7 @@ class OtpBody(Schema):
 
 
 class Filters(Query):
-    """Filters of the list. Those on notes and risk count only for those who may read them."""
+    """Filters of the list. Those on notes and risk match only where the caller may read them."""
 
     decision = Choice("approved", "declined")
     decline_reason = Text(max=1000, metadata={"description": "words in the reason"})
@@ -122,11 +119,11 @@ class Filters(Query):
     risk_level = Choice(*RISK_LEVELS)
     status = Choice(*STATES)
     event_id = Id()
-    q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, address, reference"})
+    q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
 
 
 class Multipart(Schema):
-    """The fields of a multipart body: values arrive as text."""
+    """A multipart body, whose values arrive as text."""
 
     from_text = True
 
@@ -135,7 +132,7 @@ def _document_field(kind: str) -> File:
     return File(metadata={"description": f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most", "rare": True})
 
 
-Documents: Any = Multipart.from_dict(
+Documents = Multipart.from_dict(
     {
         **{kind: _document_field(kind) for kind in KINDS},
         "submit": Boolean(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
@@ -147,7 +144,7 @@ for kind in KINDS:
 
 
 class ActivationQuery(Query):
-    """Looking consumes nothing, so nothing of this is needed; `path` is checked and given back."""
+    """Optional parameters, all ignored but `path`, which is checked and returned."""
 
     name = Name(min=2, max=80, metadata={"rare": True})
     password = Secret(min=8, max=128, metadata={"rare": True, "description": "ignored: never put it in an address"})
