@@ -1,4 +1,4 @@
-"""Passwords that change, and accounts that go, between the look at the password and what it opens."""
+"""Passwords that change, and accounts that are deleted, between the password check and the action it allows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from app.accounts.actions import registration
 from app.accounts.models import Account
-from app.applications import account_activation as activating
+from app.applications import account_activation as account_activation
 from app.core.db import db
-from app.merchants import actions as deleting
+from app.merchants import actions as merchant_actions
 from tests.applications.test_erasure import ME, delete_me
 from tests.factories.accounts import PASSWORD, account, customer, newest_code, signed_in
 from tests.factories.applications import EMAIL, activation, ready
@@ -21,92 +21,88 @@ PATH, REGISTER = "/api/merchant-activation", "/api/auth/register/organiser"
 NEW_PASSWORD = "the dunes are red at dawn"
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, place: Any, name: str, happens: Callable[[], None]) -> None:
-    """Has something happen once the password was found right."""
-    look = getattr(place, name)
+def run_after_check(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, action: Callable[[], None]) -> None:
+    """Runs the action directly after the password check."""
+    check = getattr(module, name)
 
-    def look_and_wait(*about: Any) -> Any:
-        found = look(*about)
-        happens()
-        return found
+    def check_then_act(*arguments: Any) -> Any:
+        check_result = check(*arguments)
+        action()
+        return check_result
 
-    monkeypatch.setattr(place, name, look_and_wait)
+    monkeypatch.setattr(module, name, check_then_act)
 
 
-def standing(account_id: str) -> tuple[Any, ...]:
-    """Roles and telephone number of an account, how many profiles it has, and how many living sessions."""
-    question = """SELECT roles, phone, (SELECT count(*) FROM merchant_profile WHERE account_id = a.id)
+def load_account_state(account_id: str) -> tuple[Any, ...]:
+    """Roles, phone, number of profiles, and number of open sessions of an account."""
+    statement = """SELECT roles, phone, (SELECT count(*) FROM merchant_profile WHERE account_id = a.id)
                        + (SELECT count(*) FROM organiser_profile WHERE account_id = a.id),
                          (SELECT count(*) FROM account_session WHERE account_id = a.id AND ended_at IS NULL)
                     FROM account a WHERE id = :id"""
     with db.engine.connect() as connection:
-        return tuple(connection.execute(text(question), {"id": account_id}).one())
+        return tuple(connection.execute(text(statement), {"id": account_id}).one())
 
 
-def owner_and_link(client: Client, role: str, **details: Any) -> tuple[Account, str]:
-    """An account with the address of an application, and where that is activated."""
+def make_account_and_link(client: Client, role: str, **details: Any) -> tuple[Account, str]:
+    """An account with the email of an application, and the path of its activation."""
     owner = account(role, email=EMAIL, **details)
     return owner, f"{PATH}/{ready(client, organiser(client))}"
 
 
 def reset_token(client: Client) -> dict[str, str]:
-    """What completes a reset."""
+    """The body that completes a password reset."""
     data(client.post("/api/auth/password-reset/request", {"email": EMAIL}))
     proof = {"email": EMAIL, "code": newest_code(EMAIL)}
     token = data(client.post("/api/auth/password-reset/verify", proof))["resetToken"]
     return {"email": EMAIL, "resetToken": token, "password": NEW_PASSWORD}
 
 
-def test_a_password_that_a_reset_has_replaced_meanwhile_deletes_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deletion_fails_if_a_reset_replaces_the_password(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = account("merchant", email=EMAIL)
     me, body = signed_in(client, owner), reset_token(client)
-    meanwhile(
+    run_after_check(
         monkeypatch,
-        deleting,
+        merchant_actions,
         "find_own_password_version",
         lambda: data(client.post("/api/auth/password-reset/complete", body)),
     )
-    wanted = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
-    assert refusal(me.post(f"{ME}/delete", wanted)) == (422, "CURRENT_PASSWORD_WRONG")
-    assert standing(owner.id)[0] == ["merchant"]
+    deletion_body = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
+    assert refusal(me.post(f"{ME}/delete", deletion_body)) == (422, "CURRENT_PASSWORD_WRONG")
+    assert load_account_state(owner.id)[0] == ["merchant"]
 
 
-def test_a_password_that_a_reset_has_replaced_meanwhile_activates_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner, path = owner_and_link(client, "customer")
+def test_activation_fails_if_a_reset_replaces_the_password(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, path = make_account_and_link(client, "customer")
     body = reset_token(client)
-    meanwhile(
+    run_after_check(
         monkeypatch,
-        activating,
+        account_activation,
         "_check_existing_password",
         lambda: data(client.post("/api/auth/password-reset/complete", body)),
     )
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
-    assert standing(owner.id) == (["customer"], None, 0, 0)
+    assert load_account_state(owner.id) == (["customer"], None, 0, 0)
 
 
-def test_an_account_that_is_deleted_meanwhile_is_not_revived(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, path = owner_and_link(client, "merchant", verified=False)
+def test_activation_does_not_revive_a_deleted_account(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, path = make_account_and_link(client, "merchant", verified=False)
     me = signed_in(client, owner)
-    meanwhile(monkeypatch, activating, "_check_existing_password", lambda: delete_me(me))
+    run_after_check(monkeypatch, account_activation, "_check_existing_password", lambda: delete_me(me))
     assert refusal(client.post(path, activation(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
-    assert standing(owner.id) == ([], None, 0, 0)
+    assert load_account_state(owner.id) == ([], None, 0, 0)
 
 
-def test_an_account_that_is_deleted_meanwhile_gets_no_role(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_account_gets_no_new_role(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = account("merchant", email=EMAIL)
     me, other = signed_in(client, owner), signed_in(client, owner)
-    meanwhile(monkeypatch, registration, "verify_own_password", lambda: delete_me(other))
+    run_after_check(monkeypatch, registration, "verify_own_password", lambda: delete_me(other))
     body = {"email": EMAIL, "password": PASSWORD, "name": "Tuli", "orgName": "Kapana Fair", "phone": "+264811234567"}
     assert refusal(me.post(REGISTER, body)) == (422, "CURRENT_PASSWORD_WRONG")
-    assert standing(owner.id) == ([], None, 0, 0)
+    assert load_account_state(owner.id) == ([], None, 0, 0)
 
 
-def test_who_is_there_still_gets_the_role(client: Client) -> None:
+def test_existing_account_gets_the_role(client: Client) -> None:
     owner = customer(email=EMAIL)
     body = {"email": EMAIL, "password": PASSWORD, "name": "Tuli", "orgName": "Kapana Fair"}
     data(signed_in(client, owner).post(REGISTER, body), 201)
-    assert standing(owner.id) == (["customer", "organiser"], None, 1, 1)
+    assert load_account_state(owner.id) == (["customer", "organiser"], None, 1, 1)

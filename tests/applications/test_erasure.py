@@ -1,4 +1,4 @@
-"""A merchant who leaves takes the personal data of their applications along; figures and decisions stay."""
+"""Deleting a merchant erases the personal data of their applications; amounts and decisions stay."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from app.accounts.retirement import retire_account
 from app.clients import storage
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.applications.test_replaced_files import files
+from tests.applications.test_replaced_files import list_files
 from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
 from tests.factories.applications import (
     CODE,
@@ -31,7 +31,7 @@ from tests.http import Client, data
 from tests.retention.test_guests import erase
 
 ME = "/api/merchants/me"
-PERSONAL = ("Tuli", "Hamutenya", "Kapana", EMAIL, "264811234567", "charcoal", "canary")
+PERSONAL_WORDS = ("Tuli", "Hamutenya", "Kapana", EMAIL, "264811234567", "charcoal", "canary")
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def delete_me(me: Client, password: str = PASSWORD) -> None:
     data(me.post(f"{ME}/delete", {"currentPassword": password, "confirmation": "DELETE"}))
 
 
-def everything_kept() -> str:
+def dump_tables() -> str:
     tables = ("merchant_application", "application_document", "stall_payment", "merchant", "merchant_profile")
     with db.engine.connect() as connection:
         return "\n".join(
@@ -51,72 +51,74 @@ def everything_kept() -> str:
         )
 
 
-def activated(client: Client, owner: Client) -> tuple[Client, dict[str, object]]:
-    """A merchant who applied with everything, paid and was activated."""
-    made = approved(
+def make_activated_merchant(client: Client, owner: Client) -> tuple[Client, dict[str, object]]:
+    """A merchant with a complete, paid and activated application."""
+    application = approved(
         client, owner, description="canary of the kitchen", website="https://canary.example", products="canary pies"
     )
     handed_in(client, link("documents"))
     paid(client, link("pay"))
-    found = data(client.post(f"/api/merchant-activation/{link('activate')}", activation(password=PASSWORD)))
-    return client.as_(found["accessToken"]), made
+    sign_in = data(client.post(f"/api/merchant-activation/{link('activate')}", activation(password=PASSWORD)))
+    return client.as_(sign_in["accessToken"]), application
 
 
 def test_deleting_a_merchant_erases_their_applications(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    me, made = activated(client, owner)
-    before = data(owner.get(f"{LIST}/{made['id']}"))
-    read = before["documents"][0]["url"].removeprefix("http://localhost:8000")
-    assert client.get(read).status_code == 200 and files(app)
+    me, application = make_activated_merchant(client, owner)
+    before = data(owner.get(f"{LIST}/{application['id']}"))
+    file_path = before["documents"][0]["url"].removeprefix("http://localhost:8000")
+    assert client.get(file_path).status_code == 200 and list_files(app)
     delete_me(me)
-    assert not [word for word in PERSONAL if word in everything_kept()]
-    assert client.get(read).status_code == 404, "the organiser's link to the scan"
+    assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
+    assert client.get(file_path).status_code == 404, "the organiser's link to the scan"
     deliver()
-    assert not files(app)
-    after = data(owner.get(f"{LIST}/{made['id']}"))
+    assert not list_files(app)
+    after = data(owner.get(f"{LIST}/{application['id']}"))
     for name in ("reference", "status", "eventId", "amountMinor", "decision", "decidedAt", "activatedAt"):
         assert after[name] == before[name]
     assert after["payment"] == before["payment"] and after["businessName"] == "Deleted merchant"
     assert all("url" not in document for document in after["documents"])
 
 
-def test_applications_of_a_verified_address_are_erased_too(app: Flask, client: Client) -> None:
+def test_applications_of_a_verified_email_are_erased_too(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
+    application = applied(client, owner)
     me = signed_in(client, account("merchant", email=EMAIL))
     delete_me(me)
-    assert not [word for word in PERSONAL if word in everything_kept()]
-    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "withdrawn"
+    assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
+    assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
 
 
-def test_an_unverified_address_erases_nobodys_applications(app: Flask, client: Client) -> None:
+def test_unverified_email_erases_no_applications(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
+    application = applied(client, owner)
     delete_me(signed_in(client, account("merchant", email=EMAIL, verified=False)))
-    assert data(owner.get(f"{LIST}/{made['id']}"))["email"] == EMAIL
+    assert data(owner.get(f"{LIST}/{application['id']}"))["email"] == EMAIL
 
 
 def test_applications_of_others_stay(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner, email="other@example.com")
+    application = applied(client, owner, email="other@example.com")
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
-    assert data(owner.get(f"{LIST}/{made['id']}"))["contactName"] == "Tuli Hamutenya"
+    assert data(owner.get(f"{LIST}/{application['id']}"))["contactName"] == "Tuli Hamutenya"
 
 
-def test_nothing_is_mailed_to_who_has_left(app: Flask, client: Client) -> None:
+def test_deleted_merchant_gets_no_more_mail(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
+    application = applied(client, owner)
     deliver()
-    told = len(mails_to(EMAIL))
-    decided(owner, made)
+    earlier_mails = len(mails_to(EMAIL))
+    decided(owner, application)
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
     deliver()
-    assert {item["subject"] for item in mails_to(EMAIL)[: len(mails_to(EMAIL)) - told]} == {"Your business is deleted"}
+    assert {item["subject"] for item in mails_to(EMAIL)[: len(mails_to(EMAIL)) - earlier_mails]} == {
+        "Your business is deleted"
+    }
 
 
 def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    me, _ = activated(client, organiser(client))
-    remove = storage.delete
+    me, _ = make_activated_merchant(client, organiser(client))
+    delete_file = storage.delete
 
     def unavailable(name: str) -> None:
         raise storage.StorageUnavailable()
@@ -124,49 +126,47 @@ def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monk
     monkeypatch.setattr(storage, "delete", unavailable)
     delete_me(me)
     deliver()
-    assert files(app)
-    monkeypatch.setattr(storage, "delete", remove)
+    assert list_files(app)
+    monkeypatch.setattr(storage, "delete", delete_file)
     with db.engine.begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'applications.delete_files'"))
     deliver()
-    assert not files(app)
+    assert not list_files(app)
 
 
-def test_a_merchant_who_comes_back_keeps_new_applications(app: Flask, client: Client) -> None:
+def test_applications_after_a_deletion_stay(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    who = account("merchant", email=EMAIL)
+    merchant_account = account("merchant", email=EMAIL)
     applied(client, owner)
-    delete_me(signed_in(client, who))
+    delete_me(signed_in(client, merchant_account))
     account("merchant", email=EMAIL)
-    again = applied(client, owner)
+    new_application = applied(client, owner)
     deliver()
-    assert data(owner.get(f"{LIST}/{again['id']}"))["contactName"] == "Tuli Hamutenya"
+    assert data(owner.get(f"{LIST}/{new_application['id']}"))["contactName"] == "Tuli Hamutenya"
 
 
-def test_a_merchant_who_leaves_while_a_code_is_awaited_leaves_no_wallet_and_pays_nothing(
-    app: Flask, client: Client
-) -> None:
+def test_deletion_while_a_code_is_awaited_erases_the_wallet_and_charges_nothing(app: Flask, client: Client) -> None:
     approved(client, organiser(client), documentsRequired=[])
     token = link("pay")
     data(client.post(f"{LIST}/pay/{token}"))
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
-    assert not [word for word in PERSONAL if word in everything_kept()]
-    for answer in (
+    assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
+    for response in (
         client.get(f"{LIST}/pay/{token}"),
         client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}),
     ):
-        assert answer.status_code == 410
+        assert response.status_code == 410
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT status FROM stall_payment")) == "expired"
         assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
 
 
-def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client: Client) -> None:
+def test_wallet_of_an_unanswered_payment_is_erased_when_it_ends(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = approved(client, owner, documentsRequired=[])
+    application = approved(client, owner, documentsRequired=[])
     data(client.post(f"{LIST}/pay/{link('pay')}"))
     with db.engine.begin() as connection:
-        # A confirmation has left, and another wallet was named since: nobody knows whether the first has paid.
+        # A confirmation was sent, and another wallet was named since: the first wallet may have paid.
         connection.execute(text("UPDATE stall_payment SET status = 'expired', tries = 1, answered = 0"))
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
     erase()
@@ -180,44 +180,44 @@ def test_wallet_of_a_payment_under_way_is_erased_when_it_ends(app: Flask, client
     erase()
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == ""
-    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "withdrawn"
+    assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
     erase()
 
 
-def test_a_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, client: Client) -> None:
+def test_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, client: Client) -> None:
     owner = organiser(client)
-    made = approved(client, owner, documentsRequired=[])
+    application = approved(client, owner, documentsRequired=[])
     pay = f"{LIST}/pay/{link('pay')}"
     data(client.post(pay))
     delete_me(signed_in(client, account("merchant", email=EMAIL)))
     with db.engine.begin() as connection:
         assert connection.execute(text("SELECT status, msisdn FROM stall_payment")).one() == ("expired", "")
-    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "withdrawn"
+    assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
     assert client.post(f"{pay}/verify-otp", {"code": "123456"}).status_code in (404, 410)
 
 
-@pytest.mark.parametrize(("money", "kept"), [("", False), ("paid_at = now()", True)])
-def test_a_retired_account_keeps_only_applications_with_money(client: Client, money: str, kept: bool) -> None:
-    """Anyone who paid goes on with the links in their mails; all else of an unverified account is erased."""
+@pytest.mark.parametrize(("money", "is_kept"), [("", False), ("paid_at = now()", True)])
+def test_retired_account_keeps_only_applications_with_money(client: Client, money: str, is_kept: bool) -> None:
+    """A paid application stays with its links; the others of an unverified account are erased."""
     owner = organiser(client)
-    made = applied(client, owner)
-    who = account("merchant", verified=False)
+    application = applied(client, owner)
+    merchant_account = account("merchant", verified=False)
     with transaction() as session:
-        session.execute(text("UPDATE merchant_application SET account_id = :id"), {"id": who.id})
+        session.execute(text("UPDATE merchant_application SET account_id = :id"), {"id": merchant_account.id})
         if money:
             session.execute(text(f"UPDATE merchant_application SET {money}"))
-        retire_account(session, session.get_one(Account, who.id))
+        retire_account(session, session.get_one(Account, merchant_account.id))
     deliver()
-    shown = data(owner.get(f"{LIST}/{made['id']}"))
-    assert (shown["contactName"], shown["status"]) == (("Tuli Hamutenya", "submitted") if kept else (None, "withdrawn"))
+    row = data(owner.get(f"{LIST}/{application['id']}"))
+    assert (row["contactName"], row["status"]) == (("Tuli Hamutenya", "submitted") if is_kept else (None, "withdrawn"))
     with db.engine.begin() as connection:
-        assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == kept
+        assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == is_kept
 
 
-def test_mail_that_was_queued_before_the_deletion_is_not_sent_and_is_no_failure(client: Client) -> None:
+def test_queued_mail_to_a_deleted_merchant_is_skipped(client: Client) -> None:
     owner, me = organiser(client), signed_in(client, account("merchant", email=EMAIL))
-    made = applied(me, owner)
-    decided(owner, made)
+    application = applied(me, owner)
+    decided(owner, application)
     delete_me(me)
     deliver()
     with db.engine.connect() as connection:

@@ -1,4 +1,4 @@
-"""A code at the moment of a withdrawal, of the end of the event, of a retirement. With the guards off as well."""
+"""A code during a withdrawal, the end of the event, or a retirement. Controls run without the guards."""
 
 import time
 from threading import Event
@@ -14,63 +14,61 @@ from app.applications.models import StallPayment
 from app.clients.payrail.mock import MockRail
 from app.core.transaction import transaction
 from app.merchants.deletion_hooks import MerchantDeletion
-from tests.blueprints.test_stall_fee import otp
-from tests.blueprints.test_stall_fee_outcomes import withdrawable
+from tests.blueprints.test_stall_fee import send_code
+from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.factories.applications import LIST
 from tests.factories.payouts import scalar, write
 from tests.factories.stall_payments import reviews, run_recurring
 from tests.http import Client, data
 from tests.races import at_once
 
-HELD = 0.4
+HOLD_SECONDS = 0.4
 EVENT_OVER = "UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'"
 
 
-def claim_whatever_the_application(payment_id: str) -> Any:
-    """The claim of a payment as it was before it looked at the application."""
-    waiting = (
+def mark_processing_without_application(payment_id: str) -> Any:
+    """The update to `processing` without the condition on the application."""
+    conditions = (
         StallPayment.id == payment_id,
         StallPayment.status == "otp_required",
         StallPayment.expires_at > func.now(),
     )
-    taken = update(StallPayment).where(*waiting).values(status="processing", tries=StallPayment.tries + 1)
-    return taken.returning(StallPayment.id).execution_options(synchronize_session=False)
+    statement = update(StallPayment).where(*conditions).values(status="processing", tries=StallPayment.tries + 1)
+    return statement.returning(StallPayment.id).execution_options(synchronize_session=False)
 
 
 def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
-    """The states of application and payment after a code that comes when the withdrawal has looked for payments."""
-    merchant, application_id, path = withdrawable(client)
+    """The states of application and payment after a code that arrives once the withdrawal has checked the payments."""
+    merchant, application_id, path = make_withdrawable_application(client)
     data(client.post(path))
-    moved = decisions.set_status
+    set_status = decisions.set_status
 
-    def moved_slowly(*arguments: Any) -> None:
-        time.sleep(HELD)
-        moved(*arguments)
+    def set_status_slowly(*arguments: Any) -> None:
+        time.sleep(HOLD_SECONDS)
+        set_status(*arguments)
 
     def act(number: int) -> None:
         if number == 0:
             merchant.post(f"{LIST}/{application_id}/withdraw")
         else:
-            time.sleep(HELD / 2)
-            otp(client, path)
+            time.sleep(HOLD_SECONDS / 2)
+            send_code(client, path)
 
-    monkeypatch.setattr(decisions, "set_status", moved_slowly)
+    monkeypatch.setattr(decisions, "set_status", set_status_slowly)
     at_once(2, act)
     return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
 
 
-def test_a_code_that_comes_during_a_withdrawal_takes_nothing(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_during_a_withdrawal_charges_nothing(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "expired")
     assert scalar("SELECT state FROM payrail_mock_charge") == "open"
 
 
 @pytest.mark.control
-def test_without_a_look_at_the_application_it_would(
+def test_without_the_check_of_the_application_the_code_would_charge(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(payments, "mark_processing_sql", claim_whatever_the_application)
+    monkeypatch.setattr(payments, "mark_processing_sql", mark_processing_without_application)
     monkeypatch.setattr(decisions.stall_payments, "end_open_payment", lambda session, application_id: None)
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "paid")
 
@@ -78,63 +76,63 @@ def test_without_a_look_at_the_application_it_would(
 def code_at_the_end_of_the_event(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, *, confirms_first: bool
 ) -> tuple[str, str]:
-    """The states of application and payment after a code and the end of the event at once."""
-    _, _, path = withdrawable(client)
+    """The states of application and payment after a code at the same time as the end of the event."""
+    _, _, path = make_withdrawable_application(client)
     data(client.post(path))
     confirm = MockRail.confirm_charge
 
-    def confirmed_slowly(self: MockRail, reference: str, code: str) -> Any:
-        time.sleep(HELD)
+    def confirm_slowly(self: MockRail, reference: str, code: str) -> Any:
+        time.sleep(HOLD_SECONDS)
         return confirm(self, reference, code)
 
     def act(number: int) -> None:
-        time.sleep(HELD / 2 if confirms_first == (number == 1) else 0)
+        time.sleep(HOLD_SECONDS / 2 if confirms_first == (number == 1) else 0)
         with app.app_context():
             if number == 0:
-                otp(client, path)
+                send_code(client, path)
             else:
                 write(EVENT_OVER)
                 run_recurring("applications.expire")
 
-    monkeypatch.setattr(MockRail, "confirm_charge", confirmed_slowly)
+    monkeypatch.setattr(MockRail, "confirm_charge", confirm_slowly)
     at_once(2, act)
     return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
 
 
 @pytest.mark.parametrize("confirms_first", [True, False])
-def test_of_a_code_and_the_end_of_the_event_one_counts(
+def test_expired_application_is_not_paid_afterwards(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, confirms_first: bool
 ) -> None:
-    """Whichever comes first: an application that has expired is not paid afterwards."""
-    found = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=confirms_first)
-    assert found in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []
+    """In either order, an expired application is not paid afterwards."""
+    statuses = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=confirms_first)
+    assert statuses in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []
 
 
 @pytest.mark.control
-def test_without_waiting_for_the_payment_an_expired_application_is_paid(
+def test_without_waiting_for_the_payment_an_expired_application_would_be_paid(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "UNANSWERED_SQL", false())
-    found = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=True)
-    assert found == ("expired", "paid") and [kind for kind, _ in reviews()] == ["application_closed"]
+    statuses = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=True)
+    assert statuses == ("expired", "paid") and [kind for kind, _ in reviews()] == ["application_closed"]
 
 
 def retirement_during_a_code(app: Flask, client: Client) -> str:
-    """The state of the application after its account was retired while a code was being claimed."""
-    _, application_id, path = withdrawable(client)
-    started = data(client.post(path))["paymentId"]
+    """The state of the application after its account was retired while a code was being checked."""
+    _, application_id, path = make_withdrawable_application(client)
+    payment_id = data(client.post(path))["paymentId"]
     account_id = scalar("SELECT account_id FROM merchant_application WHERE id = :id", id=application_id)
-    claimed = Event()
+    is_marked = Event()
 
     def act(number: int) -> None:
         with app.app_context():
             if number == 0:
                 with transaction() as session:
-                    session.execute(payments.mark_processing_sql(started))
-                    claimed.set()
-                    time.sleep(HELD)
+                    session.execute(payments.mark_processing_sql(payment_id))
+                    is_marked.set()
+                    time.sleep(HOLD_SECONDS)
             else:
-                claimed.wait(10)
+                is_marked.wait(10)
                 with transaction() as session:
                     erasure.erase_merchant_applications(session, MerchantDeletion(account_id, retired=True))
 
@@ -142,5 +140,5 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
     return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))
 
 
-def test_a_retired_account_leaves_the_application_whose_code_is_being_claimed(app: Flask, client: Client) -> None:
+def test_retirement_keeps_the_application_of_a_code_in_progress(app: Flask, client: Client) -> None:
     assert retirement_during_a_code(app, client) == "awaiting_payment"

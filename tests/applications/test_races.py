@@ -1,4 +1,4 @@
-"""Many at the same moment: one decision, one charge, one capture, one account. Each with its guard off as well."""
+"""Simultaneous requests make one decision, one charge, one capture, one account. Controls run without the guards."""
 
 import time
 from collections import Counter
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, text, update
 
-from app.applications import account_activation as opening
+from app.applications import account_activation as account_activation
 from app.applications import links, queries, stall_payments
-from app.applications.actions import activation as activating
-from app.applications.actions import decisions as deciding
-from app.applications.actions import payments as paying
+from app.applications.actions import activation as activation_action
+from app.applications.actions import decisions as decisions_module
+from app.applications.actions import payments as payments
 from app.applications.models import Application, ApplicationLink, StallPayment
 from app.core.transaction import transaction
 from tests.factories.accounts import account, signed_in
@@ -29,79 +29,81 @@ def count(sql: str) -> int:
         return int(session.execute(text(f"SELECT count(*) FROM {sql}")).scalar_one())
 
 
-def code_of(answer: Any) -> str:
-    return str(answer.get_json()["shortMessage"])
+def error_code(response: Any) -> str:
+    return str(response.get_json()["shortMessage"])
 
 
 def decide_at_once(client: Client) -> Counter[str]:
     owner = organiser(client)
-    made = applied(client, owner)
+    application = applied(client, owner)
     reviewers = [owner, signed_in(client, account("admin", admin_tier="support"))]
-    words = ("approved", "declined")
-    answers = at_once(2, lambda n: reviewers[n].patch(f"{LIST}/{made['id']}", {"decision": words[n]}))
-    return Counter(map(code_of, answers))
+    decisions = ("approved", "declined")
+    responses = at_once(2, lambda n: reviewers[n].patch(f"{LIST}/{application['id']}", {"decision": decisions[n]}))
+    return Counter(map(error_code, responses))
 
 
-def test_of_two_reviewers_one_decides(client: Client) -> None:
+def test_one_of_two_simultaneous_decisions_counts(client: Client) -> None:
     for _ in range(5):
         assert decide_at_once(client) == {"SUCCESS": 1, "ALREADY_DECIDED": 1}
 
 
 @pytest.mark.control
-def test_without_the_lock_both_would(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unlocked(session: Any, caller: Any, id: str, may: Any) -> Application:
-        found = session.get_one(Application, id)
+def test_without_the_lock_both_decisions_would_count(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_without_lock(session: Any, caller: Any, id: str, permission: Any) -> Application:
+        result = session.get_one(Application, id)
         time.sleep(0.2)
-        return found
+        return result
 
-    monkeypatch.setattr(deciding, "lock_application", unlocked)
+    monkeypatch.setattr(decisions_module, "lock_application", find_without_lock)
     assert decide_at_once(client)["SUCCESS"] == 2
-    assert queries.lock_application is not unlocked
+    assert queries.lock_application is not find_without_lock
 
 
-def test_two_starts_are_one_charge(client: Client) -> None:
+def test_simultaneous_starts_make_one_charge(client: Client) -> None:
     approved(client, organiser(client), documentsRequired=[])
     path = f"{LIST}/pay/{link('pay')}"
-    answers = at_once(16, lambda _: client.post(path))
-    assert len({data(response)["paymentId"] for response in answers}) == 1
+    responses = at_once(16, lambda _: client.post(path))
+    assert len({data(response)["paymentId"] for response in responses}) == 1
     assert count("payrail_mock_charge") == count("stall_payment") == 1
 
 
 @pytest.mark.control
-def test_without_lock_and_index_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lock_and_index_there_would_be_several_charges(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     approved(client, organiser(client), documentsRequired=[])
     token = link("pay")
-    _unlock(monkeypatch)
+    remove_lock(monkeypatch)
     with without("uq_stall_payment_counting"):
         at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
         assert count("payrail_mock_charge") > 1
 
 
-def test_the_index_alone_refuses_a_second_charge(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_alone_refuses_a_second_charge(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     approved(client, organiser(client), documentsRequired=[])
     token = link("pay")
-    _unlock(monkeypatch)
-    answers = at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
-    assert Counter(response.status_code for response in answers)[200] == 1
+    remove_lock(monkeypatch)
+    responses = at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
+    assert Counter(response.status_code for response in responses)[200] == 1
     assert count("payrail_mock_charge") == 1
 
 
-def _unlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody looks, waits a moment, and then acts on what they saw."""
-    newest = stall_payments.find_current_payment
+def remove_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without locks, requests read, wait a moment, and act on what they read."""
+    find_current_payment = stall_payments.find_current_payment
 
-    def looked(application_id: str, session: Any = None) -> Any:
-        found = newest(application_id, session)
+    def find_slowly(application_id: str, session: Any = None) -> Any:
+        result = find_current_payment(application_id, session)
         time.sleep(0.2)
-        return found
+        return result
 
-    opened = links.get_active_link
-    monkeypatch.setattr(paying.links, "get_active_link", lambda token, purpose, session=None: opened(token, purpose))
-    monkeypatch.setattr(paying.stall_payments, "find_current_payment", looked)
+    get_active_link = links.get_active_link
+    monkeypatch.setattr(
+        payments.links, "get_active_link", lambda token, purpose, session=None: get_active_link(token, purpose)
+    )
+    monkeypatch.setattr(payments.stall_payments, "find_current_payment", find_slowly)
 
 
 def pay_path(client: Client) -> str:
-    """A running payment that waits for its code."""
+    """The path of a payment that waits for its code."""
     approved(client, organiser(client), documentsRequired=[])
     path = f"{LIST}/pay/{link('pay')}"
     data(client.post(path))
@@ -116,29 +118,29 @@ def codes_at_once(client: Client, path: str, codes: list[str]) -> list[Any]:
     )
 
 
-def unguarded_claim(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
-    """Everybody reads the payment before anybody takes it, and then takes it whatever it has become."""
-    start, read = Barrier(callers), stall_payments.get_link_with_payment
-    firsts = iter(range(callers))
+def remove_condition(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
+    """All requests read the payment before one updates it, and then update it without the condition."""
+    barrier, get_link_with_payment = Barrier(callers), stall_payments.get_link_with_payment
+    waiting_calls = iter(range(callers))
 
-    def together(token: str) -> Any:
-        found = read(token)
-        if next(firsts, None) is not None:
-            start.wait(timeout=20)
-        return found
+    def read_at_the_same_time(token: str) -> Any:
+        result = get_link_with_payment(token)
+        if next(waiting_calls, None) is not None:
+            barrier.wait(timeout=20)
+        return result
 
-    def whatever(payment_id: str) -> Any:
-        taken = update(StallPayment).where(StallPayment.id == payment_id)
-        return taken.values(status="processing", tries=StallPayment.tries + 1).returning(StallPayment.id)
+    def update_without_condition(payment_id: str) -> Any:
+        statement = update(StallPayment).where(StallPayment.id == payment_id)
+        return statement.values(status="processing", tries=StallPayment.tries + 1).returning(StallPayment.id)
 
-    monkeypatch.setattr(paying.stall_payments, "get_link_with_payment", together)
-    monkeypatch.setattr(paying, "mark_processing_sql", whatever)
+    monkeypatch.setattr(payments.stall_payments, "get_link_with_payment", read_at_the_same_time)
+    monkeypatch.setattr(payments, "mark_processing_sql", update_without_condition)
 
 
 def test_sixty_four_right_codes_capture_once(client: Client) -> None:
-    answers = codes_at_once(client, pay_path(client), [CODE] * 64)
-    assert {response.status_code for response in answers} <= {200, 503}
-    assert {data(response)["status"] for response in answers if response.status_code == 200} <= {"paid", "processing"}
+    responses = codes_at_once(client, pay_path(client), [CODE] * 64)
+    assert {response.status_code for response in responses} <= {200, 503}
+    assert {data(response)["status"] for response in responses if response.status_code == 200} <= {"paid", "processing"}
     assert count("stall_payment WHERE status = 'paid'") == 1
     assert count("outbox WHERE kind = 'applications.settle_payment'") == 1
     assert count("outbox WHERE payload->>'template' = 'application_paid'") == 1
@@ -148,21 +150,23 @@ def test_sixty_four_right_codes_capture_once(client: Client) -> None:
 @pytest.mark.control
 def test_without_the_condition_every_code_would_go_to_the_rail(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     path = pay_path(client)
-    unguarded_claim(monkeypatch, 6)
+    remove_condition(monkeypatch, 6)
     codes_at_once(client, path, [CODE] * 6)
     assert count("outbox WHERE kind = 'applications.settle_payment'") == 6
 
 
-def test_of_many_wrong_codes_five_are_looked_at(client: Client) -> None:
-    answers = codes_at_once(client, pay_path(client), [f"{n:06}" for n in range(32)])
-    assert Counter(map(code_of, answers))["OTP_WRONG"] <= 5
+def test_at_most_five_of_many_wrong_codes_are_checked(client: Client) -> None:
+    responses = codes_at_once(client, pay_path(client), [f"{n:06}" for n in range(32)])
+    assert Counter(map(error_code, responses))["OTP_WRONG"] <= 5
     assert tries() <= 5
 
 
 @pytest.mark.control
-def test_without_the_condition_all_of_them_would_be(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_condition_all_wrong_codes_would_be_checked(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = pay_path(client)
-    unguarded_claim(monkeypatch, 8)
+    remove_condition(monkeypatch, 8)
     codes_at_once(client, path, [f"{n:06}" for n in range(8)])
     assert tries() == 8
 
@@ -173,71 +177,73 @@ def tries() -> int:
 
 
 def activate_at_once(client: Client, token: str, callers: int = 32) -> Counter[str]:
-    answers = at_once(
+    responses = at_once(
         callers,
         lambda n: client.post(
             f"/api/merchant-activation/{token}", activation(), environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}
         ),
     )
-    return Counter(map(code_of, answers))
+    return Counter(map(error_code, responses))
 
 
 def test_thirty_two_activations_open_one_account(client: Client) -> None:
-    found = activate_at_once(client, ready(client, organiser(client)))
-    assert found["SUCCESS"] == 1 and found["LINK_USED"] >= 28, found
-    assert set(found) <= {"SUCCESS", "LINK_USED", "BUSY", "CURRENT_PASSWORD_WRONG"}
+    result = activate_at_once(client, ready(client, organiser(client)))
+    assert result["SUCCESS"] == 1 and result["LINK_USED"] >= 28, result
+    assert set(result) <= {"SUCCESS", "LINK_USED", "BUSY", "CURRENT_PASSWORD_WRONG"}
     assert count("account WHERE 'merchant' = ANY(roles)") == 1
 
 
 @pytest.mark.parametrize("guarded", [True, False])
-def test_a_link_opens_one_account_because_it_is_claimed_under_a_condition(
+def test_link_opens_one_account_because_its_use_is_conditional(
     client: Client, monkeypatch: pytest.MonkeyPatch, guarded: bool
 ) -> None:
-    """All eight have read a living link before anybody writes, and each would open an account of its own."""
+    """All eight requests read a usable link before one of them writes; each would open its own account."""
     token = ready(client, organiser(client))
-    start, numbers, opening_one = Barrier(8), iter(range(8)), opening.create_account
+    barrier, numbers, create_account = Barrier(8), iter(range(8)), account_activation.create_account
 
-    def somebody_new(session: Any, owner: Any) -> Any:
-        start.wait(timeout=20)
+    def open_new_account(session: Any, owner: Any) -> Any:
+        barrier.wait(timeout=20)
         renamed = replace(owner.applicant, email=f"a{next(numbers)}@example.com")
-        return opening_one(session, renamed, verified=True)
+        return create_account(session, renamed, verified=True)
 
-    def whatever(found: Any, account: Any, message: str) -> Any:
-        used = update(ApplicationLink).where(ApplicationLink.id == found.link.id)
-        return used.values(used_at=func.now()).returning(ApplicationLink.id)
+    def update_without_condition(result: Any, account: Any, message: str) -> Any:
+        statement = update(ApplicationLink).where(ApplicationLink.id == result.link.id)
+        return statement.values(used_at=func.now()).returning(ApplicationLink.id)
 
-    monkeypatch.setattr(activating, "open_account", somebody_new)
+    monkeypatch.setattr(activation_action, "open_account", open_new_account)
     if not guarded:
-        monkeypatch.setattr(activating, "complete_activation_sql", whatever)
+        monkeypatch.setattr(activation_action, "complete_activation_sql", update_without_condition)
     assert activate_at_once(client, token, 8)["SUCCESS"] == (1 if guarded else 8)
     assert count("account WHERE 'merchant' = ANY(roles)") == (1 if guarded else 8)
 
 
-def hand_in_at_once(client: Client, callers: int) -> tuple[set[int], int]:
-    """The statuses of so many at once, and how often the application went on."""
+def submit_documents_at_once(client: Client, callers: int) -> tuple[set[int], int]:
+    """The statuses of simultaneous submissions, and how often the application advanced."""
     approved(client, organiser(client), amountMinor=0)
     token = link("documents")
     upload(client, token, "identity", "business_registration", "tax_clearance", "food_safety")
-    answers = at_once(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
-    return {response.status_code for response in answers}, count("application_link WHERE purpose = 'activation'")
+    responses = at_once(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
+    return {response.status_code for response in responses}, count("application_link WHERE purpose = 'activation'")
 
 
-def test_documents_handed_in_sixteen_times_at_once_go_on_once(client: Client) -> None:
-    assert hand_in_at_once(client, 16) == ({200}, 1)
+def test_simultaneous_submissions_of_documents_advance_once(client: Client) -> None:
+    assert submit_documents_at_once(client, 16) == ({200}, 1)
 
 
 @pytest.mark.control
-def test_without_the_lock_they_would_go_on_several_times(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wants an activation link of its own: some get it, and for the others the index is in the way."""
-    opened, start = links.get_active_link, Barrier(8)
+def test_without_the_lock_submissions_would_advance_several_times(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request makes an activation link; some succeed, and the unique index refuses the others."""
+    get_active_link, barrier = links.get_active_link, Barrier(8)
     waiting = iter(range(9))
 
-    def together(token: str, purpose: str, session: Any = None) -> Any:
-        found = opened(token, purpose)
+    def read_at_the_same_time(token: str, purpose: str, session: Any = None) -> Any:
+        result = get_active_link(token, purpose)
         if session is not None and next(waiting) > 0:
-            start.wait(timeout=20)
-        return found
+            barrier.wait(timeout=20)
+        return result
 
-    monkeypatch.setattr(links, "get_active_link", together)
-    statuses, went_on = hand_in_at_once(client, 8)
-    assert statuses != {200} or went_on > 1
+    monkeypatch.setattr(links, "get_active_link", read_at_the_same_time)
+    statuses, advance_count = submit_documents_at_once(client, 8)
+    assert statuses != {200} or advance_count > 1

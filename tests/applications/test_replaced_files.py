@@ -1,4 +1,4 @@
-"""Files of documents that others have replaced are deleted once that is certain, and by nobody else."""
+"""The file of a replaced document is deleted after the commit."""
 
 from pathlib import Path
 
@@ -14,23 +14,23 @@ from tests.factories.events import organiser
 from tests.http import Client, data
 
 
-def files(app: Flask) -> set[str]:
+def list_files(app: Flask) -> set[str]:
     folder = Path(app.extensions["settings"].DATA_DIR)
     return {str(path) for path in folder.rglob("private/applications/*/*") if path.is_file()}
 
 
-def test_a_replaced_file_goes_after_the_commit(app: Flask, client: Client) -> None:
+def test_replaced_file_is_deleted_after_the_commit(app: Flask, client: Client) -> None:
     approved(client, organiser(client))
-    token, before = link("documents"), files(app)
+    token, before = link("documents"), list_files(app)
     data(upload(client, token, "identity", "tax_clearance"))
-    first = files(app) - before
+    first = list_files(app) - before
     data(upload(client, token, "identity"))
-    assert first < files(app)
+    assert first < list_files(app)
     deliver()
-    assert len(files(app) - before) == 2 and not first <= files(app)
+    assert len(list_files(app) - before) == 2 and not first <= list_files(app)
 
 
-def test_a_file_that_is_gone_already_is_no_matter(app: Flask, client: Client) -> None:
+def test_missing_file_is_not_an_error(app: Flask, client: Client) -> None:
     approved(client, organiser(client))
     token = link("documents")
     data(upload(client, token, "identity"))
@@ -44,16 +44,16 @@ def test_a_file_that_is_gone_already_is_no_matter(app: Flask, client: Client) ->
         assert session.execute(text(f"SELECT state FROM outbox WHERE {kind}")).scalars().all() == ["done"]
 
 
-def test_a_file_that_came_too_late_is_not_kept(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_a_late_upload_is_deleted(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     approved(client, organiser(client))
-    token, before = link("documents"), files(app)
+    token, before = link("documents"), list_files(app)
     put = storage.put
 
-    def slow(name: str, content: bytes, *, content_type: str) -> None:
+    def put_and_submit(name: str, content: bytes, *, content_type: str) -> None:
         put(name, content, content_type=content_type)
         with transaction() as session:
             session.execute(text("UPDATE merchant_application SET documents_submitted_at = now()"))
 
-    monkeypatch.setattr(storage, "put", slow)
+    monkeypatch.setattr(storage, "put", put_and_submit)
     assert upload(client, token, "identity").status_code == 409
-    assert files(app) == before
+    assert list_files(app) == before

@@ -16,53 +16,56 @@ from tests.http import Client, data, problems, refusal
 KINDS = ("identity", "business_registration", "tax_clearance", "food_safety")
 
 
-def picture(kind: str) -> bytes:
-    out = BytesIO()
-    Image.new("RGB", (40, 40), "#A84C1B").save(out, kind)
-    return out.getvalue()
+def make_image(kind: str) -> bytes:
+    buffer = BytesIO()
+    Image.new("RGB", (40, 40), "#A84C1B").save(buffer, kind)
+    return buffer.getvalue()
 
 
-def test_an_approval_mails_the_links_that_are_due_in_one_mail(client: Client) -> None:
+def test_approval_mails_all_due_links_in_one_mail(client: Client) -> None:
     approved(client, organiser(client))
     (mail,) = mails_to(EMAIL)
     for part in (mail["text"], mail["html"]):
         assert "/documents/" in part and "/pay/" in part and "/activate/" not in part
 
 
-def test_looking_consumes_nothing_and_unknown_tokens_are_unknown(client: Client) -> None:
+def test_reading_does_not_use_a_link_and_unknown_tokens_are_404(client: Client) -> None:
     approved(client, organiser(client))
     token = link("documents")
     for _ in range(10):
         assert data(client.get(f"{LIST}/docs/{token}"))["status"] == "awaiting_documents"
     assert handed_in(client, token)["submittedAt"]
-    for wrong in (token[:-1], token.swapcase(), "x"):
-        assert refusal(client.get(f"{LIST}/docs/{wrong}")) == (404, "NOT_FOUND")
+    for wrong_token in (token[:-1], token.swapcase(), "x"):
+        assert refusal(client.get(f"{LIST}/docs/{wrong_token}")) == (404, "NOT_FOUND")
     assert refusal(client.get(f"{LIST}/pay/{token}")) == (404, "NOT_FOUND")
     assert refusal(client.get(f"/api/merchant-activation/{token}")) == (404, "NOT_FOUND")
 
 
-def test_a_fresh_link_replaces_the_old_one_and_is_shown_and_mailed(client: Client) -> None:
+def test_new_link_replaces_the_old_one_and_is_shown_and_mailed(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    decided(owner, made)
-    old = link("documents")
-    given = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "documents"}), 201)
-    assert given["mailedTo"] == EMAIL and given["url"].endswith(link("documents"))
-    assert refusal(client.get(f"{LIST}/docs/{old}")) == (410, "LINK_EXPIRED")
+    application = applied(client, owner)
+    decided(owner, application)
+    old_token = link("documents")
+    new_link = data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "documents"}), 201)
+    assert new_link["mailedTo"] == EMAIL and new_link["url"].endswith(link("documents"))
+    assert refusal(client.get(f"{LIST}/docs/{old_token}")) == (410, "LINK_EXPIRED")
     assert client.get(f"{LIST}/docs/{link('documents')}").status_code == 200
-    early = owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"})
-    assert refusal(early) == (409, "NOTHING_DUE")
-    assert refusal(organiser(client).post(f"{LIST}/{made['id']}/links", {"purpose": "documents"})) == (404, "NOT_FOUND")
+    early_request = owner.post(f"{LIST}/{application['id']}/links", {"purpose": "activation"})
+    assert refusal(early_request) == (409, "NOTHING_DUE")
+    assert refusal(organiser(client).post(f"{LIST}/{application['id']}/links", {"purpose": "documents"})) == (
+        404,
+        "NOT_FOUND",
+    )
 
 
 @pytest.mark.parametrize(("page", "days"), [("documents", 14), ("pay", 14), ("activate", 7)])
-def test_links_live_as_long_as_they_should(client: Client, page: str, days: int) -> None:
+def test_links_are_valid_for_their_lifetime(client: Client, page: str, days: int) -> None:
     owner = organiser(client)
     approved(client, owner, **({"amountMinor": 0, "documentsRequired": []} if page == "activate" else {}))
     link(page)
     with transaction() as session:
-        left = session.execute(text("SELECT min(expires_at - created_at) FROM application_link")).scalar_one()
-    assert left.days == days
+        lifetime = session.execute(text("SELECT min(expires_at - created_at) FROM application_link")).scalar_one()
+    assert lifetime.days == days
 
 
 def test_only_fingerprints_of_tokens_are_stored(client: Client) -> None:
@@ -73,10 +76,10 @@ def test_only_fingerprints_of_tokens_are_stored(client: Client) -> None:
             assert token not in str(session.execute(text(f"SELECT * FROM {table}")).all())
 
 
-def test_files_are_told_by_their_content(client: Client) -> None:
+def test_content_type_is_detected_from_the_content(client: Client) -> None:
     approved(client, organiser(client))
     token = link("documents")
-    for kind, content in zip(KINDS, (PDF, picture("JPEG"), picture("PNG")), strict=False):
+    for kind, content in zip(KINDS, (PDF, make_image("JPEG"), make_image("PNG")), strict=False):
         rows = data(upload(client, token, kind, content=content))["documents"]
         assert next(row for row in rows if row["kind"] == kind)["status"] == "uploaded"
     types = {row["kind"]: row.get("contentType") for row in rows}
@@ -95,39 +98,39 @@ def test_files_are_told_by_their_content(client: Client) -> None:
         b"<html>",
         b"%PDF-1.7 cut off",
         b"\xff\xd8\xff not really",
-        picture("GIF"),
-        picture("BMP"),
+        make_image("GIF"),
+        make_image("BMP"),
         b"PK\x03\x04" + PDF.replace(b"%PDF", b"XPDF"),
         b"\x89PNG\r\n\x1a\nbroken",
         b"<svg/>",
         b"MZ" + b"0" * 2000 + PDF,
     ],
 )
-def test_what_is_no_document_is_refused(client: Client, content: bytes) -> None:
+def test_file_that_is_no_document_is_refused(client: Client, content: bytes) -> None:
     approved(client, organiser(client))
     token = link("documents")
-    answer = upload(client, token, "identity", content=content)
-    assert refusal(answer) == (415, "DOCUMENT_TYPE_UNSUPPORTED")
-    assert answer.get_json()["data"]["kind"] == "identity"
+    response = upload(client, token, "identity", content=content)
+    assert refusal(response) == (415, "DOCUMENT_TYPE_UNSUPPORTED")
+    assert response.get_json()["data"]["kind"] == "identity"
     assert all(row["status"] == "missing" for row in data(client.get(f"{LIST}/docs/{token}"))["documents"])
 
 
-def test_a_document_has_ten_mebibytes_at_most(client: Client) -> None:
+def test_document_may_have_ten_mebibytes(client: Client) -> None:
     approved(client, organiser(client))
     token = link("documents")
-    fits = PDF[:9] + b"0" * (10 * 1024 * 1024 - len(PDF)) + PDF[9:]
-    assert upload(client, token, "identity", content=fits).status_code == 200
-    assert refusal(upload(client, token, "identity", content=fits + b"\n")) == (413, "DOCUMENT_TOO_LARGE")
+    largest_document = PDF[:9] + b"0" * (10 * 1024 * 1024 - len(PDF)) + PDF[9:]
+    assert upload(client, token, "identity", content=largest_document).status_code == 200
+    assert refusal(upload(client, token, "identity", content=largest_document + b"\n")) == (413, "DOCUMENT_TOO_LARGE")
     assert refusal(upload(client, token, "identity", content=b"0" * 42 * 1024 * 1024)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_an_empty_body_hands_in_and_says_what_is_missing(client: Client) -> None:
+def test_empty_body_submits_and_reports_missing_documents(client: Client) -> None:
     approved(client, organiser(client))
     token = link("documents")
     upload(client, token, "identity", "tax_clearance")
-    answer = client.post(f"{LIST}/docs/{token}")
-    assert refusal(answer) == (409, "DOCUMENTS_MISSING")
-    missing = [item["kind"] for item in answer.get_json()["data"]["missing"]]
+    response = client.post(f"{LIST}/docs/{token}")
+    assert refusal(response) == (409, "DOCUMENTS_MISSING")
+    missing = [item["kind"] for item in response.get_json()["data"]["missing"]]
     assert missing == ["business_registration", "food_safety"]
     upload(client, token, *missing)
     for _ in range(2):
@@ -136,67 +139,67 @@ def test_an_empty_body_hands_in_and_says_what_is_missing(client: Client) -> None
     assert problems(upload(client, token, "diary")) == {"diary": "unknown_field"}
 
 
-def test_files_and_handing_in_at_once_keeps_the_files_when_others_are_missing(client: Client) -> None:
+def test_failed_submission_keeps_the_uploaded_files(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    decided(owner, made)
+    application = applied(client, owner)
+    decided(owner, application)
     token = link("documents")
     assert refusal(upload(client, token, "identity", submit="true")) == (409, "DOCUMENTS_MISSING")
     codes = [
         (requirement["code"], requirement.get("kind"))
-        for requirement in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]
+        for requirement in data(owner.get(f"{LIST}/{application['id']}"))["requirements"]
     ]
     assert codes == [*(("DOCUMENT_MISSING", kind) for kind in KINDS[1:]), ("PAYMENT_DUE", None)]
 
 
-def test_a_document_is_read_by_its_deciders_for_five_minutes(client: Client) -> None:
+def test_read_link_is_valid_for_five_minutes(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    decided(owner, made)
+    application = applied(client, owner)
+    decided(owner, application)
     upload(client, link("documents"), "identity")
-    url = data(owner.get(f"{LIST}/{made['id']}"))["documents"][0]["url"].removeprefix("http://localhost:8000")
-    answer = client.get(url)
-    assert (answer.status_code, answer.data, answer.content_type) == (200, PDF, "application/pdf")
-    assert answer.headers["Content-Disposition"].startswith("attachment")
-    assert "sandbox" in answer.headers["Content-Security-Policy"] and "no-store" in answer.headers["Cache-Control"]
+    url = data(owner.get(f"{LIST}/{application['id']}"))["documents"][0]["url"].removeprefix("http://localhost:8000")
+    response = client.get(url)
+    assert (response.status_code, response.data, response.content_type) == (200, PDF, "application/pdf")
+    assert response.headers["Content-Disposition"].startswith("attachment")
+    assert "sandbox" in response.headers["Content-Security-Policy"] and "no-store" in response.headers["Cache-Control"]
     with time_machine.travel("2030-01-01", tick=False):
         assert refusal(client.get(url)) == (410, "LINK_EXPIRED")
     for forged in (url[:-1], url.replace(".", ".1", 1), url + "x"):
         assert refusal(client.get(forged)) == (404, "NOT_FOUND")
 
 
-def test_a_reading_link_is_tied_to_the_document_and_to_who_decides(client: Client) -> None:
+def test_read_link_is_bound_to_document_and_decider(client: Client) -> None:
     owner, other = organiser(client), organiser(client)
     urls = []
-    for who in (owner, other):
-        made = applied(client, who)
-        decided(who, made)
+    for organiser_client in (owner, other):
+        application = applied(client, organiser_client)
+        decided(organiser_client, application)
         upload(client, link("documents"), "identity")
-        urls.append(data(who.get(f"{LIST}/{made['id']}"))["documents"][0]["url"].rpartition("/")[2])
-    mine, theirs = (url.split(".") for url in urls)
-    swapped = ".".join([theirs[0], *mine[1:]])
+        urls.append(data(organiser_client.get(f"{LIST}/{application['id']}"))["documents"][0]["url"].rpartition("/")[2])
+    own_parts, other_parts = (url.split(".") for url in urls)
+    swapped = ".".join([other_parts[0], *own_parts[1:]])
     assert refusal(client.get(f"{LIST}/files/{swapped}")) == (404, "NOT_FOUND")
     with transaction() as session:
-        session.execute(text("UPDATE merchant_application SET organiser_id = :o"), {"o": theirs[1]})
+        session.execute(text("UPDATE merchant_application SET organiser_id = :o"), {"o": other_parts[1]})
     assert refusal(client.get(f"{LIST}/files/{urls[0]}")) == (404, "NOT_FOUND")
 
 
-def test_an_applicant_and_the_public_get_no_address_of_a_file(client: Client) -> None:
+def test_applicant_and_public_get_no_file_url(client: Client) -> None:
     owner, merchant = organiser(client), signed_in(client, account("merchant", email=EMAIL))
-    made = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
-    decided(owner, made)
+    application = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
+    decided(owner, application)
     token = link("documents")
     upload(client, token, "identity")
-    for answer in (merchant.get(f"{LIST}/{made['id']}"), client.get(f"{LIST}/docs/{token}")):
-        assert "url" not in data(answer)["documents"][0]
+    for response in (merchant.get(f"{LIST}/{application['id']}"), client.get(f"{LIST}/docs/{token}")):
+        assert "url" not in data(response)["documents"][0]
     with transaction() as session:
         name = session.execute(text("SELECT stored_as FROM application_document")).scalar_one()
     assert client.get(f"/media/{name}").status_code == 404
 
 
-def test_text_in_place_of_a_document_is_refused(client: Client) -> None:
+def test_text_instead_of_a_file_is_refused(client: Client) -> None:
     approved(client, organiser(client))
-    sent = client.post(
+    response = client.post(
         f"{LIST}/docs/{link('documents')}", data={"identity": "no file"}, content_type="multipart/form-data"
     )
-    assert problems(sent) == {"identity": "invalid_type"}
+    assert problems(response) == {"identity": "invalid_type"}

@@ -1,4 +1,4 @@
-"""Applying and deciding over HTTP, and the whole way to the stall."""
+"""Applications and decisions over HTTP, from the form to the stall."""
 
 import pytest
 from sqlalchemy import text
@@ -23,27 +23,27 @@ from tests.factories.events import event, organiser, published
 from tests.http import Client, data, problems, refusal
 
 
-def test_the_whole_way_from_the_form_to_the_stall(client: Client) -> None:
+def test_application_goes_from_the_form_to_the_stall(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    assert made["status"] == "submitted" and made["reference"].startswith("MA-")
-    assert decided(owner, made)["status"] == "awaiting_documents"
+    application = applied(client, owner)
+    assert application["status"] == "submitted" and application["reference"].startswith("MA-")
+    assert decided(owner, application)["status"] == "awaiting_documents"
     assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your stall is approved"
 
     assert handed_in(client, link("documents"))["status"] == "awaiting_payment"
     assert paid(client, link("pay"))["status"] == "paid"
-    row = data(owner.get(f"{LIST}/{made['id']}"))
+    row = data(owner.get(f"{LIST}/{application['id']}"))
     assert row["status"] == "ready"
     assert [requirement["code"] for requirement in row["requirements"]] == ["ACTIVATION_DUE"]
 
     token = link("activate")
-    about = data(client.get(f"/api/merchant-activation/{token}"))
-    assert about["email"] == EMAIL and "existingAccount" not in about
-    done = data(client.post(f"/api/merchant-activation/{token}", activation()))
-    assert done["path"] == PATH and done["user"]["roles"] == ["merchant"]
+    activation_page = data(client.get(f"/api/merchant-activation/{token}"))
+    assert activation_page["email"] == EMAIL and "existingAccount" not in activation_page
+    activated = data(client.post(f"/api/merchant-activation/{token}", activation()))
+    assert activated["path"] == PATH and activated["user"]["roles"] == ["merchant"]
     assert sign_in(client, EMAIL, "charcoal and a canvas roof")["user"]["email"] == EMAIL
     assert refusal(client.get(f"/api/merchant-activation/{token}")) == (410, "LINK_USED")
-    assert data(owner.get(f"{LIST}/{made['id']}"))["activationMessage"] == "See you at gate B."
+    assert data(owner.get(f"{LIST}/{application['id']}"))["activationMessage"] == "See you at gate B."
     assert [" ".join(mail["subject"].split()) for mail in mails_to(EMAIL)] == [
         "Windhoek Lights: welcome",
         "Windhoek Lights: activate your account",
@@ -53,24 +53,28 @@ def test_the_whole_way_from_the_form_to_the_stall(client: Client) -> None:
     ]
 
 
-def test_an_application_without_any_contact_is_taken(client: Client) -> None:
-    made = data(client.post(LIST, {"amountMinor": 0, "destination": "bank", "mode": "now"}), 201)
-    assert set(made) >= {"id", "reference", "status"}
+def test_application_without_contact_is_accepted(client: Client) -> None:
+    application = data(client.post(LIST, {"amountMinor": 0, "destination": "bank", "mode": "now"}), 201)
+    assert set(application) >= {"id", "reference", "status"}
     admin = signed_in(client, account("admin"))
-    codes = [requirement["code"] for requirement in data(admin.get(f"{LIST}/{made['id']}"))["requirements"]]
+    codes = [requirement["code"] for requirement in data(admin.get(f"{LIST}/{application['id']}"))["requirements"]]
     assert codes == ["DECISION_PENDING", "NO_CONTACT"]
 
 
-def test_a_signed_in_merchant_applies_as_himself(client: Client) -> None:
-    who = account("merchant", name="Maria ǃGaroës", phone="+264811111111")
-    merchant = signed_in(client, who)
-    made = data(merchant.post(LIST, {"amountMinor": 100, "destination": "payrail", "mode": "now"}), 201)
-    row = data(merchant.get(f"{LIST}/{made['id']}"))
-    assert (row["contactName"], row["email"], row["phone"]) == (who.name, who.email, who.phone)
+def test_contact_of_a_signed_in_merchant_comes_from_the_account(client: Client) -> None:
+    merchant_account = account("merchant", name="Maria ǃGaroës", phone="+264811111111")
+    merchant = signed_in(client, merchant_account)
+    application = data(merchant.post(LIST, {"amountMinor": 100, "destination": "payrail", "mode": "now"}), 201)
+    row = data(merchant.get(f"{LIST}/{application['id']}"))
+    assert (row["contactName"], row["email"], row["phone"]) == (
+        merchant_account.name,
+        merchant_account.email,
+        merchant_account.phone,
+    )
 
 
 @pytest.mark.parametrize(
-    ("fields", "found"),
+    ("fields", "expected_problems"),
     [
         ({"amountMinor": -1}, {"amountMinor": "too_small"}),
         ({"amountMinor": 1.5}, {"amountMinor": "invalid_type"}),
@@ -89,11 +93,11 @@ def test_a_signed_in_merchant_applies_as_himself(client: Client) -> None:
         ({"riskLevel": "low"}, {"riskLevel": "unknown_field"}),
     ],
 )
-def test_what_is_wrong_is_named(client: Client, fields: dict[str, object], found: dict[str, str]) -> None:
-    assert problems(client.post(LIST, body(**fields))) == found
+def test_invalid_fields_are_named(client: Client, fields: dict[str, object], expected_problems: dict[str, str]) -> None:
+    assert problems(client.post(LIST, body(**fields))) == expected_problems
 
 
-def test_an_empty_website_is_none(client: Client) -> None:
+def test_empty_website_is_null(client: Client) -> None:
     assert data(client.post(LIST, body(website="")), 201)["status"] == "submitted"
 
 
@@ -106,66 +110,66 @@ def test_only_public_events_that_are_not_over_take_applications(client: Client) 
     assert refusal(client.post(LIST, body(eventId=over["id"]))) == (409, "APPLICATIONS_CLOSED")
 
 
-def test_a_repeated_key_makes_one_application(client: Client) -> None:
+def test_repeated_idempotency_key_makes_one_application(client: Client) -> None:
     keyed = body(idempotencyKey="the-same-key")
-    first, again = client.post(LIST, keyed), client.post(LIST, keyed)
-    assert data(first, 201) == data(again, 201) and again.headers["Idempotent-Replayed"] == "true"
+    first, repeated = client.post(LIST, keyed), client.post(LIST, keyed)
+    assert data(first, 201) == data(repeated, 201) and repeated.headers["Idempotent-Replayed"] == "true"
 
 
-def test_everybody_sees_what_is_his_and_nothing_else(client: Client) -> None:
-    owner, other = organiser(client), organiser(client)
+def test_callers_see_only_their_own_applications(client: Client) -> None:
+    owner, other_decision = organiser(client), organiser(client)
     merchant, stranger = (signed_in(client, account("merchant")) for _ in range(2))
     mine = published(owner)
-    made = data(merchant.post(LIST, body(eventId=mine["id"], email=None)), 201)
+    application = data(merchant.post(LIST, body(eventId=mine["id"], email=None)), 201)
     free = data(client.post(LIST, body()), 201)
     admin, analyst = (signed_in(client, account("admin", admin_tier=tier)) for tier in ("support", "analyst"))
-    for who, ids in (
-        (owner, {made["id"]}),
-        (other, set()),
-        (merchant, {made["id"]}),
+    for merchant_account, ids in (
+        (owner, {application["id"]}),
+        (other_decision, set()),
+        (merchant, {application["id"]}),
         (stranger, set()),
-        (admin, {made["id"], free["id"]}),
-        (analyst, {made["id"], free["id"]}),
+        (admin, {application["id"], free["id"]}),
+        (analyst, {application["id"], free["id"]}),
     ):
-        assert {row["id"] for row in data(who.get(LIST))["applications"]} == ids
-    for who in (other, stranger):
-        assert refusal(who.get(f"{LIST}/{made['id']}")) == (404, "NOT_FOUND")
+        assert {row["id"] for row in data(merchant_account.get(LIST))["applications"]} == ids
+    for merchant_account in (other_decision, stranger):
+        assert refusal(merchant_account.get(f"{LIST}/{application['id']}")) == (404, "NOT_FOUND")
     decision = {"decision": "approved"}
-    assert refusal(other.patch(f"{LIST}/{made['id']}", decision)) == (404, "NOT_FOUND")
+    assert refusal(other_decision.patch(f"{LIST}/{application['id']}", decision)) == (404, "NOT_FOUND")
     assert refusal(owner.patch(f"{LIST}/{free['id']}", decision)) == (404, "NOT_FOUND")
-    assert refusal(merchant.patch(f"{LIST}/{made['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
-    assert refusal(analyst.patch(f"{LIST}/{made['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
-    assert refusal(client.patch(f"{LIST}/{made['id']}", decision)) == (401, "TOKEN_MISSING")
+    assert refusal(merchant.patch(f"{LIST}/{application['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(analyst.patch(f"{LIST}/{application['id']}", decision)) == (403, "ROLE_NOT_ALLOWED")
+    assert refusal(client.patch(f"{LIST}/{application['id']}", decision)) == (401, "TOKEN_MISSING")
     assert data(admin.patch(f"{LIST}/{free['id']}", decision))["decision"] == "approved"
 
 
 def test_notes_and_risk_never_reach_the_applicant(client: Client) -> None:
     owner, merchant = organiser(client), signed_in(client, account("merchant", email=EMAIL))
-    made = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
+    application = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
     notes = {"reviewerNotes": "owes us money since Gobabis", "riskLevel": "high"}
-    row = decided(owner, made, "declined", declineReason="The grounds are full.\nTry next year.", **notes)
+    row = decided(owner, application, "declined", declineReason="The grounds are full.\nTry next year.", **notes)
     assert (row["reviewerNotes"], row["riskLevel"]) == ("owes us money since Gobabis", "high")
-    for answer in (merchant.get(LIST), merchant.get(f"{LIST}/{made['id']}")):
-        text = answer.get_data(as_text=True)
+    for response in (merchant.get(LIST), merchant.get(f"{LIST}/{application['id']}")):
+        text = response.get_data(as_text=True)
         assert "Gobabis" not in text and "riskLevel" not in text and "reviewerNotes" not in text
         assert "The grounds are full." in text
-    for oracle in ("riskLevel=high", "reviewerNotes=Gobabis"):
-        assert data(merchant.get(f"{LIST}?{oracle}"))["applications"] == []
-        assert len(data(owner.get(f"{LIST}?{oracle}"))["applications"]) == 1
+    for filter_query in ("riskLevel=high", "reviewerNotes=Gobabis"):
+        assert data(merchant.get(f"{LIST}?{filter_query}"))["applications"] == []
+        assert len(data(owner.get(f"{LIST}?{filter_query}"))["applications"]) == 1
     mail = mails_to(EMAIL)[0]
     assert "The grounds are full." in mail["text"] and "Try next year." in mail["html"]
     assert "Gobabis" not in mail["text"] + mail["html"]
 
 
-def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
+def test_list_is_filtered_sorted_and_paged(client: Client) -> None:
     owner = organiser(client)
     event_id = published(owner)["id"]
-    made = [
+    application = [
         applied(client, eventId=event_id, amountMinor=number, businessName=f"Stall {number}") for number in range(5)
     ]
-    decided(owner, made[2], "declined", declineReason="full")
+    decided(owner, application[2], "declined", declineReason="full")
     rows = data(owner.get(f"{LIST}?decision=declined"))["applications"]
-    assert [row["id"] for row in rows] == [made[2]["id"]]
+    assert [row["id"] for row in rows] == [application[2]["id"]]
     assert [row["amountMinor"] for row in data(owner.get(f"{LIST}?sort=-amountMinor&q=stall"))["applications"]] == [
         4,
         3,
@@ -174,79 +178,79 @@ def test_the_list_is_filtered_sorted_and_paged(client: Client) -> None:
         0,
     ]
     assert len(data(owner.get(f"{LIST}?status=submitted&eventId={event_id}"))["applications"]) == 4
-    seen, cursor = [], ""
+    seen_ids, cursor = [], ""
     while True:
         page = data(owner.get(f"{LIST}?limit=2&sort=createdAt&withTotal=true{cursor}"))
-        seen += [row["id"] for row in page["applications"]]
+        seen_ids += [row["id"] for row in page["applications"]]
         assert page["pagination"]["total"] == 5
         if page["pagination"]["nextCursor"] is None:
             break
         cursor = f"&cursor={page['pagination']['nextCursor']}"
-    assert seen == [item["id"] for item in made]
+    assert seen_ids == [item["id"] for item in application]
 
 
-def test_deciding_twice_the_same_way_changes_nothing(client: Client) -> None:
+def test_repeated_decision_changes_nothing(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    first = decided(owner, made)
-    assert decided(owner, made)["version"] == first["version"]
+    application = applied(client, owner)
+    first = decided(owner, application)
+    assert decided(owner, application)["version"] == first["version"]
     assert len(mails_to(EMAIL)) == 1
-    other = owner.patch(f"{LIST}/{made['id']}", {"decision": "declined"})
-    assert refusal(other) == (409, "ALREADY_DECIDED")
+    other_decision = owner.patch(f"{LIST}/{application['id']}", {"decision": "declined"})
+    assert refusal(other_decision) == (409, "ALREADY_DECIDED")
 
 
-def test_a_decision_on_an_old_version_is_stale(client: Client) -> None:
+def test_decision_on_an_old_version_is_stale(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
-    tag = owner.get(f"{LIST}/{made['id']}").headers["ETag"]
-    decided(owner.with_(If_Match=tag), made)
-    stale = owner.with_(If_Match=tag).patch(f"{LIST}/{made['id']}", {"decision": "declined"})
-    assert refusal(stale) == (412, "STALE_VERSION")
-    assert owner.with_(If_None_Match='"99"').get(f"{LIST}/{made['id']}").status_code == 200
+    application = applied(client, owner)
+    tag = owner.get(f"{LIST}/{application['id']}").headers["ETag"]
+    decided(owner.with_(If_Match=tag), application)
+    stale_decision = owner.with_(If_Match=tag).patch(f"{LIST}/{application['id']}", {"decision": "declined"})
+    assert refusal(stale_decision) == (412, "STALE_VERSION")
+    assert owner.with_(If_None_Match='"99"').get(f"{LIST}/{application['id']}").status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("stall", "wanted"), [("Food", 4), ("Kapana and grill", 4), ("Crafts", 3), (None, 3), ("Barber", 3)]
+    ("stall", "document_count"), [("Food", 4), ("Kapana and grill", 4), ("Crafts", 3), (None, 3), ("Barber", 3)]
 )
-def test_food_stalls_need_one_document_more(client: Client, stall: str | None, wanted: int) -> None:
+def test_food_stalls_need_one_more_document(client: Client, stall: str | None, document_count: int) -> None:
     owner = organiser(client)
     row = approved(client, owner, stallType=stall)
-    assert len([document for document in row["documents"] if document["required"]]) == wanted
+    assert len([document for document in row["documents"] if document["required"]]) == document_count
 
 
-def test_the_deciders_may_choose_documents_or_waive_them(client: Client) -> None:
+def test_deciders_choose_or_waive_documents(client: Client) -> None:
     owner = organiser(client)
     row = approved(client, owner, documentsRequired=["tax_clearance"])
     assert [document["kind"] for document in row["documents"]] == ["tax_clearance"]
     assert approved(client, owner, documentsRequired=[])["status"] == "awaiting_payment"
     assert approved(client, owner, documentsRequired=[], amountMinor=0)["status"] == "ready"
-    unknown = applied(client, owner)
-    answer = owner.patch(f"{LIST}/{unknown['id']}", {"decision": "approved", "documentsRequired": ["diary"]})
-    assert problems(answer) == {"documentsRequired[0]": "unknown_value"}
+    new_application = applied(client, owner)
+    response = owner.patch(f"{LIST}/{new_application['id']}", {"decision": "approved", "documentsRequired": ["diary"]})
+    assert problems(response) == {"documentsRequired[0]": "unknown_value"}
 
 
-def test_a_merchant_takes_his_application_back(client: Client) -> None:
+def test_merchant_withdraws_their_application(client: Client) -> None:
     owner, merchant = organiser(client), signed_in(client, account("merchant", email=EMAIL))
-    made = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
-    decided(owner, made)
+    application = data(merchant.post(LIST, body(eventId=published(owner)["id"])), 201)
+    decided(owner, application)
     token = link("documents")
     stranger = signed_in(client, account("merchant"))
-    assert refusal(stranger.post(f"{LIST}/{made['id']}/withdraw")) == (404, "NOT_FOUND")
+    assert refusal(stranger.post(f"{LIST}/{application['id']}/withdraw")) == (404, "NOT_FOUND")
     for _ in range(2):
-        assert data(merchant.post(f"{LIST}/{made['id']}/withdraw"))["status"] == "withdrawn"
+        assert data(merchant.post(f"{LIST}/{application['id']}/withdraw"))["status"] == "withdrawn"
     assert refusal(client.get(f"{LIST}/docs/{token}")) == (410, "LINK_EXPIRED")
-    assert refusal(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "documents"})) == (409, "NOTHING_DUE")
+    assert refusal(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "documents"})) == (409, "NOTHING_DUE")
 
 
-def test_applications_end_with_their_event(client: Client) -> None:
+def test_applications_expire_with_their_event(client: Client) -> None:
     owner = organiser(client)
-    made = applied(client, owner)
+    application = applied(client, owner)
     with transaction() as session:
         session.execute(
             text("UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day'")
         )
         enqueue("applications.expire")
     deliver()
-    assert data(owner.get(f"{LIST}/{made['id']}"))["status"] == "expired"
-    late = owner.patch(f"{LIST}/{made['id']}", {"decision": "approved"})
-    assert refusal(late) == (409, "APPLICATION_STATE")
+    assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "expired"
+    late_decision = owner.patch(f"{LIST}/{application['id']}", {"decision": "approved"})
+    assert refusal(late_decision) == (409, "APPLICATION_STATE")

@@ -15,41 +15,43 @@ from tests.factories.crew import at, crew_of, put, stall, verify
 from tests.http import Client, data, problems, refusal
 
 
-def later(statement: str) -> None:
-    """Changes what only time changes."""
+def execute_sql(statement: str) -> None:
+    """Runs a statement that sets times, as if time had passed."""
     with transaction() as session:
         session.execute(text(statement))
 
 
-def ago(**span: float) -> str:
+def time_ago(**span: float) -> str:
     return rfc3339(datetime.now(UTC) - timedelta(**span))
 
 
-def test_each_new_member_gets_a_code_once(client: Client) -> None:
+def test_new_member_gets_a_code_once(client: Client) -> None:
     me, path = stall(client)
     assert data(me.get(path))["crew"] == []
-    answer = me.put(path, {"crew": [{"name": "Selma", "phone": "0811234567", "role": "till"}, {"name": "Jonas"}]})
-    made = data(answer)["crew"]
-    assert [len(item["shiftCode"]) for item in made] == [6, 6] and made[0]["shiftCode"] != made[1]["shiftCode"]
-    assert made[0]["shiftCodeQr"].startswith("data:image/svg+xml")
-    shown = me.get(path)
-    assert shown.headers["ETag"] == answer.headers["ETag"]
-    assert [item["name"] for item in data(shown)["crew"]] == ["Selma", "Jonas"]
-    assert all("shiftCode" not in item for item in data(shown)["crew"])
+    response = me.put(path, {"crew": [{"name": "Selma", "phone": "0811234567", "role": "till"}, {"name": "Jonas"}]})
+    members = data(response)["crew"]
+    assert [len(member["shiftCode"]) for member in members] == [6, 6] and members[0]["shiftCode"] != members[1][
+        "shiftCode"
+    ]
+    assert members[0]["shiftCodeQr"].startswith("data:image/svg+xml")
+    crew_response = me.get(path)
+    assert crew_response.headers["ETag"] == response.headers["ETag"]
+    assert [member["name"] for member in data(crew_response)["crew"]] == ["Selma", "Jonas"]
+    assert all("shiftCode" not in member for member in data(crew_response)["crew"])
     with transaction() as session:
-        assert made[0]["shiftCode"] not in str(session.execute(text("SELECT * FROM crew_member")).all())
+        assert members[0]["shiftCode"] not in str(session.execute(text("SELECT * FROM crew_member")).all())
 
 
-def test_the_same_list_twice_is_the_same_crew(client: Client) -> None:
+def test_same_list_again_keeps_the_crew(client: Client) -> None:
     me, path = stall(client)
     crew = [{"name": "Selma", "email": "s@example.com"}, {"name": "Jonas"}]
     first = put(me, path, *crew)
-    again = put(me, path, *crew)
-    assert [item["id"] for item in again] == [item["id"] for item in first]
-    assert all("shiftCode" not in item for item in again)
+    repeated = put(me, path, *crew)
+    assert [member["id"] for member in repeated] == [member["id"] for member in first]
+    assert all("shiftCode" not in member for member in repeated)
 
 
-def test_a_code_can_be_new_and_a_pin_ones_own(client: Client) -> None:
+def test_code_can_be_rotated_or_set_as_pin(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas", "pin": "4029"})
     assert jonas["shiftCode"] == "4029"
@@ -57,11 +59,11 @@ def test_a_code_can_be_new_and_a_pin_ones_own(client: Client) -> None:
     assert rotated[0]["shiftCode"] != selma["shiftCode"] and "shiftCode" not in rotated[1]
     assert refusal(at(me, path, "verify", code=selma["shiftCode"])) == (422, "SHIFT_CODE_WRONG")
     assert verify(me, path, rotated[0]["shiftCode"])["name"] == "Selma"
-    taken = [{"id": selma["id"], "name": "Selma", "pin": "4029"}, {"id": jonas["id"], "name": "Jonas"}]
-    assert problems(me.put(path, {"crew": taken})) == {"crew[0].pin": "taken"}
+    crew_with_taken_pin = [{"id": selma["id"], "name": "Selma", "pin": "4029"}, {"id": jonas["id"], "name": "Jonas"}]
+    assert problems(me.put(path, {"crew": crew_with_taken_pin})) == {"crew[0].pin": "taken"}
 
 
-def test_pins_that_are_swapped_in_one_list_are_taken(client: Client) -> None:
+def test_swapped_pins_in_one_list_are_refused(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma", "pin": "4029"}, {"name": "Jonas", "pin": "5138"})
     swapped = [{"id": selma["id"], "name": "Selma", "pin": "5138"}, {"id": jonas["id"], "name": "Jonas", "pin": "4029"}]
@@ -69,7 +71,7 @@ def test_pins_that_are_swapped_in_one_list_are_taken(client: Client) -> None:
     assert verify(me, path, "4029")["crewMemberId"] == selma["id"]
 
 
-def test_who_returns_with_a_pin_that_a_colleague_has_now_is_told_so(client: Client) -> None:
+def test_returning_member_cannot_take_a_colleagues_pin(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma", "pin": "4029"})
     (jonas,) = put(me, path, {"name": "Jonas"})
@@ -78,7 +80,7 @@ def test_who_returns_with_a_pin_that_a_colleague_has_now_is_told_so(client: Clie
     assert problems(me.put(path, {"crew": crew})) == {"crew[1].pin": "taken"}
 
 
-def test_what_a_crew_may_be_is_bounded(client: Client) -> None:
+def test_invalid_crew_is_refused(client: Client) -> None:
     me, path = stall(client)
     assert problems(me.put(path)) == {"crew": "required"}
     crew = [{"name": ""}, {"phone": "1"}, {"name": "x", "pin": "12ab", "colour": "red"}]
@@ -91,26 +93,26 @@ def test_what_a_crew_may_be_is_bounded(client: Client) -> None:
     }
     assert problems(me.put(path, {"crew": [{"name": "x"}] * 501})) == {"crew": "too_long"}
     (selma,) = put(me, path, {"name": "Selma"})
-    twice = [{"id": selma["id"], "name": "Selma"}] * 2
-    assert problems(me.put(path, {"crew": twice})) == {"crew[1].id": "duplicate"}
+    duplicate_entries = [{"id": selma["id"], "name": "Selma"}] * 2
+    assert problems(me.put(path, {"crew": duplicate_entries})) == {"crew[1].id": "duplicate"}
     assert problems(me.put(path, {"crew": [{"id": "f" * 24, "name": "x"}]})) == {"crew[0].id": "not_found"}
 
 
-def test_replacing_what_has_changed_meanwhile_is_refused(client: Client) -> None:
+def test_replacing_an_old_version_is_refused(client: Client) -> None:
     me, path = stall(client)
     tag = me.get(path).headers["ETag"]
     put(me, path, {"name": "Selma"})
     assert me.get(path, headers={"If-None-Match": tag}).status_code == 200
-    stale = me.put(path, {"crew": []}, headers={"If-Match": tag})
-    assert refusal(stale) == (412, "STALE_VERSION")
+    response = me.put(path, {"crew": []}, headers={"If-Match": tag})
+    assert refusal(response) == (412, "STALE_VERSION")
 
 
-def test_somebody_elses_stall_does_not_exist(client: Client) -> None:
+def test_other_merchants_stall_is_not_found(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
     other, own_path = stall(client)
     assert other.put(own_path, {"crew": []}).status_code == 200
-    for answer in (
+    for response in (
         other.get(path),
         other.put(path, {"crew": []}),
         other.get(f"{path}/{selma['id']}/stats"),
@@ -119,11 +121,11 @@ def test_somebody_elses_stall_does_not_exist(client: Client) -> None:
         at(other, own_path, "verify", crewMemberId=selma["id"], code=selma["shiftCode"]),
         at(other, own_path, "checkout", status="checked_out", crewMemberId=selma["id"]),
     ):
-        assert refusal(answer) == (404, "NOT_FOUND")
+        assert refusal(response) == (404, "NOT_FOUND")
     assert problems(other.put(own_path, {"crew": [{"id": selma["id"], "name": "x"}]})) == {"crew[0].id": "not_found"}
 
 
-def test_a_shift_begins_with_its_code_and_is_begun_once(client: Client) -> None:
+def test_code_starts_one_shift(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas"})
     shift = verify(me, path, selma["shiftCode"])
@@ -133,7 +135,7 @@ def test_a_shift_begins_with_its_code_and_is_begun_once(client: Client) -> None:
     assert refusal(wrong) == (422, "SHIFT_CODE_WRONG")
 
 
-def test_breaks_and_the_end_and_everything_twice(client: Client) -> None:
+def test_repeated_status_changes_nothing(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas"})
     verify(me, path, selma["shiftCode"])
@@ -143,23 +145,23 @@ def test_breaks_and_the_end_and_everything_twice(client: Client) -> None:
     for status in ("on_break", "checked_in"):
         refused = at(me, path, "checkout", status=status, crewMemberId=selma["id"])
         assert refusal(refused) == (409, "NO_OPEN_SHIFT")
-    never = at(me, path, "checkout", status="checked_out", crewMemberId=jonas["id"])
-    assert refusal(never) == (409, "NO_OPEN_SHIFT")
+    refused = at(me, path, "checkout", status="checked_out", crewMemberId=jonas["id"])
+    assert refusal(refused) == (409, "NO_OPEN_SHIFT")
     assert problems(at(me, path, "checkout", status="gone")) == {"status": "unknown_value"}
 
 
-def test_without_a_member_it_is_about_everybody_at_work(client: Client) -> None:
+def test_checkout_without_a_member_applies_to_everybody_at_work(client: Client) -> None:
     me, path = stall(client)
-    made = put(me, path, *({"name": f"Member {number}"} for number in range(3)))
-    for item in made[:2]:
-        verify(me, path, item["shiftCode"])
+    members = put(me, path, *({"name": f"Member {number}"} for number in range(3)))
+    for member in members[:2]:
+        verify(me, path, member["shiftCode"])
     assert len(data(at(me, path, "checkout", status="on_break"))["shifts"]) == 2
-    ended = data(at(me, path, "checkout", status="checked_out"))["shifts"]
-    assert {item["status"] for item in ended} == {"checked_out"} and len(ended) == 2
+    ended_shifts = data(at(me, path, "checkout", status="checked_out"))["shifts"]
+    assert {member["status"] for member in ended_shifts} == {"checked_out"} and len(ended_shifts) == 2
     assert data(at(me, path, "checkout", status="checked_out"))["shifts"] == []
 
 
-def test_a_crew_that_would_leave_somebody_at_work_behind_is_refused(client: Client) -> None:
+def test_member_with_an_open_shift_cannot_be_removed(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas"})
     verify(me, path, selma["shiftCode"])
@@ -169,11 +171,11 @@ def test_a_crew_that_would_leave_somebody_at_work_behind_is_refused(client: Clie
     assert len(data(me.get(path))["crew"]) == 2
     data(at(me, path, "checkout", status="checked_out", crewMemberId=selma["id"]))
     put(me, path, {"id": jonas["id"], "name": "Jonas"})
-    kept = data(me.get(f"{path}/{selma['id']}/stats"))
-    assert (kept["active"], kept["shifts"]) == (False, 1)
+    stats = data(me.get(f"{path}/{selma['id']}/stats"))
+    assert (stats["active"], stats["shifts"]) == (False, 1)
     assert refusal(at(me, path, "verify", code=selma["shiftCode"])) == (422, "SHIFT_CODE_WRONG")
-    back = put(me, path, {"id": selma["id"], "name": "Selma"}, {"id": jonas["id"], "name": "Jonas"})
-    assert back[0]["id"] == selma["id"] and verify(me, path, back[0]["shiftCode"])["name"] == "Selma"
+    returned = put(me, path, {"id": selma["id"], "name": "Selma"}, {"id": jonas["id"], "name": "Jonas"})
+    assert returned[0]["id"] == selma["id"] and verify(me, path, returned[0]["shiftCode"])["name"] == "Selma"
 
 
 def test_five_wrong_codes_lock_for_a_quarter_of_an_hour(client: Client) -> None:
@@ -181,15 +183,15 @@ def test_five_wrong_codes_lock_for_a_quarter_of_an_hour(client: Client) -> None:
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas"})
     for _ in range(5):
         assert refusal(at(me, path, "verify", crewMemberId=selma["id"], code="x")) == (422, "SHIFT_CODE_WRONG")
-    locked = at(me, path, "verify", crewMemberId=selma["id"], code=selma["shiftCode"])
-    assert refusal(locked) == (429, "SHIFT_CODE_LOCKED")
-    assert 880 < int(locked.headers["Retry-After"]) <= 900
+    response = at(me, path, "verify", crewMemberId=selma["id"], code=selma["shiftCode"])
+    assert refusal(response) == (429, "SHIFT_CODE_LOCKED")
+    assert 880 < int(response.headers["Retry-After"]) <= 900
     assert verify(me, path, jonas["shiftCode"])["name"] == "Jonas"
-    later("UPDATE code_guard SET last_at = last_at - interval '15 minutes'")
+    execute_sql("UPDATE code_guard SET last_at = last_at - interval '15 minutes'")
     assert verify(me, path, selma["shiftCode"], selma["id"])["name"] == "Selma"
 
 
-def test_a_right_code_forgets_the_wrong_ones(client: Client) -> None:
+def test_right_code_resets_the_count_of_wrong_ones(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
     for _ in range(3):
@@ -198,67 +200,67 @@ def test_a_right_code_forgets_the_wrong_ones(client: Client) -> None:
         verify(me, path, selma["shiftCode"])
 
 
-def test_a_device_without_a_network_tells_later_what_happened(client: Client) -> None:
+def test_device_may_send_actions_up_to_twelve_hours_late(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
     code, member = selma["shiftCode"], selma["id"]
-    assert problems(at(me, path, "verify", code=code, occurredAt=ago(hours=12, minutes=1))) == {
+    assert problems(at(me, path, "verify", code=code, occurredAt=time_ago(hours=12, minutes=1))) == {
         "occurredAt": "too_early"
     }
-    assert problems(at(me, path, "verify", code=code, occurredAt=ago(minutes=-5))) == {"occurredAt": "too_late"}
-    data(at(me, path, "verify", code=code, occurredAt=ago(hours=5)))
-    data(at(me, path, "checkout", status="on_break", crewMemberId=member, occurredAt=ago(hours=4)))
-    crossing = at(me, path, "checkout", status="checked_in", crewMemberId=member, occurredAt=ago(hours=4.5))
+    assert problems(at(me, path, "verify", code=code, occurredAt=time_ago(minutes=-5))) == {"occurredAt": "too_late"}
+    data(at(me, path, "verify", code=code, occurredAt=time_ago(hours=5)))
+    data(at(me, path, "checkout", status="on_break", crewMemberId=member, occurredAt=time_ago(hours=4)))
+    crossing = at(me, path, "checkout", status="checked_in", crewMemberId=member, occurredAt=time_ago(hours=4.5))
     assert refusal(crossing) == (409, "SHIFT_TIMES_CROSS")
-    data(at(me, path, "checkout", status="checked_in", crewMemberId=member, occurredAt=ago(hours=3)))
-    data(at(me, path, "checkout", status="checked_out", crewMemberId=member, occurredAt=ago(hours=1)))
+    data(at(me, path, "checkout", status="checked_in", crewMemberId=member, occurredAt=time_ago(hours=3)))
+    data(at(me, path, "checkout", status="checked_out", crewMemberId=member, occurredAt=time_ago(hours=1)))
     stats = data(me.get(f"{path}/{member}/stats"))
     assert (stats["shifts"], stats["workedMinutes"], stats["breakMinutes"]) == (1, 180, 60)
-    assert sum(item["workedMinutes"] for item in stats["perDay"]) == 180
-    assert refusal(at(me, path, "verify", code=code, occurredAt=ago(hours=2))) == (409, "SHIFT_TIMES_CROSS")
+    assert sum(member["workedMinutes"] for member in stats["perDay"]) == 180
+    assert refusal(at(me, path, "verify", code=code, occurredAt=time_ago(hours=2))) == (409, "SHIFT_TIMES_CROSS")
 
 
-def test_an_open_shift_counts_until_now(client: Client) -> None:
+def test_open_shift_counts_until_now(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
-    data(at(me, path, "verify", code=selma["shiftCode"], occurredAt=ago(hours=2)))
+    data(at(me, path, "verify", code=selma["shiftCode"], occurredAt=time_ago(hours=2)))
     stats = data(me.get(f"{path}/{selma['id']}/stats"))
     assert stats["workedMinutes"] in (119, 120) and stats["openShift"]["status"] == "checked_in"
     assert data(me.get(f"{path}/{crew_of(me, path)[0]['id']}/stats"))["timezone"] == "Africa/Windhoek"
 
 
-@pytest.mark.parametrize("swept", [True, False], ids=["by the job", "on read"])
-def test_a_shift_that_nobody_ended_ends_after_sixteen_hours(client: Client, swept: bool) -> None:
+@pytest.mark.parametrize("is_swept", [True, False], ids=["by the job", "on read"])
+def test_forgotten_shift_ends_after_sixteen_hours(client: Client, is_swept: bool) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma"})
     verify(me, path, selma["shiftCode"])
     data(at(me, path, "checkout", status="on_break"))
-    later("UPDATE shift SET started_at = now() - interval '20 hours', break_since = now() - interval '19 hours'")
-    if swept:
-        swept_by_the_job()
+    execute_sql("UPDATE shift SET started_at = now() - interval '20 hours', break_since = now() - interval '19 hours'")
+    if is_swept:
+        run_sweep_job()
     stats = data(me.get(f"{path}/{selma['id']}/stats"))
     assert (stats["workedMinutes"], stats["breakMinutes"], stats["automatic"]) == (60, 900, 1)
     assert "openShift" not in stats
     put(me, path)
     with transaction() as session:
-        ended = session.execute(text("SELECT ended_by FROM shift")).scalar()
-    assert ended == ("auto" if swept else None)
+        ended_shifts = session.execute(text("SELECT ended_by FROM shift")).scalar()
+    assert ended_shifts == ("auto" if is_swept else None)
     (selma,) = put(me, path, {"id": selma["id"], "name": "Selma"})
     assert verify(me, path, selma["shiftCode"])["status"] == "checked_in"
     assert data(me.get(f"{path}/{selma['id']}/stats"))["shifts"] == 2
 
 
-def swept_by_the_job() -> None:
+def run_sweep_job() -> None:
     """Runs the recurring job as the worker would."""
 
     class Once:
         def done_in(self, session: Any) -> None:
-            """Nobody holds a lease here."""
+            """There is no lease in this test."""
 
     close_forgotten_shifts(Once())  # type: ignore[arg-type]
 
 
-def test_a_deleted_merchants_crew_is_nobody(client: Client) -> None:
+def test_deletion_of_the_merchant_erases_the_crew(client: Client) -> None:
     me, path = stall(client)
     (selma,) = put(me, path, {"name": "Selma", "phone": "0811234567", "email": "selma@example.com"})
     verify(me, path, selma["shiftCode"])
@@ -270,10 +272,10 @@ def test_a_deleted_merchants_crew_is_nobody(client: Client) -> None:
         assert session.scalar(text("SELECT count(*) FROM shift WHERE ended_at IS NULL")) == 0
 
 
-def test_no_operation_asks_more_than_six_times(client: Client) -> None:
+def test_no_operation_needs_more_than_six_statements(client: Client) -> None:
     me, path = stall(client)
     selma, jonas = put(me, path, {"name": "Selma"}, {"name": "Jonas"})
-    asked: list[Any] = [
+    calls: list[Any] = [
         lambda: me.get(path),
         lambda: me.put(path, {"crew": [{"id": selma["id"], "name": "Selma"}, {"name": "Maria"}]}),
         lambda: at(me, path, "verify", crewMemberId=selma["id"], code=selma["shiftCode"]),
@@ -281,7 +283,7 @@ def test_no_operation_asks_more_than_six_times(client: Client) -> None:
         lambda: at(me, path, "checkout", status="checked_out", crewMemberId=selma["id"]),
         lambda: me.get(f"{path}/{selma['id']}/stats"),
     ]
-    for ask in asked:
-        with statements() as seen:
-            assert ask().status_code == 200
-        assert len(seen) <= 6, "\n".join(seen)
+    for call in calls:
+        with statements() as executed:
+            assert call().status_code == 200
+        assert len(executed) <= 6, "\n".join(executed)

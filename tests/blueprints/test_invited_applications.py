@@ -1,4 +1,4 @@
-"""From an organiser's link over the application to the stall: where invitations and applications meet."""
+"""Applications by invite links over HTTP."""
 
 from typing import Any
 
@@ -12,57 +12,57 @@ from tests.races import at_once
 PASSWORD = "a quiet evening at Sossusvlei"
 
 
-def made_link(owner: Client, event_id: str, **terms: Any) -> str:
-    found = data(owner.post(f"/api/events/{event_id}/merchant-invite", terms), 201)
-    return str(found["slug"])
+def create_link(owner: Client, event_id: str, **terms: Any) -> str:
+    link = data(owner.post(f"/api/events/{event_id}/merchant-invite", terms), 201)
+    return str(link["slug"])
 
 
-def test_the_terms_of_the_link_are_those_of_the_application(client: Client) -> None:
+def test_application_takes_the_terms_of_the_link(client: Client) -> None:
     owner = organiser(client)
     draft = event(owner)
-    slug = made_link(owner, draft["id"], feeMinor=1500, stallType="Drinks")
-    made = data(client.post(LIST, body(inviteSlug=slug, stallType=None, amountMinor=99)), 201)
-    row = data(owner.get(f"{LIST}/{made['id']}"))
+    slug = create_link(owner, draft["id"], feeMinor=1500, stallType="Drinks")
+    application = data(client.post(LIST, body(inviteSlug=slug, stallType=None, amountMinor=99)), 201)
+    row = data(owner.get(f"{LIST}/{application['id']}"))
     assert (row["eventId"], row["stallType"], row["amountMinor"]) == (draft["id"], "Drinks", 1500)
 
 
-def test_who_is_activated_takes_part_in_the_event(client: Client) -> None:
+def test_activated_merchant_takes_part_in_the_event(client: Client) -> None:
     owner = organiser(client)
-    made = approved(client, owner, amountMinor=0, documentsRequired=[])
+    application = approved(client, owner, amountMinor=0, documentsRequired=[])
     token = link("activate")
-    answer = client.post(
+    response = client.post(
         f"/api/merchant-activation/{token}",
         {"name": "Tuli", "password": PASSWORD, "confirmPassword": PASSWORD, "message": "Thank you", "path": PATH},
     )
-    merchant = client.as_(data(answer)["accessToken"])
+    merchant = client.as_(data(response)["accessToken"])
     events = data(merchant.get("/api/merchants/me/events"))["events"]
-    assert [item["id"] for item in events] == [made["eventId"]]
+    assert [item["id"] for item in events] == [application["eventId"]]
 
 
 @pytest.mark.parametrize("terms", [{"maxUses": 1}, {"maxUses": 3}])
-def test_a_link_is_used_as_often_as_it_may_be(client: Client, terms: dict[str, int]) -> None:
+def test_link_is_used_at_most_max_uses_times(client: Client, terms: dict[str, int]) -> None:
     owner = organiser(client)
-    slug = made_link(owner, event(owner)["id"], **terms)
+    slug = create_link(owner, event(owner)["id"], **terms)
 
     def apply(number: int) -> int:
-        sent = body(inviteSlug=slug, email=f"stall{number}@example.com")
-        return client.post(LIST, sent, environ_base={"REMOTE_ADDR": f"127.3.{number}.1"}).status_code
+        form = body(inviteSlug=slug, email=f"stall{number}@example.com")
+        return client.post(LIST, form, environ_base={"REMOTE_ADDR": f"127.3.{number}.1"}).status_code
 
-    answers = at_once(12, apply)
-    assert answers.count(201) == terms["maxUses"] and answers.count(410) == 12 - terms["maxUses"]
+    statuses = at_once(12, apply)
+    assert statuses.count(201) == terms["maxUses"] and statuses.count(410) == 12 - terms["maxUses"]
 
 
-def test_a_dead_link_says_that_it_is_dead(client: Client) -> None:
+def test_ended_link_is_refused(client: Client) -> None:
     owner = organiser(client)
-    made = event(owner)
-    slug = made_link(owner, made["id"])
-    data(owner.patch(f"/api/events/{made['id']}", {"visibility": "cancelled"}))
+    application = event(owner)
+    slug = create_link(owner, application["id"])
+    data(owner.patch(f"/api/events/{application['id']}", {"visibility": "cancelled"}))
     assert refusal(client.post(LIST, body(inviteSlug=slug))) == (410, "INVITE_WITHDRAWN")
     assert problems(client.post(LIST, body(inviteSlug="nobody-knows-it"))) == {"inviteSlug": "unknown_value"}
 
 
-def test_the_organiser_decides_what_came_by_his_link(client: Client) -> None:
+def test_organiser_decides_applications_by_their_link(client: Client) -> None:
     owner = organiser(client)
-    slug = made_link(owner, event(owner)["id"], feeMinor=0)
-    made = data(client.post(LIST, body(inviteSlug=slug)), 201)
-    assert decided(owner, made, documentsRequired=[])["status"] == "ready"
+    slug = create_link(owner, event(owner)["id"], feeMinor=0)
+    application = data(client.post(LIST, body(inviteSlug=slug)), 201)
+    assert decided(owner, application, documentsRequired=[])["status"] == "ready"

@@ -1,4 +1,4 @@
-"""Paying the stall fee over HTTP."""
+"""Payment of the stall fee over HTTP."""
 
 from datetime import timedelta
 
@@ -18,39 +18,39 @@ from tests.factories.events import organiser
 from tests.http import Client, data, problems, refusal
 
 
-def fee(client: Client, **fields: object) -> str:
-    """Where the fee of an approved application without documents is paid."""
+def make_payable_fee(client: Client, **fields: object) -> str:
+    """The path for paying the fee of an approved application without documents."""
     approved(client, organiser(client), documentsRequired=[], **fields)
     return f"{LIST}/pay/{link('pay')}"
 
 
-def otp(client: Client, path: str, code: str = CODE) -> TestResponse:
+def send_code(client: Client, path: str, code: str = CODE) -> TestResponse:
     return client.post(f"{path}/payrail/verify-otp", {"code": code})
 
 
-def later(seconds: int) -> None:
+def age_payments(seconds: int) -> None:
     """Makes every payment older."""
     with transaction() as session:
         session.execute(text(f"UPDATE stall_payment SET expires_at = expires_at - interval '{seconds} s'"))
 
 
-def test_a_fee_is_shown_started_and_paid(client: Client) -> None:
-    path = fee(client)
-    shown = data(client.get(path))
-    assert (shown["amountMinor"], shown["currency"], shown["status"]) == (250000, "NAD", "due")
-    assert shown["dueAt"] and shown["payrailMsisdn"].endswith("4567") and "+264" not in shown["payrailMsisdn"]
+def test_fee_is_shown_started_and_paid(client: Client) -> None:
+    path = make_payable_fee(client)
+    fee_data = data(client.get(path))
+    assert (fee_data["amountMinor"], fee_data["currency"], fee_data["status"]) == (250000, "NAD", "due")
+    assert fee_data["dueAt"] and fee_data["payrailMsisdn"].endswith("4567") and "+264" not in fee_data["payrailMsisdn"]
     started = data(client.post(path))
     assert started["status"] == "otp_required" and 290 <= started["expiresIn"] <= 300
     assert data(client.post(path, {}))["paymentId"] == started["paymentId"]
-    done = data(otp(client, path))
-    assert done == {"paymentId": started["paymentId"], "status": "paid"}
-    for again in (otp(client, path), otp(client, path, "000000"), client.post(path)):
-        assert data(again) == done
+    paid = data(send_code(client, path))
+    assert paid == {"paymentId": started["paymentId"], "status": "paid"}
+    for repeated in (send_code(client, path), send_code(client, path, "000000"), client.post(path)):
+        assert data(repeated) == paid
     assert data(client.get(path))["status"] == "paid"
 
 
 def test_otp_is_another_name_for_code(client: Client) -> None:
-    path = fee(client)
+    path = make_payable_fee(client)
     client.post(path)
     verify = f"{path}/payrail/verify-otp"
     assert problems(client.post(verify, {})) == {"code": "required"}
@@ -58,72 +58,72 @@ def test_otp_is_another_name_for_code(client: Client) -> None:
     assert data(client.post(verify, {"otp": CODE}))["status"] == "paid"
 
 
-def test_five_wrong_codes_end_the_payment_and_the_right_one_no_longer_counts(client: Client) -> None:
-    path = fee(client)
+def test_five_wrong_codes_end_the_payment(client: Client) -> None:
+    path = make_payable_fee(client)
     first = data(client.post(path))["paymentId"]
-    for left in (4, 3, 2, 1, 0):
-        answer = otp(client, path, "000000")
-        assert refusal(answer) == (422, "OTP_WRONG") and answer.get_json()["data"]["triesLeft"] == left
-    assert refusal(otp(client, path)) == (409, "PAYMENT_EXPIRED")
+    for tries_left in (4, 3, 2, 1, 0):
+        response = send_code(client, path, "000000")
+        assert refusal(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == tries_left
+    assert refusal(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
     assert data(client.get(path))["lastFailure"] == "expired"
     assert data(client.post(path))["paymentId"] != first
-    assert data(otp(client, path))["status"] == "paid"
+    assert data(send_code(client, path))["status"] == "paid"
 
 
-def test_a_code_lives_five_minutes(client: Client) -> None:
-    path = fee(client)
+def test_code_expires_after_five_minutes(client: Client) -> None:
+    path = make_payable_fee(client)
     client.post(path)
-    later(301)
-    assert refusal(otp(client, path)) == (409, "PAYMENT_EXPIRED")
+    age_payments(301)
+    assert refusal(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
     assert data(client.get(path))["status"] == "due"
 
 
-def test_a_code_without_a_payment_is_refused(client: Client) -> None:
-    assert refusal(otp(client, fee(client))) == (409, "PAYMENT_NOT_STARTED")
+def test_code_without_a_payment_is_refused(client: Client) -> None:
+    assert refusal(send_code(client, make_payable_fee(client))) == (409, "PAYMENT_NOT_STARTED")
 
 
-def test_a_wallet_gets_three_codes_in_ten_minutes_and_six_a_day(client: Client) -> None:
-    path = fee(client)
+def test_wallet_gets_three_codes_in_ten_minutes_and_six_a_day(client: Client) -> None:
+    path = make_payable_fee(client)
     for _ in range(3):
         data(client.post(path))
-        later(301)
-    answer = client.post(path)
-    assert refusal(answer) == (429, "RATE_LIMITED") and 0 < int(answer.headers["Retry-After"]) <= 600
+        age_payments(301)
+    response = client.post(path)
+    assert refusal(response) == (429, "RATE_LIMITED") and 0 < int(response.headers["Retry-After"]) <= 600
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now() WHERE key LIKE 'pay-codes:%'"))
     for _ in range(3):
         data(client.post(path))
-        later(301)
+        age_payments(301)
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now() WHERE key LIKE 'pay-codes:%'"))
-    answer = client.post(path)
-    assert refusal(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 3600
+    response = client.post(path)
+    assert refusal(response) == (429, "RATE_LIMITED") and int(response.headers["Retry-After"]) > 3600
 
 
-def test_another_wallet_starts_anew_and_the_first_code_is_void(client: Client) -> None:
-    path = fee(client)
+def test_another_wallet_replaces_the_payment(client: Client) -> None:
+    path = make_payable_fee(client)
     first = data(client.post(path))["paymentId"]
     second = data(client.post(path, {"payrailMsisdn": "081 765 4321"}))["paymentId"]
-    assert second != first and data(otp(client, path))["paymentId"] == second
+    assert second != first and data(send_code(client, path))["paymentId"] == second
 
 
-def test_a_wallet_that_declines_charges_nothing_and_another_can_pay(client: Client) -> None:
-    path = fee(client, payrailMsisdn="+264811230001")
+def test_after_a_declined_payment_another_wallet_can_pay(client: Client) -> None:
+    path = make_payable_fee(client, payrailMsisdn="+264811230001")
     client.post(path)
-    assert refusal(otp(client, path)) == (409, "PAYMENT_DECLINED")
+    assert refusal(send_code(client, path)) == (409, "PAYMENT_DECLINED")
     assert data(client.get(path))["lastFailure"] == "declined"
     client.post(path, {"payrailMsisdn": "081 123 4567"})
-    assert data(otp(client, path))["status"] == "paid"
+    assert data(send_code(client, path))["status"] == "paid"
 
 
-def test_an_outcome_that_is_not_known_is_asked_for_and_never_charged_again(
+def test_unknown_outcome_is_queried_and_never_charged_again(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(app.extensions, "payrail", MockRail(Pace(known_after=timedelta(seconds=0.5))))
-    path = fee(client, payrailMsisdn="+264811230002")
+    path = make_payable_fee(client, payrailMsisdn="+264811230002")
     started = data(client.post(path))["paymentId"]
-    for answer in (otp(client, path), otp(client, path), client.get(path)):
-        assert data(answer)["status"] == "processing" and data(answer)["paymentId"] == started
+    for response in (send_code(client, path), send_code(client, path), client.get(path)):
+        assert data(response)["status"] == "processing" and data(response)["paymentId"] == started
     assert refusal(client.post(path)) == (409, "PAYMENT_IN_PROGRESS")
     with transaction() as session:
         session.execute(text("SELECT pg_sleep(0.6)"))
@@ -133,8 +133,8 @@ def test_an_outcome_that_is_not_known_is_asked_for_and_never_charged_again(
     assert any("receipt" in mail["subject"] for mail in mails_to(EMAIL))
 
 
-def test_a_payment_left_in_the_middle_waits_until_the_code_has_expired_at_the_rail(client: Client) -> None:
-    path = fee(client)
+def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Client) -> None:
+    path = make_payable_fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'processing', tries = 1"))
@@ -144,46 +144,46 @@ def test_a_payment_left_in_the_middle_waits_until_the_code_has_expired_at_the_ra
     with transaction() as session:
         session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
     assert data(client.post(path))["status"] == "otp_required"
-    assert data(otp(client, path))["paymentId"] != started
+    assert data(send_code(client, path))["paymentId"] != started
 
 
-def test_a_start_that_was_cut_off_goes_on_as_the_same_charge(client: Client) -> None:
-    path = fee(client)
+def test_interrupted_start_continues_as_the_same_charge(client: Client) -> None:
+    path = make_payable_fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'starting', expires_at = NULL"))
-    assert refusal(otp(client, path)) == (409, "PAYMENT_NOT_STARTED")
+    assert refusal(send_code(client, path)) == (409, "PAYMENT_NOT_STARTED")
     assert data(client.post(path))["paymentId"] == started
 
 
-def test_a_start_that_was_cut_off_begins_anew_when_its_code_has_expired_at_the_rail(client: Client) -> None:
-    path = fee(client)
+def test_interrupted_start_makes_a_new_payment_after_its_code_expired(client: Client) -> None:
+    path = make_payable_fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'starting', expires_at = NULL"))
         session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
-    anew = data(client.post(path))
-    assert anew["status"] == "otp_required" and anew["paymentId"] != started
-    assert data(otp(client, path))["status"] == "paid"
+    new_payment = data(client.post(path))
+    assert new_payment["status"] == "otp_required" and new_payment["paymentId"] != started
+    assert data(send_code(client, path))["status"] == "paid"
 
 
-def test_where_payments_are_off_nothing_is_reserved(
+def test_no_payment_starts_while_the_rail_is_disabled(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = fee(client)
+    path = make_payable_fee(client)
     monkeypatch.setitem(app.extensions, "payrail", DisabledRail())
     assert refusal(client.post(path)) == (503, "PAYRAIL_DISABLED")
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM stall_payment")).scalar_one() == 0
 
 
-def test_without_a_wallet_it_must_be_said_which(client: Client) -> None:
-    path = fee(client, payrailMsisdn=None)
+def test_wallet_is_required_if_the_application_has_none(client: Client) -> None:
+    path = make_payable_fee(client, payrailMsisdn=None)
     assert problems(client.post(path)) == {"payrailMsisdn": "required"}
     assert data(client.post(path, {"payrailMsisdn": "081 123 4567"}))["status"] == "otp_required"
 
 
-def test_the_wallet_stands_in_full_in_no_answer_to_the_link(client: Client) -> None:
-    path = fee(client)
-    for answer in (client.get(path), client.post(path), otp(client, path), client.get(path)):
-        assert "811234567" not in answer.get_data(as_text=True)
+def test_no_response_to_the_link_has_the_full_wallet_number(client: Client) -> None:
+    path = make_payable_fee(client)
+    for response in (client.get(path), client.post(path), send_code(client, path), client.get(path)):
+        assert "811234567" not in response.get_data(as_text=True)

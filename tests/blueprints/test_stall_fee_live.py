@@ -1,4 +1,4 @@
-"""Paying the stall fee through a live rail, over HTTP from end to end."""
+"""Payment of the stall fee by a live rail, over HTTP from end to end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from flask import Flask
 from app.clients.payrail.mock_server import Fault, MockServer
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from tests.blueprints.test_stall_fee import fee, otp
+from tests.blueprints.test_stall_fee import make_payable_fee, send_code
 from tests.clients.rail import KEY, SECRET, journal_of, serving
 from tests.factories.accounts import deliver, mails_to
 from tests.factories.applications import EMAIL
@@ -31,83 +31,81 @@ def server(journal: Path) -> Iterator[MockServer]:
 
 @pytest.fixture
 def payer(app: Flask, server: MockServer) -> Iterator[Client]:
-    """A client of an application whose rail is that server."""
-    ours = app.extensions["settings"]
-    live = app_for(
-        database_url=ours.DATABASE_URL,
-        redis_url=ours.REDIS_URL,
-        data_dir=ours.DATA_DIR,
+    """A client of an app whose payment rail is `server`."""
+    settings = app.extensions["settings"]
+    live_app = app_for(
+        database_url=settings.DATABASE_URL,
+        redis_url=settings.REDIS_URL,
+        data_dir=settings.DATA_DIR,
         PAYRAIL_MODE="live",
         PAYRAIL_URL=server.url,
         PAYRAIL_KEY=KEY,
         PAYRAIL_SECRET=SECRET,
         PAYRAIL_TIMEOUT="0.8",
     )
-    with live.app_context():
-        yield Client(live.test_client())
+    with live_app.app_context():
+        yield Client(live_app.test_client())
 
 
-def captured(journal: Path) -> list[tuple[str, int]]:
+def list_captures(journal: Path) -> list[tuple[str, int]]:
     return [(line["state"], line["amount_minor"]) for line in journal_of(journal, "charge_ended")]
 
 
-def settled(payment_id: str) -> None:
+def check_outcome(payment_id: str) -> None:
     with transaction():
         enqueue("applications.settle_payment", payment_id=payment_id)
     deliver()
 
 
-def receipts() -> int:
+def count_receipts() -> int:
     return sum("receipt" in mail["subject"] for mail in mails_to(EMAIL))
 
 
-def test_a_wrong_code_and_the_right_one(payer: Client, journal: Path) -> None:
-    path = fee(payer)
+def test_right_code_works_after_a_wrong_one(payer: Client, journal: Path) -> None:
+    path = make_payable_fee(payer)
     assert data(payer.post(path))["status"] == "otp_required"
-    wrong = otp(payer, path, "000000")
-    assert refusal(wrong) == (422, "OTP_WRONG") and wrong.get_json()["data"]["triesLeft"] == 4
-    assert data(otp(payer, path))["status"] == "paid"
-    assert captured(journal) == [("paid", 250000)] and receipts() == 1
+    response = send_code(payer, path, "000000")
+    assert refusal(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == 4
+    assert data(send_code(payer, path))["status"] == "paid"
+    assert list_captures(journal) == [("paid", 250000)] and count_receipts() == 1
 
 
-def test_a_timeout_after_the_commit_is_settled_by_asking(payer: Client, server: MockServer, journal: Path) -> None:
-    path = fee(payer)
-    started = data(payer.post(path))["paymentId"]
+def test_timeout_is_resolved_by_asking_the_rail(payer: Client, server: MockServer, journal: Path) -> None:
+    path = make_payable_fee(payer)
+    payment_id = data(payer.post(path))["paymentId"]
     server.faults.set([Fault(do="hang", on="confirm", times=1, seconds=1), Fault(do="error", on="status", times=3)])
-    assert data(otp(payer, path))["status"] == "processing"
+    assert data(send_code(payer, path))["status"] == "processing"
     assert refusal(payer.post(path)) == (409, "PAYMENT_IN_PROGRESS")
-    for answer in (payer.get(path), otp(payer, path)):
-        assert (data(answer)["status"], data(answer)["paymentId"]) == ("processing", started)
-    settled(started)
+    for response in (payer.get(path), send_code(payer, path)):
+        assert (data(response)["status"], data(response)["paymentId"]) == ("processing", payment_id)
+    check_outcome(payment_id)
     assert data(payer.get(path))["status"] == "paid"
-    assert captured(journal) == [("paid", 250000)] and receipts() == 1
+    assert list_captures(journal) == [("paid", 250000)] and count_receipts() == 1
 
 
-def test_many_right_codes_at_once_are_one_capture(payer: Client, journal: Path) -> None:
-    path = fee(payer)
+def test_simultaneous_right_codes_capture_once(payer: Client, journal: Path) -> None:
+    path = make_payable_fee(payer)
     data(payer.post(path))
-    answers = at_once(16, lambda _: data(otp(payer, path))["status"])
-    assert set(answers) <= {"paid", "processing"} and "paid" in answers
-    assert data(payer.get(path))["status"] == "paid" and captured(journal) == [("paid", 250000)]
+    statuses = at_once(16, lambda _: data(send_code(payer, path))["status"])
+    assert set(statuses) <= {"paid", "processing"} and "paid" in statuses
+    assert data(payer.get(path))["status"] == "paid" and list_captures(journal) == [("paid", 250000)]
 
 
-def test_while_the_rail_is_away_nothing_is_charged_and_no_try_is_lost(
-    payer: Client, server: MockServer, journal: Path
-) -> None:
-    path = fee(payer)
+def test_unavailable_rail_charges_nothing_and_uses_no_try(payer: Client, server: MockServer, journal: Path) -> None:
+    path = make_payable_fee(payer)
     server.refuse()
     assert refusal(payer.post(path)) == (503, "PAYRAIL_UNAVAILABLE")
     server.accept()
     assert data(payer.post(path))["triesLeft"] == 5
     server.faults.set([Fault(do="busy", on="confirm", times=1, seconds=60, status=429)])
-    answer = otp(payer, path)
-    assert refusal(answer) == (503, "PAYRAIL_UNAVAILABLE") and answer.headers["Retry-After"] == "5"
-    assert data(payer.get(path))["triesLeft"] == 5 and captured(journal) == []
-    assert data(otp(payer, path))["status"] == "paid" and captured(journal) == [("paid", 250000)]
+    response = send_code(payer, path)
+    assert refusal(response) == (503, "PAYRAIL_UNAVAILABLE") and response.headers["Retry-After"] == "5"
+    assert data(payer.get(path))["triesLeft"] == 5 and list_captures(journal) == []
+    assert data(send_code(payer, path))["status"] == "paid" and list_captures(journal) == [("paid", 250000)]
 
 
-def test_a_wallet_that_declines_is_told(payer: Client, journal: Path) -> None:
-    path = fee(payer, payrailMsisdn="+264811230001")
+def test_declined_wallet_is_reported(payer: Client, journal: Path) -> None:
+    path = make_payable_fee(payer, payrailMsisdn="+264811230001")
     data(payer.post(path))
-    assert refusal(otp(payer, path)) == (409, "PAYMENT_DECLINED")
-    assert captured(journal) == [("declined", 250000)]
+    assert refusal(send_code(payer, path)) == (409, "PAYMENT_DECLINED")
+    assert list_captures(journal) == [("declined", 250000)]

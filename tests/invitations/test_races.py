@@ -1,4 +1,4 @@
-"""Answers and invitations at once; and the directory among a hundred thousand."""
+"""Simultaneous answers, invitations and uses of links. Controls run without the guards."""
 
 import time
 from collections import Counter
@@ -40,142 +40,146 @@ def count(statement: str) -> int:
         return int(session.scalar(text(statement)) or 0)
 
 
-def test_only_what_is_pending_can_change() -> None:
+def test_only_pending_invitations_can_change() -> None:
     assert set(STEPS) == set(STATUSES)
-    assert {now for now, wanted in STEPS.items() if wanted} == {PENDING}
+    assert {status for status, targets in STEPS.items() if targets} == {PENDING}
 
 
-def test_accepting_by_many_at_once_takes_part_once(client: Client) -> None:
-    owner_account, who = account("organiser"), merchant_account("Kapana Corner")
-    owner, me = signed_in(client, owner_account), signed_in(client, who)
-    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
-    answers = at_once(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
-    assert {response.status_code for response in answers} == {200}
-    assert len({response.get_json()["data"]["version"] for response in answers}) == 1
+def test_simultaneous_acceptances_add_one_participant(client: Client) -> None:
+    owner_account, merchant = account("organiser"), merchant_account("Kapana Corner")
+    owner, me = signed_in(client, owner_account), signed_in(client, merchant)
+    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    responses = at_once(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
+    assert {response.status_code for response in responses} == {200}
+    assert len({response.get_json()["data"]["version"] for response in responses}) == 1
     assert count("SELECT count(*) FROM participation") == 1
     assert [item["subject"] for item in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
 
 
-ENDS = {
+WAYS_TO_END = {
     "withdrawn": ("UPDATE invite_link SET revoked_at = now()", (410, "INVITE_WITHDRAWN")),
     "expired": ("UPDATE invite_link SET expires_at = now()", (410, "INVITE_EXPIRED")),
     "used": ("UPDATE invite_link SET uses = max_uses", (410, "INVITE_USED")),
 }
 
 
-def applied_while_ending(client: Client, end: str) -> Any:
+def apply_while_ending(client: Client, end_name: str) -> Any:
     """An application that has read the invitation while it counted, and uses it once it has ended: it waits for the row
     that somebody else has changed and not yet committed."""
     owner = organiser(client)
     path = f"/api/events/{event(owner)['id']}/merchant-invite"
     slug = data(owner.post(path, {"email": "kapana@example.com"}), 201)["slug"]
-    with ThreadPoolExecutor(1) as thread, db.engine.connect() as other:
-        other.execute(text(end))
-        answer = thread.submit(lambda: client.post("/api/merchant-applications", body(inviteSlug=slug)))
+    with ThreadPoolExecutor(1) as thread, db.engine.connect() as connection:
+        connection.execute(text(end_name))
+        response = thread.submit(lambda: client.post("/api/merchant-applications", body(inviteSlug=slug)))
         waiting = (
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
-        until(lambda: count(waiting) == 1)
-        other.commit()
-        return answer.result(timeout=20)
+        wait_until(lambda: count(waiting) == 1)
+        connection.commit()
+        return response.result(timeout=20)
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_an_invitation_that_ends_meanwhile_is_not_used(client: Client, end: str) -> None:
-    statement, answer = ENDS[end]
-    assert refusal(applied_while_ending(client, statement)) == answer
+@pytest.mark.parametrize("end_name", WAYS_TO_END)
+def test_link_that_ends_during_a_request_is_not_used(client: Client, end_name: str) -> None:
+    statement, response = WAYS_TO_END[end_name]
+    assert refusal(apply_while_ending(client, statement)) == response
     assert count("SELECT count(*) FROM merchant_application") == 0
 
 
 @pytest.mark.control
-@pytest.mark.parametrize("end", ["withdrawn", "expired"])
-def test_a_use_that_only_counts_would_go_through(client: Client, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_counted(link_id: str) -> Any:
+@pytest.mark.parametrize("end_name", ["withdrawn", "expired"])
+def test_without_the_condition_an_ended_link_would_be_used(
+    client: Client, end_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count_without_condition(link_id: str) -> Any:
         statement = update(InviteLink).where(InviteLink.id == link_id, InviteLink.uses < InviteLink.max_uses)
         return statement.values(uses=InviteLink.uses + 1).returning(InviteLink.id)
 
-    monkeypatch.setattr(invite_links, "_count_link_use_sql", only_counted)
-    assert applied_while_ending(client, ENDS[end][0]).status_code == 201
+    monkeypatch.setattr(invite_links, "_count_link_use_sql", count_without_condition)
+    assert apply_while_ending(client, WAYS_TO_END[end_name][0]).status_code == 201
 
 
-def until(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 15
-    while not condition() and time.monotonic() < ends:
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def test_of_yes_and_no_at_once_one_counts(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    me = signed_in(client, who)
-    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
-    words = ("accepted", "declined")
-    answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
-    assert Counter(answers) == {200: 4, 409: 4}
-    taken = count("SELECT count(*) FROM participation")
-    assert taken == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
+def test_one_of_two_opposite_answers_counts(client: Client) -> None:
+    owner, merchant = organiser(client), merchant_account()
+    me = signed_in(client, merchant)
+    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    statuses = ("accepted", "declined")
+    responses = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code)
+    assert Counter(responses) == {200: 4, 409: 4}
+    participant_count = count("SELECT count(*) FROM participation")
+    assert participant_count == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
 
 
 @pytest.mark.control
-def test_without_the_locks_both_would(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, who = organiser(client), merchant_account()
-    me = signed_in(client, who)
-    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
-    start = Barrier(8)
+def test_without_the_locks_both_answers_would_count(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, merchant = organiser(client), merchant_account()
+    me = signed_in(client, merchant)
+    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    barrier = Barrier(8)
 
     def find_invite_unlocked(session: Session, caller: Caller, invite_id: str) -> LockedInvite:
         statement = select(EventInvite, func.now(), *EVENT_COLUMNS)
-        invite, now, *event_fields = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
-        start.wait(timeout=20)
+        invite, status, *event_fields = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
+        barrier.wait(timeout=20)
         names = [column.key for column in EVENT_COLUMNS]
-        return LockedInvite(invite, invite.status, now, EventSummary(**dict(zip(names, event_fields, strict=True))))
+        return LockedInvite(invite, invite.status, status, EventSummary(**dict(zip(names, event_fields, strict=True))))
 
     monkeypatch.setattr(invite_answers, "lock_merchant", lambda session, account_id: Merchant(status="active"))
     monkeypatch.setattr(invite_answers, "_lock_invite", find_invite_unlocked)
-    words = ("accepted", "declined")
-    answers = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": words[number % 2]}).status_code)
-    assert Counter(answers) == {200: 8}
+    statuses = ("accepted", "declined")
+    responses = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code)
+    assert Counter(responses) == {200: 8}
 
 
-def test_accepting_and_pausing_at_once_never_takes_part_when_paused_first(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    me = signed_in(client, who)
-    invite = invited(owner, event(owner)["id"], who)["invited"][0]["inviteId"]
+def test_acceptance_after_a_pause_is_refused(client: Client) -> None:
+    owner, merchant = organiser(client), merchant_account()
+    me = signed_in(client, merchant)
+    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
 
     def act(number: int) -> int:
         if number == 0:
             return me.post("/api/merchants/me/pause").status_code
         return me.patch(f"{INVITES}/{invite}", {"status": "accepted"}).status_code
 
-    answers = at_once(6, act)
+    responses = at_once(6, act)
     accepted = count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
-    assert set(answers[1:]) == ({200} if accepted else {409})
+    assert set(responses[1:]) == ({200} if accepted else {409})
 
 
-def test_the_same_merchants_invited_by_many_at_once_are_invited_once(client: Client) -> None:
-    owner, who = organiser(client), [merchant_account() for _ in range(6)]
-    made = event(owner)
-    at_once(8, lambda number: invited(owner, made["id"], *(who if number % 2 else who[::-1])))
+def test_simultaneous_invitations_invite_each_merchant_once(client: Client) -> None:
+    owner, merchant = organiser(client), [merchant_account() for _ in range(6)]
+    new_event = event(owner)
+    at_once(8, lambda number: invited(owner, new_event["id"], *(merchant if number % 2 else merchant[::-1])))
     assert count("SELECT count(*) FROM event_invite") == 6
-    assert all(len(mails_to(item.email)) == 1 for item in who)
+    assert all(len(mails_to(item.email)) == 1 for item in merchant)
 
 
 @pytest.mark.control
-def test_without_the_index_they_would_be_invited_again(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    made = event(owner)
-    invited(owner, made["id"], who)
-    again = "INSERT INTO event_invite (id, event_id, merchant_id, invited_by, expires_at)"
+def test_without_the_index_merchants_would_be_invited_twice(client: Client) -> None:
+    owner, merchant = organiser(client), merchant_account()
+    new_event = event(owner)
+    invited(owner, new_event["id"], merchant)
+    insert_sql = "INSERT INTO event_invite (id, event_id, merchant_id, invited_by, expires_at)"
     with pytest.raises(Exception, match="uq_event_invite_living"), transaction() as session:
-        session.execute(text(f"{again} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite"))
+        session.execute(
+            text(f"{insert_sql} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite")
+        )
     with without("uq_event_invite_living"):
         with transaction() as session:
             session.execute(
-                text(f"{again} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite")
+                text(f"{insert_sql} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite")
             )
         assert count("SELECT count(*) FROM event_invite") == 2
 
 
-def test_the_last_use_of_a_link_goes_to_one(app: Flask, client: Client) -> None:
+def test_link_is_used_at_most_max_uses_times(app: Flask, client: Client) -> None:
     owner = organiser(client)
     link = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {"maxUses": 3}), 201)
 

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from app.clients.payrail import Outcome
 from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
-from tests.blueprints.test_stall_fee_outcomes import withdrawable
+from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.clients.rail import SECRET
 from tests.conftest import empty
 from tests.factories.accounts import PASSWORD
@@ -57,7 +57,7 @@ class StallPayment(RuleBasedStateMachine):
         self.rail: ModelRail = self.around.__enter__()
         self.client = Client(app.test_client())
         self.addresses = (f"127.{n // 250 % 250}.{n % 250}.9" for n in count(1))
-        self.merchant, self.application_id, self.path = withdrawable(self.client)
+        self.merchant, self.application_id, self.path = make_withdrawable_application(self.client)
         self.callbacks_come = True
         self.deleted = False
         self.event_is_over = False

@@ -17,7 +17,7 @@ from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import orphaned_files as unnamed
-from tests.applications.test_replaced_files import files
+from tests.applications.test_replaced_files import list_files
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY
 from tests.clients.test_storage import use
@@ -67,7 +67,7 @@ def test_documents_of_ended_applications_are_erased(app: Flask, client: Client, 
     url = shown["url"].removeprefix("http://localhost:8000")
     assert client.get(url).status_code == 200
     erase()
-    assert not files(app) and client.get(url).status_code == 404
+    assert not list_files(app) and client.get(url).status_code == 404
     assert listed(owner)["status"] == status
 
 
@@ -76,7 +76,7 @@ def test_other_documents_stay(app: Flask, client: Client, status: str, days: int
     ended(client, status, days)
     erase()
     sweep()
-    assert len(files(app)) == 1
+    assert len(list_files(app)) == 1
 
 
 def older(path: Path) -> Path:
@@ -87,7 +87,7 @@ def older(path: Path) -> Path:
 def test_files_that_no_row_names_are_swept(app: Flask, client: Client) -> None:
     ended(client, "awaiting_documents", 0)
     folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
-    (named,) = files(app)
+    (named,) = list_files(app)
     older(Path(named))
     for name in ("private/applications/x/lost", "private/applications/x/young", "ticket-packs/lost.pdf", "media/a.png"):
         storage.put(name, b"canary", content_type="application/pdf")
@@ -129,7 +129,7 @@ def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch
         assert storage.get("backup/db.dump") == b"theirs"
 
 
-def test_an_upload_under_way_is_left_alone(app: Flask) -> None:
+def test_upload_under_way_is_left_alone(app: Flask) -> None:
     storage.put("private/applications/x/new", b"canary", content_type="application/pdf")
     assert list(unnamed.list_orphaned_files()) == []
     (listed,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
@@ -151,7 +151,7 @@ def open_umask() -> object:
 @pytest.mark.usefixtures("open_umask")
 def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client) -> None:
     ended(client, "awaiting_documents", 0)
-    (name,) = files(app)
+    (name,) = list_files(app)
     assert mode(Path(name)) == 0o600
     assert {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
     dev_mailbox.store_message("mail", "a@example.com", "s", "t")
@@ -163,7 +163,7 @@ def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client
 
 def test_open_files_of_before_are_closed_by_the_sweep(app: Flask, client: Client) -> None:
     ended(client, "awaiting_documents", 0)
-    (name,) = files(app)
+    (name,) = list_files(app)
     mail = Path(app.extensions["settings"].DATA_DIR) / "mail"
     for path in (*list(Path(name).parents)[:3], mail):
         path.chmod(0o755)

@@ -15,7 +15,7 @@ from tests.factories.accounts import account, signed_in
 from tests.factories.events import event
 from tests.http import Client
 
-SEED = """
+INSERT_MERCHANTS = """
     WITH made AS (
         INSERT INTO account (id, email, email_verified_at, password_version, name, roles, version)
         SELECT lpad(to_hex(n), 24, '0'), 'm' || n || '@example.com', CASE WHEN n % 10 > 0 THEN now() END, 1, 'M',
@@ -38,22 +38,22 @@ FILTERS: list[dict[str, Any]] = [
 ]
 
 
-def seed(low: int, high: int) -> None:
+def insert_merchants(low: int, high: int) -> None:
     with transaction() as session:
         session.execute(text("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = 0"))
-        session.execute(text(SEED), {"low": low, "high": high})
+        session.execute(text(INSERT_MERCHANTS), {"low": low, "high": high})
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("VACUUM ANALYZE merchant_profile"))
         connection.execute(text("VACUUM ANALYZE account"))
 
 
-def touched(statement: Any) -> int:
-    """How many pages of memory or disk reading it touches."""
+def count_pages(statement: Any) -> int:
+    """The number of buffer pages that the first page of the list reads."""
     order = directory.DIRECTORY_SORTS["businessName"]
-    asked = statement.add_columns(order.label("sort_key")).order_by(order, "id").limit(21)
-    found: Any = asked.compile(db.engine)
-    state = found.construct_expanded_state(found.params)
+    page_query = statement.add_columns(order.label("sort_key")).order_by(order, "id").limit(21)
+    compiled: Any = page_query.compile(db.engine)
+    state = compiled.construct_expanded_state(compiled.params)
     explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {state.statement}"
     row = db.session.connection().exec_driver_sql(explain, dict(state.parameters)).scalar()
     plan = (json.loads(row) if isinstance(row, str) else row)[0]["Plan"]
@@ -61,18 +61,18 @@ def touched(statement: Any) -> int:
 
 
 @pytest.mark.timeout(180)
-def test_a_page_costs_the_same_among_a_hundred_thousand(app: Flask, client: Client) -> None:
+def test_page_costs_the_same_among_a_hundred_thousand_merchants(app: Flask, client: Client) -> None:
     owner_account = account("organiser")
-    made = event(signed_in(client, owner_account))
-    caller = _caller(owner_account)
+    new_event = event(signed_in(client, owner_account))
+    caller = build_caller(owner_account)
     costs: dict[str, list[int]] = {str(filter_): [] for filter_ in FILTERS}
     for low, high in ((1, 1_000), (1_001, 100_000)):
-        seed(low, high)
+        insert_merchants(low, high)
         for filters in FILTERS:
-            costs[str(filters)].append(touched(directory.list_directory_query(caller, made["id"], **filters)))
+            costs[str(filters)].append(count_pages(directory.list_directory_query(caller, new_event["id"], **filters)))
     for filters, (few, many) in costs.items():
         assert many <= 3 * few + 250, f"{filters}: {costs}"
 
 
-def _caller(owner: Any) -> Any:
+def build_caller(owner: Any) -> Any:
     return Caller(owner.id, "s", owner.email, owner.name, None, True, frozenset({"organiser"}), None, None, 1)

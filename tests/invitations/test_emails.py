@@ -1,4 +1,4 @@
-"""Letters of merchants and invitations: short, calm, complete, and the same in text and picture."""
+"""Emails of merchants and invitations are short, complete, and the same in text and HTML."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ TERMS: dict[str, Any] = {
     "url": LINK,
 }
 RESET = {"reset_url": "http://localhost:8000/reset-password"}
-LETTERS: dict[str, dict[str, Any]] = {
+FIELDS_BY_TEMPLATE: dict[str, dict[str, Any]] = {
     "event_invite": TERMS,
     "event_joined": TERMS,
     "merchant_invite": TERMS,
@@ -33,31 +33,31 @@ LETTERS: dict[str, dict[str, Any]] = {
 }
 
 
-def written(template: str, **fields: Any) -> Message:
+def render(template: str, **fields: Any) -> Message:
     return render_email(
-        template, **{"to": "a@example.com", "key": "k:1", "name": "Ndapewa", **LETTERS[template], **fields}
+        template, **{"to": "a@example.com", "key": "k:1", "name": "Ndapewa", **FIELDS_BY_TEMPLATE[template], **fields}
     )
 
 
-def words(html: str) -> str:
+def visible_text(html: str) -> str:
     body = re.sub(r"(?s)<style.*?</style>|<title>.*?</title>|<[^>]+>", " ", html)
     return " ".join(body.replace("&nbsp;", " ").split())
 
 
-@pytest.mark.parametrize("name", LETTERS)
-def test_every_letter_is_short_calm_and_complete(app: Flask, name: str) -> None:
-    mail = written(name)
+@pytest.mark.parametrize("name", FIELDS_BY_TEMPLATE)
+def test_every_email_is_short_calm_and_complete(app: Flask, name: str) -> None:
+    mail = render(name)
     assert 0 < len(mail.subject) < 60
     assert "Hello Ndapewa," in mail.text and "Hello Ndapewa," in mail.html
     assert "You got this mail because" in mail.text and "You got this mail because" in mail.html
-    assert "!" not in mail.subject + mail.text + words(mail.html)
+    assert "!" not in mail.subject + mail.text + visible_text(mail.html)
     assert "\n\n\n" not in mail.text and not re.search(r"[ \t]\n", mail.text)
 
 
 @pytest.mark.parametrize("name", ["event_invite", "event_joined", "merchant_invite"])
-def test_text_and_html_say_the_same_terms(app: Flask, name: str) -> None:
-    mail = written(name, sender_name="Windhoek Lights", reply_to="office@lights.example")
-    html = words(mail.html)
+def test_text_and_html_have_the_same_terms(app: Flask, name: str) -> None:
+    mail = render(name, sender_name="Windhoek Lights", reply_to="office@lights.example")
+    html = visible_text(mail.html)
     for fact in ("when", "place", "stall", "fee"):
         assert TERMS[fact] in mail.text and TERMS[fact] in html, fact
     assert "Bring your own lights." in mail.text and "Bring your own lights." in html
@@ -66,19 +66,19 @@ def test_text_and_html_say_the_same_terms(app: Flask, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["event_invite", "merchant_invite"])
-def test_without_terms_nothing_is_said_of_them(app: Flask, name: str) -> None:
-    mail = written(name, stall="", fee="", lines=[], event="x" * 200)
+def test_missing_terms_are_left_out(app: Flask, name: str) -> None:
+    mail = render(name, stall="", fee="", lines=[], event="x" * 200)
     assert len(mail.subject) < 60
-    for word in ("Stall:", "Fee:", "writes"):
-        assert word not in mail.text and word not in words(mail.html)
+    for label in ("Stall:", "Fee:", "writes"):
+        assert label not in mail.text and label not in visible_text(mail.html)
 
 
-def test_what_was_typed_is_text_and_never_markup(app: Flask) -> None:
-    mail = written("merchant_invite", lines=["<b>now</b>"], event="A & B", organiser="<i>Lights</i>")
+def test_typed_text_is_escaped(app: Flask) -> None:
+    mail = render("merchant_invite", lines=["<b>now</b>"], event="A & B", organiser="<i>Lights</i>")
     assert "<b>now" not in mail.html and "&lt;b&gt;now" in mail.html and "<i>Lights" not in mail.html
     assert "<b>now</b>" in mail.text and "A & B" in mail.subject
 
 
-def test_a_refusal_is_told_as_one(app: Flask) -> None:
-    mail = written("invite_answered", accepted=False, reply=[])
+def test_declined_answer_says_so(app: Flask) -> None:
+    mail = render("invite_answered", accepted=False, reply=[])
     assert mail.subject == "Kapana Corner does not take part" and "They write" not in mail.text
