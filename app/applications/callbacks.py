@@ -30,9 +30,9 @@ class ChargeCallback:
     def detail(self) -> dict[str, object]:
         """The facts for a review."""
         return {
-            "eventId": self.event_id,
-            "told": self.outcome,
-            "amountMinor": self.amount_minor,
+            "event_id": self.event_id,
+            "outcome": self.outcome,
+            "amount_minor": self.amount_minor,
             "currency": self.currency,
         }
 

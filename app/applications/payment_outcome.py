@@ -96,7 +96,7 @@ def _record_capture(
         _record_second_capture(session, application, payment, charge_state)
     elif has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
         reopen_payment(session, application, payment)
-        add_review(session, payment.id, MISMATCH, amountMinor=charge_state.amount_minor, currency=charge_state.currency)
+        add_review(session, payment.id, MISMATCH, amount_minor=charge_state.amount_minor, currency=charge_state.currency)
     else:
         _record_paid(session, application, payment)
 
@@ -111,7 +111,7 @@ def _record_second_capture(
     application.version += 1
     captured_minor = charge_state.amount_minor or payment.amount_minor
     add_review(
-        session, payment.id, SECOND_CAPTURE, amountMinor=captured_minor, currency=charge_state.currency or CURRENCY
+        session, payment.id, SECOND_CAPTURE, amount_minor=captured_minor, currency=charge_state.currency or CURRENCY
     )
     enqueue("applications.refund_payment", payment_id=payment.id)
 
@@ -129,7 +129,7 @@ def _record_end(session: ReadOrWriteSession, application: Application, payment: 
         payment.refunded_at = func.coalesce(StallPayment.refunded_at, func.now())
         add_review_detail(session, payment.id, SECOND_CAPTURE, refund="refunded")
     elif payment.status == "paid" or payment.captured_at is not None:
-        add_review(session, payment.id, CONTRADICTION, status=payment.status, told=outcome.value)
+        add_review(session, payment.id, CONTRADICTION, status=payment.status, outcome=outcome.value)
     elif is_unanswered(payment) or payment.status in UNFINISHED_PAYMENT_STATES:
         payment.answered = payment.tries
         payment.status = STATUS_BY_OUTCOME[outcome] if payment.status in UNFINISHED_PAYMENT_STATES else payment.status
