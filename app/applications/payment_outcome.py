@@ -96,7 +96,9 @@ def _record_capture(
         _record_second_capture(session, application, payment, charge_state)
     elif has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
         reopen_payment(session, application, payment)
-        add_review(session, payment.id, MISMATCH, amount_minor=charge_state.amount_minor, currency=charge_state.currency)
+        add_review(
+            session, payment.id, MISMATCH, amount_minor=charge_state.amount_minor, currency=charge_state.currency
+        )
     else:
         _record_paid(session, application, payment)
 

@@ -1,6 +1,7 @@
 """Applying for a stall, with or without an invitation."""
 
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypedDict, Unpack
 
@@ -45,6 +46,17 @@ class ApplicationFields(RequiredApplicationFields, total=False):
     website: str | None
 
 
+@dataclass(frozen=True)
+class SubmittedApplication:
+    """The facts of a new application for its applicant."""
+
+    id: str
+    reference: str
+    status: str
+    amount_minor: int
+    version: int
+
+
 class OpenEvent(NamedTuple):
     """An event that takes applications."""
 
@@ -58,7 +70,7 @@ def submit_application(
     event_id: str | None = None,
     invite_slug: str | None = None,
     **fields: Unpack[ApplicationFields],
-) -> Application:
+) -> SubmittedApplication:
     """A new application. For a signed-in merchant, missing contact fields come from the account.
 
     Raises NotFound for an event that is not public, ValidationFailed, ApplicationsClosed, MerchantDeleted, and for an
@@ -86,7 +98,9 @@ def submit_application(
         application.organiser_id = event.organiser_id if event else None
         session.add(application)
         session.flush()
-    return application
+        return SubmittedApplication(
+            application.id, application.reference, application.status, application.amount_minor, application.version
+        )
 
 
 def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:

@@ -1,6 +1,6 @@
 """Merchant applications: `/api/merchant-applications` and `/api/merchant-activation`."""
 
-from typing import Any
+from typing import Unpack
 from urllib.parse import quote
 
 from flask import Response
@@ -9,6 +9,7 @@ from werkzeug.datastructures import FileStorage
 from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
 from app.applications import actions, errors, link_queries, queries
 from app.applications.actions.link_renewal import SentLink
+from app.applications.actions.submission import ApplicationFields, SubmittedApplication
 from app.applications.documents import MAX_BYTES
 from app.applications.stall_payments import PaymentStatus
 from app.applications.states import StepNotAllowed
@@ -50,17 +51,21 @@ FILE_HEADERS = {
     limit=EMAIL_REQUEST_LIMIT,
     errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn, MerchantDeleted],
 )
-def submit(**body: Any) -> object:
+def submit(
+    event_id: str | None = None, invite_slug: str | None = None, **fields: Unpack[ApplicationFields]
+) -> SubmittedApplication:
     """Apply for a stall.
 
     With a merchant's token, missing contact fields come from the account. An application without any contact is
     accepted too; then the deciders pass the links on themselves.
     """
-    return actions.submit_application(caller=find_current_caller(), **body)
+    return actions.submit_application(
+        caller=find_current_caller(), event_id=event_id, invite_slug=invite_slug, **fields
+    )
 
 
 @blp.get("", access=APPLICATION_READERS, query=schemas.Filters, returns=APPLICATION_LISTING)
-def list_applications(**filters: Any) -> queries.ListQuery:
+def list_applications(**filters: Unpack[queries.ApplicationFilters]) -> queries.ListQuery:
     """List applications: a merchant's own, those for an organiser's events, all for admins."""
     return queries.list_applications_query(get_current_caller(), **filters)
 
@@ -79,12 +84,29 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
     etag=True,
     errors=[errors.AlreadyDecided, StepNotAllowed, *MAIL_ERRORS],
 )
-def decide(application_id: str, **body: Any) -> queries.ApplicationRecord:
+def decide(
+    application_id: str,
+    decision: str,
+    expected_version: int | None,
+    documents_required: list[str] | None = None,
+    decline_reason: str | None = None,
+    reviewer_notes: str | None = None,
+    risk_level: str | None = None,
+) -> queries.ApplicationRecord:
     """Approve or decline an application.
 
     An approval mails the due links. The same decision again changes nothing.
     """
-    actions.decide_application(get_current_caller(), application_id, **body)
+    actions.decide_application(
+        get_current_caller(),
+        application_id,
+        decision=decision,
+        expected_version=expected_version,
+        documents_required=documents_required,
+        decline_reason=decline_reason,
+        reviewer_notes=reviewer_notes,
+        risk_level=risk_level,
+    )
     return queries.get_application(get_current_caller(), application_id)
 
 
@@ -110,9 +132,9 @@ def withdraw(application_id: str) -> queries.ApplicationRecord:
     idempotent=True,
     errors=[errors.NothingDue, *MAIL_ERRORS],
 )
-def send_link(application_id: str, **body: Any) -> SentLink:
+def send_link(application_id: str, purpose: str) -> SentLink:
     """Make a new link in place of the old one, and mail it."""
-    return actions.send_link(get_current_caller(), application_id, **body)
+    return actions.send_link(get_current_caller(), application_id, purpose=purpose)
 
 
 @blp.get(
@@ -196,13 +218,13 @@ def fee(token: str) -> link_queries.FeePage:
     ],
 )
 @limit_failed_lookups
-def pay(token: str, **body: Any) -> PaymentStatus:
+def pay(token: str, payrail_msisdn: str | None = None) -> PaymentStatus:
     """Start the payment of the stall fee: the rail sends a code to the wallet's owner.
 
     A payment that is paid, or waits for its code with the same wallet, is returned again. While the outcome of a
     payment is unknown, no other one starts, from any wallet.
     """
-    return actions.start_payment(token=token, **body)
+    return actions.start_payment(token=token, payrail_msisdn=payrail_msisdn)
 
 
 @blp.post(
@@ -254,11 +276,15 @@ def activation_of(token: str, path: str = "/", **_: object) -> dict[str, object]
     errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
 )
 @limit_failed_lookups
-def activate(token: str, confirm_password: str, **body: Any) -> dict[str, object]:
+def activate(
+    token: str, name: str, password: str, confirm_password: str, message: str, path: str, email: str | None = None
+) -> dict[str, object]:
     """Activate the merchant's account and sign in.
 
     Opens an account, or links the one with this email. Then the password must be that account's, and a wrong one
     counts as a failed sign-in. Works once.
     """
-    result = actions.activate_account(token=token, **body)
+    result = actions.activate_account(
+        token=token, name=name, password=password, message=message, path=path, email=email
+    )
     return {**serialize_sign_in(result.login_result), "path": result.path}

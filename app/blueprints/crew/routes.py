@@ -1,9 +1,10 @@
 """Crew and shifts: `/api/merchants/me/events/{eventId}/crew`."""
 
-from typing import Any
+from datetime import datetime
 
 from app.blueprints.crew import schemas
 from app.crew import actions, errors, queries
+from app.crew.crew_matching import CrewEntry
 from app.web.access import MERCHANT
 from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
@@ -25,14 +26,18 @@ def read_crew(event_id: str) -> queries.Crew:
     etag=True,
     errors=[errors.ShiftOpen],
 )
-def replace_crew(event_id: str, **body: Any) -> tuple[actions.ReplacedCrew, dict[str, str]]:
+def replace_crew(
+    event_id: str, crew: list[CrewEntry], expected_version: int | None
+) -> tuple[actions.ReplacedCrew, dict[str, str]]:
     """Replace the crew.
 
     Members who are not in the list are retired and keep their hours. New members, and those with `rotateCode`, have
     their shift code in this response and in no other.
     """
-    crew = actions.replace_crew(caller=get_current_caller(), event_id=event_id, **body)
-    return crew, {"ETag": f'"{crew.version}"'}
+    replaced_crew = actions.replace_crew(
+        caller=get_current_caller(), event_id=event_id, expected_version=expected_version, crew=crew
+    )
+    return replaced_crew, {"ETag": f'"{replaced_crew.version}"'}
 
 
 @blp.get("/<eventId>/crew/<crewMemberId>/stats", access=MERCHANT, returns=schemas.StatsData)
@@ -48,9 +53,17 @@ def crew_stats(event_id: str, crew_member_id: str) -> queries.MemberStats:
     returns=schemas.ShiftData,
     errors=[errors.ShiftCodeWrong, errors.ShiftCodeLocked, errors.ShiftTimesCross],
 )
-def shift_verify(event_id: str, **body: Any) -> actions.ShiftDetails:
+def shift_verify(
+    event_id: str, code: str, crew_member_id: str | None = None, occurred_at: datetime | None = None
+) -> actions.ShiftDetails:
     """Start a shift with its code, or get the one that is open already."""
-    return actions.start_shift(caller=get_current_caller(), event_id=event_id, **body)
+    return actions.start_shift(
+        caller=get_current_caller(),
+        event_id=event_id,
+        code=code,
+        crew_member_id=crew_member_id,
+        occurred_at=occurred_at,
+    )
 
 
 @blp.post(
@@ -60,6 +73,14 @@ def shift_verify(event_id: str, **body: Any) -> actions.ShiftDetails:
     returns=schemas.CheckoutData,
     errors=[errors.NoOpenShift, errors.ShiftTimesCross],
 )
-def shift_checkout(event_id: str, **body: Any) -> actions.ShiftStatusChange:
+def shift_checkout(
+    event_id: str, status: str, crew_member_id: str | None = None, occurred_at: datetime | None = None
+) -> actions.ShiftStatusChange:
     """End shifts, or start and end breaks, of one member or of everybody at work."""
-    return actions.change_shift_status(caller=get_current_caller(), event_id=event_id, **body)
+    return actions.change_shift_status(
+        caller=get_current_caller(),
+        event_id=event_id,
+        status=status,
+        crew_member_id=crew_member_id,
+        occurred_at=occurred_at,
+    )

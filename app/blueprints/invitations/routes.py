@@ -1,6 +1,6 @@
 """Invitations for organisers (`/api/events/{id}/…`) and for merchants (`/api/merchants/me/…`)."""
 
-from typing import Any
+from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
 from app.blueprints.invitations import schemas
@@ -9,6 +9,7 @@ from app.invitations import actions, directory, errors, queries
 from app.invitations.actions.directory_invites import DirectoryInvites
 from app.invitations.actions.floor_status import FloorStatusChange
 from app.invitations.actions.invite_links import OrganiserLink
+from app.invitations.invite_checks import RequestedTerms
 from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
 from app.web.auth import get_current_caller
@@ -28,12 +29,14 @@ LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
     query=schemas.DirectoryQuery,
     returns=Listing("merchants", schemas.DirectoryRow, directory.DIRECTORY_SORTS, "businessName"),
 )
-def merchant_directory(id: str, **filters: Any) -> queries.ListQuery:
+def merchant_directory(
+    id: str, q: str | None = None, category: str | None = None, city: str | None = None
+) -> queries.ListQuery:
     """List merchants who can be invited to an event.
 
     Active merchants with a verified email; public data only. `inviteStatus` and `takesPart` are about this event.
     """
-    return directory.list_directory_query(get_current_caller(), id, **filters)
+    return directory.list_directory_query(get_current_caller(), id, q=q, category=category, city=city)
 
 
 @blp.post(
@@ -46,15 +49,17 @@ def merchant_directory(id: str, **filters: Any) -> queries.ListQuery:
     limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
-def directory_invites(id: str, withdraw: bool = False, **body: Any) -> DirectoryInvites:
+def directory_invites(
+    id: str, merchant_ids: list[str], withdraw: bool = False, **terms: Unpack[RequestedTerms]
+) -> DirectoryInvites:
     """Invite merchants from the directory.
 
     Each gets an email. Merchants who are invited already are reported and not invited twice. Merchants who accept
     automatically take part immediately, unless there is a fee. `withdraw` withdraws invitations without an answer.
     """
     if withdraw:
-        return actions.withdraw_invites(caller=get_current_caller(), event_id=id, merchant_ids=body["merchant_ids"])
-    return actions.invite_from_directory(caller=get_current_caller(), event_id=id, **body)
+        return actions.withdraw_invites(caller=get_current_caller(), event_id=id, merchant_ids=merchant_ids)
+    return actions.invite_from_directory(caller=get_current_caller(), event_id=id, merchant_ids=merchant_ids, **terms)
 
 
 @blp.post(
@@ -67,7 +72,15 @@ def directory_invites(id: str, withdraw: bool = False, **body: Any) -> Directory
     limit=INVITE_LIMIT,
     errors=[errors.EventClosed, *MAIL_ERRORS],
 )
-def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **body: Any) -> OrganiserLink:
+def merchant_invite(
+    id: str,
+    email: str | None = None,
+    business_name: str | None = None,
+    max_uses: int | None = None,
+    slug: str | None = None,
+    revoke: bool = False,
+    **terms: Unpack[RequestedTerms],
+) -> OrganiserLink:
     """Make a link by which a business can apply for a stall; it is mailed if there is an email.
 
     It works for drafts too, until it expires, its uses run out or its event ends. An event invites an email once: a
@@ -75,7 +88,9 @@ def merchant_invite(id: str, slug: str | None = None, revoke: bool = False, **bo
     """
     if revoke:
         return actions.withdraw_link(caller=get_current_caller(), event_id=id, slug=slug or "")
-    return actions.create_link(caller=get_current_caller(), event_id=id, **body)
+    return actions.create_link(
+        caller=get_current_caller(), event_id=id, email=email, business_name=business_name, max_uses=max_uses, **terms
+    )
 
 
 @blp.get(
@@ -100,9 +115,9 @@ def read_merchant_invite(slug: str) -> queries.InviteLinkDetails:
     query=schemas.InvitesQuery,
     returns=Listing("invites", schemas.InviteRow, queries.INVITE_SORTS, "-createdAt"),
 )
-def my_invites(**filters: Any) -> queries.ListQuery:
+def my_invites(status: str | None = None, event_id: str | None = None) -> queries.ListQuery:
     """List one's own invitations."""
-    return queries.list_own_invites_query(get_current_caller(), **filters)
+    return queries.list_own_invites_query(get_current_caller(), status=status, event_id=event_id)
 
 
 @blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, etag=True)
@@ -119,12 +134,20 @@ def my_invite(invite_id: str) -> queries.MerchantInvite:
     etag=True,
     errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn],
 )
-def answer_invite(invite_id: str, **body: Any) -> tuple[queries.MerchantInvite, dict[str, str]]:
+def answer_invite(
+    invite_id: str, status: str, expected_version: int | None, message: str | None = None
+) -> tuple[queries.MerchantInvite, dict[str, str]]:
     """Accept or decline an invitation; the organiser gets an email.
 
     Accepting makes the merchant a participant. The same answer again gets the same 200.
     """
-    invite = actions.answer_invite(caller=get_current_caller(), invite_id=invite_id, **body)
+    invite = actions.answer_invite(
+        caller=get_current_caller(),
+        invite_id=invite_id,
+        expected_version=expected_version,
+        status=status,
+        message=message,
+    )
     return invite, {"ETag": f'"{invite.version}"'}
 
 
@@ -145,9 +168,9 @@ def my_events() -> queries.ListQuery:
     returns=schemas.FloorStatusData,
     errors=[MerchantPaused, NotFound],
 )
-def change_floor_status(**body: Any) -> FloorStatusChange:
+def change_floor_status(status: str, event_id: str | None = None) -> FloorStatusChange:
     """Set one's stall to open, busy, paused or closed.
 
     At one event, or at all that are not over. The next stall starts with this status too.
     """
-    return actions.set_floor_status(caller=get_current_caller(), **body)
+    return actions.set_floor_status(caller=get_current_caller(), status=status, event_id=event_id)
