@@ -66,13 +66,13 @@ def replace_crew(
     ValidationFailed.
     """
     with transaction() as session:
-        own_stall = lock_stall_exclusive(session, caller.id, event_id)
-        if expected_version not in (None, own_stall.crew_version):
+        stall = lock_stall_exclusive(session, caller.id, event_id)
+        if expected_version not in (None, stall.crew_version):
             raise StaleVersion()
-        known_members = _load_members(session, own_stall, [str(entry["id"]) for entry in crew if entry.get("id")])
-        changes = match_crew(own_stall, crew, [member for member, _ in known_members])
+        known_members = _load_members(session, stall, [str(entry["id"]) for entry in crew if entry.get("id")])
+        changes = match_crew(stall, crew, [member for member, _ in known_members])
         retired_members = _find_members_to_retire(known_members, {member.id for member in changes})
-        _save_crew(session, own_stall, changes, retired_members)
+        _save_crew(session, stall, changes, retired_members)
         version = session.scalar(
             update(Participation)
             .where(Participation.merchant_id == caller.id, Participation.event_id == event_id)
@@ -84,14 +84,14 @@ def replace_crew(
     return ReplacedCrew([change.to_dict() for change in changes], version)
 
 
-def _load_members(session: OrmSession, own_stall: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
+def _load_members(session: OrmSession, stall: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
     """The active members, and retired ones with these ids; with each, whether they have an open shift."""
     is_at_work = select(Shift.id).where(Shift.crew_member_id == CrewMember.id, is_at_work_sql()).exists()
     rows = session.execute(
         select(CrewMember, is_at_work)
         .where(
-            CrewMember.merchant_id == own_stall.merchant_id,
-            CrewMember.event_id == own_stall.event_id,
+            CrewMember.merchant_id == stall.merchant_id,
+            CrewMember.event_id == stall.event_id,
             or_(CrewMember.retired_at.is_(None), CrewMember.id.in_(ids)),
         )
         .order_by(CrewMember.position)
@@ -115,14 +115,14 @@ def _find_members_to_retire(
 
 
 def _save_crew(
-    session: OrmSession, own_stall: Stall, crew_changes: Sequence[CrewChange], retired_members: Sequence[CrewMember]
+    session: OrmSession, stall: Stall, crew_changes: Sequence[CrewChange], retired_members: Sequence[CrewMember]
 ) -> None:
     """Writes all members in one statement, the retired ones first, so that their codes are free for the others."""
     retired_rows = [
-        {**{column: getattr(retired_member, column) for column in MEMBER_COLUMNS}, "retired_at": own_stall.now}
+        {**{column: getattr(retired_member, column) for column in MEMBER_COLUMNS}, "retired_at": stall.now}
         for retired_member in retired_members
     ]
-    rows = [*retired_rows, *(crew_change.to_row(own_stall) for crew_change in crew_changes)]
+    rows = [*retired_rows, *(crew_change.to_row(stall) for crew_change in crew_changes)]
     if not rows:
         return
     statement = insert(CrewMember).values(rows)
@@ -143,15 +143,15 @@ def start_shift(
     Raises NotFound, ShiftCodeWrong (it counts), ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
-        own_stall = lock_stall_shared(session, caller.id, event_id)
-        occurred_instant = resolve_occurred_at(own_stall, occurred_at)
+        stall = lock_stall_shared(session, caller.id, event_id)
+        occurred_instant = resolve_occurred_at(stall, occurred_at)
         code_hash = hash_code(caller.id, event_id, code)
-        member = _find_member(session, own_stall, crew_member_id, code_hash)
+        member = _find_member(session, stall, crew_member_id, code_hash)
         subject = crew_member_id or f"{caller.id}:{event_id}"
         shift_codes.count_try(session, subject)
         is_correct = member is not None and same(member.code_hash, code_hash)
         if member is not None and is_correct:
-            check_out_forgotten_shifts(session, own_stall)
+            check_out_forgotten_shifts(session, stall)
             shift = _start_or_find_shift(session, member, occurred_instant, subject)
     if member is None or not is_correct:
         raise ShiftCodeWrong()
@@ -171,10 +171,10 @@ def change_shift_status(
     A repeated request changes nothing. Raises NotFound, NoOpenShift, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
-        own_stall = lock_stall_shared(session, caller.id, event_id)
-        occurred_instant = resolve_occurred_at(own_stall, occurred_at)
-        check_out_forgotten_shifts(session, own_stall)
-        shift_rows = _lock_shifts(session, own_stall, crew_member_id)
+        stall = lock_stall_shared(session, caller.id, event_id)
+        occurred_instant = resolve_occurred_at(stall, occurred_at)
+        check_out_forgotten_shifts(session, stall)
+        shift_rows = _lock_shifts(session, stall, crew_member_id)
         if crew_member_id is not None:
             _check_step(shift_rows, status, occurred_instant)
         shifts_to_change = [
@@ -185,11 +185,11 @@ def change_shift_status(
     return ShiftStatusChange(status, [_build_shift_details(shift, member) for shift, member in shift_rows])
 
 
-def _find_member(session: OrmSession, own_stall: Stall, member_id: str | None, code_hash: str) -> CrewMember | None:
+def _find_member(session: OrmSession, stall: Stall, member_id: str | None, code_hash: str) -> CrewMember | None:
     """The active member with this id, or with this code if no id is given. Raises NotFound for an unknown id."""
     statement = select(CrewMember).where(
-        CrewMember.merchant_id == own_stall.merchant_id,
-        CrewMember.event_id == own_stall.event_id,
+        CrewMember.merchant_id == stall.merchant_id,
+        CrewMember.event_id == stall.event_id,
         CrewMember.retired_at.is_(None),
         CrewMember.id == member_id if member_id is not None else CrewMember.code_hash == code_hash,
     )
@@ -220,12 +220,12 @@ def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_insta
     return shift
 
 
-def _lock_shifts(session: OrmSession, own_stall: Stall, member_id: str | None) -> list[tuple[Shift, CrewMember]]:
+def _lock_shifts(session: OrmSession, stall: Stall, member_id: str | None) -> list[tuple[Shift, CrewMember]]:
     """The open shifts of the stall, locked in the order of their ids; of a given member the latest, open or not.
 
     Raises NotFound, NoOpenShift for a member who never had one.
     """
-    stall_conditions = (CrewMember.merchant_id == own_stall.merchant_id, CrewMember.event_id == own_stall.event_id)
+    stall_conditions = (CrewMember.merchant_id == stall.merchant_id, CrewMember.event_id == stall.event_id)
     statement = (
         select(Shift, CrewMember).join(CrewMember, CrewMember.id == Shift.crew_member_id).where(*stall_conditions)
     )

@@ -33,7 +33,7 @@ class MemberStats(HoursSummary):
 
 def get_crew(caller: Caller, event_id: str) -> Crew:
     """The crew of the caller's stall. Raises NotFound."""
-    own_stall = get_stall(caller.id, event_id)
+    stall = get_stall(caller.id, event_id)
     members = db.session.scalars(
         select(CrewMember)
         .where(
@@ -43,12 +43,12 @@ def get_crew(caller: Caller, event_id: str) -> Crew:
         )
         .order_by(CrewMember.position, CrewMember.id)
     ).all()
-    return Crew(members, own_stall.crew_version)
+    return Crew(members, stall.crew_version)
 
 
 def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberStats:
     """The hours of a member, also of a retired one, per day of the event's time zone. Raises NotFound."""
-    own_stall = get_stall(caller.id, event_id)
+    stall = get_stall(caller.id, event_id)
     member = db.session.scalar(
         select(CrewMember).where(
             CrewMember.id == member_id, CrewMember.merchant_id == caller.id, CrewMember.event_id == event_id
@@ -64,7 +64,7 @@ def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberSta
     ).all()
     worked_shifts = [
         WorkedShift.from_shift(
-            shift, [shift_break for shift_break in breaks if shift_break.shift_id == shift.id], own_stall.now
+            shift, [shift_break for shift_break in breaks if shift_break.shift_id == shift.id], stall.now
         )
         for shift in shifts
     ]
@@ -73,6 +73,6 @@ def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberSta
         "name": member.name,
         "role": member.role,
         "active": member.retired_at is None,
-        "timezone": own_stall.timezone,
-        **calculate_hours(worked_shifts, own_stall.timezone),
+        "timezone": stall.timezone,
+        **calculate_hours(worked_shifts, stall.timezone),
     }

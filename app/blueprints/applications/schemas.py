@@ -1,5 +1,6 @@
 """Request schemas of merchant applications (specification 4.3 with 4.0-P and 4.0-D)."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,7 +36,7 @@ class Website(Text):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max=300, metadata={"example": "https://kapana-corner.example"}, **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not text:
             return None
@@ -103,7 +104,7 @@ class OtpBody(Schema):
     otp = Secret(min=4, max=12, metadata={"rare": True, "description": "another name for code"})
 
     @validates_schema
-    def check_code(self, data: dict[str, Any], **_: Any) -> None:
+    def check_code(self, data: Mapping[str, object], **_: object) -> None:
         if "code" not in data and "otp" not in data:
             raise ValidationError({"code": field_error("required", "This field is required.").messages})
         if "code" in data and "otp" in data and data["code"] != data["otp"]:
@@ -164,6 +165,6 @@ class ActivationBody(Schema):
     email = Email(metadata={"rare": True, "description": "only where the application names none"})
 
     @validates_schema
-    def check_passwords(self, data: dict[str, Any], **_: Any) -> None:
+    def check_passwords(self, data: Mapping[str, object], **_: object) -> None:
         if data.get("password") != data.get("confirm_password"):
             raise ValidationError({"confirmPassword": field_error("mismatch", "The two passwords differ.").messages})
