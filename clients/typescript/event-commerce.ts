@@ -714,7 +714,7 @@ export interface Operations {
     body: CompleteResetBody;
     data: Empty;
   };
-  /** See for whom an activation is; looking does not use it up. For anybody. */
+  /** Read the account that an activation is for; reading does not use the link. For anybody. */
   "GET /api/merchant-activation/{token}": {
     path: { "token": string };
     query: { "name"?: string; "password"?: string; "confirmPassword"?: string; "message"?: string; "path"?: string };
@@ -938,56 +938,56 @@ export interface Operations {
     body: DecisionBody;
     data: ApplicationRow;
   };
-  /** Take one's own application back; not while a payment is processing. For merchants. */
+  /** Withdraw one's own application; not while a payment is processing. For merchants. */
   "POST /api/merchant-applications/{applicationId}/withdraw": {
     path: { "applicationId": string };
     query: {};
     body: undefined;
     data: ApplicationRow;
   };
-  /** Make a fresh link in place of the old one, and mail it. For organisers, for their own events, and admins from support on. */
+  /** Make a new link in place of the old one, and mail it. For organisers, for their own events, and admins from support on. */
   "POST /api/merchant-applications/{applicationId}/links": {
     path: { "applicationId": string };
     query: {};
     body: LinkBodyWithKey;
     data: ApplicationLinkData;
   };
-  /** See which documents are required, and which are there. For anybody. */
+  /** Read which documents are required, and which are uploaded. For anybody. */
   "GET /api/merchant-applications/docs/{token}": {
     path: { "token": string };
     query: {};
     body: undefined;
     data: DocumentsData;
   };
-  /** Upload documents, the field's name being the kind; an empty body hands them in. For anybody. */
+  /** Upload documents; the name of a field is the kind. An empty body hands all documents in. For anybody. */
   "POST /api/merchant-applications/docs/{token}": {
     path: { "token": string };
     query: {};
     body: FormData;
     data: DocumentsData;
   };
-  /** Read a document through the link that an application shows to its deciders for five minutes. For anybody. */
+  /** Read a document by the link in the application, which is valid for five minutes. For anybody. */
   "GET /api/merchant-applications/files/{token}": {
     path: { "token": string };
     query: {};
     body: undefined;
     data: Blob;
   };
-  /** See the stall fee: amount, state and due date. For anybody. */
+  /** Read the stall fee: amount, state and due date. For anybody. */
   "GET /api/merchant-applications/pay/{token}": {
     path: { "token": string };
     query: {};
     body: undefined;
     data: PaymentData;
   };
-  /** Start paying the stall fee: a code goes to the wallet's owner. For anybody. */
+  /** Start the payment of the stall fee: the rail sends a code to the wallet's owner. For anybody. */
   "POST /api/merchant-applications/pay/{token}": {
     path: { "token": string };
     query: {};
     body: PayBody;
     data: StartedData;
   };
-  /** Confirm the payment with the code; `processing` while the rail has not said how it ended. For anybody. */
+  /** Confirm the payment with the code; `processing` until the outcome is final. For anybody. */
   "POST /api/merchant-applications/pay/{token}/payrail/verify-otp": {
     path: { "token": string };
     query: {};
@@ -1113,7 +1113,7 @@ export interface Operations {
     body: VerifyBody;
     data: ShiftData;
   };
-  /** End shifts, or begin and end breaks: one person's, or of everybody at work. For merchants. */
+  /** End shifts, or start and end breaks, of one member or of everybody at work. For merchants. */
   "POST /api/merchants/me/events/{eventId}/crew/shift-checkout": {
     path: { "eventId": string };
     query: {};
@@ -1330,14 +1330,14 @@ export interface Operations {
     body: DirectoryInvitesBodyWithKey;
     data: InvitedData;
   };
-  /** Make a link by which a business can apply for a stall; it is mailed when there is an address. For organisers, for their own events, and admins. */
+  /** Make a link by which a business can apply for a stall; it is mailed if there is an email. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/merchant-invite": {
     path: { "id": string };
     query: {};
     body: MerchantInviteBodyWithKey;
     data: LinkData;
   };
-  /** Read what a link offers: event, terms and state. For anybody. */
+  /** Read the event, terms and state of a link. For anybody. */
   "GET /api/events/merchant-invite/{slug}": {
     path: { "slug": string };
     query: {};
@@ -1358,7 +1358,7 @@ export interface Operations {
     body: undefined;
     data: InviteRow;
   };
-  /** Accept or decline an invitation; the organiser is told. For merchants. */
+  /** Accept or decline an invitation; the organiser gets an email. For merchants. */
   "PATCH /api/merchants/me/event-invites/{inviteId}": {
     path: { "inviteId": string };
     query: {};
@@ -1372,7 +1372,7 @@ export interface Operations {
     body: undefined;
     data: TakenPartPage;
   };
-  /** Say whether one's stall is open, busy, paused or closed. For merchants. */
+  /** Set one's stall to open, busy, paused or closed. For merchants. */
   "PATCH /api/merchants/me/pos-floor-status": {
     path: {};
     query: {};

@@ -309,7 +309,7 @@ class Operations(Transport):
         message: Any = OMITTED,
         path: Any = OMITTED,
     ) -> dict[str, Any]:
-        """See for whom an activation is; looking does not use it up. For anybody."""
+        """Read the account that an activation is for; reading does not use the link. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchant-activation/{token}",
@@ -1094,7 +1094,7 @@ class Operations(Transport):
         self,
         application_id: str,
     ) -> dict[str, Any]:
-        """Take one's own application back; not while a payment is processing. For merchants."""
+        """Withdraw one's own application; not while a payment is processing. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/{applicationId}/withdraw",
@@ -1110,7 +1110,7 @@ class Operations(Transport):
         purpose: Any,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Make a fresh link in place of the old one, and mail it. For organisers, for their own events, and admins from support on."""
+        """Make a new link in place of the old one, and mail it. For organisers, for their own events, and admins from support on."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/{applicationId}/links",
@@ -1127,7 +1127,7 @@ class Operations(Transport):
         self,
         token: str,
     ) -> dict[str, Any]:
-        """See which documents are required, and which are there. For anybody."""
+        """Read which documents are required, and which are uploaded. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchant-applications/docs/{token}",
@@ -1146,7 +1146,7 @@ class Operations(Transport):
         food_safety: Any = OMITTED,
         submit: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Upload documents, the field's name being the kind; an empty body hands them in. For anybody."""
+        """Upload documents; the name of a field is the kind. An empty body hands all documents in. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/docs/{token}",
@@ -1166,7 +1166,7 @@ class Operations(Transport):
         self,
         token: str,
     ) -> bytes:
-        """Read a document through the link that an application shows to its deciders for five minutes. For anybody."""
+        """Read a document by the link in the application, which is valid for five minutes. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchant-applications/files/{token}",
@@ -1179,7 +1179,7 @@ class Operations(Transport):
         self,
         token: str,
     ) -> dict[str, Any]:
-        """See the stall fee: amount, state and due date. For anybody."""
+        """Read the stall fee: amount, state and due date. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchant-applications/pay/{token}",
@@ -1194,7 +1194,7 @@ class Operations(Transport):
         *,
         payrail_msisdn: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Start paying the stall fee: a code goes to the wallet's owner. For anybody."""
+        """Start the payment of the stall fee: the rail sends a code to the wallet's owner. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/pay/{token}",
@@ -1213,7 +1213,7 @@ class Operations(Transport):
         code: Any = OMITTED,
         otp: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Confirm the payment with the code; `processing` while the rail has not said how it ended. For anybody."""
+        """Confirm the payment with the code; `processing` until the outcome is final. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchant-applications/pay/{token}/payrail/verify-otp",
@@ -1704,7 +1704,7 @@ class Operations(Transport):
         crew_member_id: Any = OMITTED,
         occurred_at: Any = OMITTED,
     ) -> dict[str, Any]:
-        """End shifts, or begin and end breaks: one person's, or of everybody at work. For merchants."""
+        """End shifts, or start and end breaks, of one member or of everybody at work. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/me/events/{eventId}/crew/shift-checkout",
@@ -2664,7 +2664,7 @@ class Operations(Transport):
         revoke: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Make a link by which a business can apply for a stall; it is mailed when there is an address. For organisers, for their own events, and admins."""
+        """Make a link by which a business can apply for a stall; it is mailed if there is an email. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/merchant-invite",
@@ -2689,7 +2689,7 @@ class Operations(Transport):
         self,
         slug: str,
     ) -> dict[str, Any]:
-        """Read what a link offers: event, terms and state. For anybody."""
+        """Read the event, terms and state of a link. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/merchant-invite/{slug}",
@@ -2742,7 +2742,7 @@ class Operations(Transport):
         status: Any = OMITTED,
         message: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Accept or decline an invitation; the organiser is told. For merchants."""
+        """Accept or decline an invitation; the organiser gets an email. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "PATCH",
             "/api/merchants/me/event-invites/{inviteId}",
@@ -2781,7 +2781,7 @@ class Operations(Transport):
         status: Any,
         event_id: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Say whether one's stall is open, busy, paused or closed. For merchants."""
+        """Set one's stall to open, busy, paused or closed. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "PATCH",
             "/api/merchants/me/pos-floor-status",
