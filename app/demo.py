@@ -11,6 +11,7 @@ from app.accounts.account_creation import Applicant, create_account
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
 from app.accounts.passwords import hash_password
+from app.accounts.queries import lock_address
 from app.allocations import demo as demo_allocations
 from app.campaigns import demo as demo_campaigns
 from app.core.db import db
@@ -105,5 +106,6 @@ def _people() -> bool:
                 password_hash=password_hash,
                 profile=person.profile,
             )
+            lock_address(session, person.email)
             create_account(session, applicant, verified=True)
     return True

@@ -1,8 +1,7 @@
-"""What all registrations share: who may take an address, and what becomes of what stands there."""
+"""Creates accounts, replaces unverified ones, and adds roles. All registrations use these functions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import case, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert
@@ -14,84 +13,125 @@ from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import PROFILES, Account
 from app.accounts.notices import enqueue_notice
-from app.accounts.queries import lock_account_by_email, lock_address
+from app.accounts.queries import lock_account_by_email
 from app.accounts.retirement import retire_account
 from app.core.ids import new_id
 
-# A reset token proves the mailbox, no matter who has registered the address since.
+# A reset token proves access to the mailbox, so it follows the address to the new account.
 MOVE_RESET_TOKENS_SQL = text("""
-    UPDATE reset_token SET account_id = :new, password_version = 1 WHERE account_id = :old AND used_at IS NULL
+    UPDATE reset_token SET account_id = :new_id, password_version = 1 WHERE account_id = :old_id AND used_at IS NULL
 """)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Applicant:
-    """Somebody who wants an account of one kind."""
+    """A person who asks for an account with one role.
+
+    `profile` has the columns of the role's profile table; it is empty for roles without one.
+    """
 
     role: str
     email: str
     name: str
-    password_hash: str
+    password_hash: str | None = None
     phone: str | None = None
     tier: str | None = None
     title: str | None = None
-    profile: dict[str, Any] = field(default_factory=dict)
+    profile: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def create_account(
+    session: OrmSession, applicant: Applicant, *, verified: bool, roles: Sequence[str] | None = None
+) -> Account | None:
+    """The new account with its profile, in one statement; None when the address is taken.
+
+    The caller has locked the address. `roles` replaces the applicant's single role.
+    """
+    inserted_account = (
+        insert(Account)
+        .values(
+            id=new_id(),
+            email=applicant.email,
+            email_verified_at=func.now() if verified else None,
+            password_hash=applicant.password_hash,
+            password_version=1,
+            name=applicant.name,
+            phone=applicant.phone,
+            roles=[applicant.role] if roles is None else list(roles),
+            admin_tier=applicant.tier,
+            admin_title=applicant.title,
+            version=1,
+        )
+        .on_conflict_do_nothing(index_elements=["email"])
+        .returning(Account)
+        .cte("new_account")
+    )
+    query = select(aliased(Account, inserted_account))
+    if applicant.profile:
+        columns = {
+            "account_id": inserted_account.c.id,
+            **{name: literal(value) for name, value in applicant.profile.items()},
+        }
+        profile = insert(PROFILES[applicant.role]).from_select(
+            [*columns], select(*columns.values()), include_defaults=False
+        )
+        query = query.add_cte(profile.cte("new_profile"))
+    return session.scalar(query)
 
 
 def create_or_replace_account(session: OrmSession, applicant: Applicant) -> Account | None:
-    """The applicant's new account, with a code on its way; None when the address is taken.
+    """The applicant's new, unverified account; None when the address is taken. A code is mailed to the address.
 
-    A verified owner is told by mail and nothing changes. An account that nobody has verified is retired, so that no
-    one can park it on somebody else's address; an admin's is never replaced. Free and taken addresses cost the same
-    statements, count the same mails and get the same answer.
+    A verified owner gets a mail and nothing changes. An unverified account is retired, so that nobody can block an
+    address that is not theirs; an admin's is never replaced. Free and taken addresses cost the same statements, count
+    the same mails and get the same response.
     """
     existing_account = lock_account_by_email(session, applicant.email)
     replaced_account = existing_account if existing_account is not None and is_replaceable(existing_account) else None
     retire_account(session, replaced_account)
-    account = insert_account(session, applicant, verified=False)
-    params = {"new": account.id if account else "", "old": replaced_account.id if replaced_account else ""}
+    account = create_account(session, applicant, verified=False)
+    params = {"new_id": account.id if account else "", "old_id": replaced_account.id if replaced_account else ""}
     session.execute(MOVE_RESET_TOKENS_SQL, params)
     one_time_codes.issue_code_when_allowed(session, one_time_codes.VERIFY_EMAIL, applicant.email, registration=True)
     return account
 
 
+def replace_unverified_account(
+    session: OrmSession, old_account: Account, *, name: str, roles: Sequence[str], password_hash: str | None = None
+) -> Account:
+    """A new, verified account with the same address and these roles; the old account is retired.
+
+    For a person who has proven that the mailbox is theirs. Only an admin's tier and title are copied.
+    """
+    applicant = Applicant(
+        role="",
+        email=old_account.email,
+        name=name,
+        password_hash=password_hash,
+        tier=old_account.admin_tier,
+        title=old_account.admin_title,
+    )
+    retire_account(session, old_account)
+    account = create_account(session, applicant, verified=True, roles=roles)
+    assert account is not None
+    return account
+
+
 def is_replaceable(account: Account) -> bool:
-    """Whether a registration retires this account: nobody has verified it, and it is no admin's."""
+    """Whether a registration may retire this account: it is unverified, and not an admin's."""
     return account.email_verified_at is None and account.admin_tier is None
 
 
-def replace_unverified_account(
-    session: OrmSession, account: Account, *, name: str, roles: Sequence[str], password_hash: str | None = None
-) -> Account:
-    """A new, verified account with the address and these roles; the old one is retired.
-
-    For a person who has proven the mailbox. Of the old account only an admin's tier and title go over.
-    """
-    email, tier, title = account.email, account.admin_tier, account.admin_title
-    retire_account(session, account)
-    new_account = Account(
-        id=new_id(),
-        email=email,
-        name=name,
-        roles=list(roles),
-        admin_tier=tier,
-        admin_title=title,
-        password_hash=password_hash,
-        email_verified_at=func.now(),
-    )
-    session.add(new_account)
-    session.flush()
-    return new_account
-
-
 def build_default_name(email: str) -> str:
-    """What an account is called whose owner has given no name yet."""
+    """The name of an account whose owner has not given one: the local part of the address."""
     return email.partition("@")[0][:120]
 
 
 def lock_own_account(session: OrmSession, caller: Caller) -> Account:
-    """The caller's account, locked. Raises CurrentPasswordWrong when a reset, a deletion or the like has ended the
-    session since the password was checked."""
+    """The caller's account, locked.
+
+    Raises CurrentPasswordWrong when a reset or a deletion has ended the session since the password was checked.
+    """
     account = session.get_one(Account, caller.id, with_for_update=True)
     if not sessions.is_session_active(session, caller.session_id):
         raise CurrentPasswordWrong()
@@ -99,8 +139,8 @@ def lock_own_account(session: OrmSession, caller: Caller) -> Account:
 
 
 def add_role(session: OrmSession, account: Account, applicant: Applicant) -> None:
-    """Gives an existing account one more role, or the profile of a role that it holds without one."""
-    add_profile(session, account, applicant)
+    """Adds the applicant's role to an existing account, and the role's profile if it is missing."""
+    _insert_missing_profile(session, account, applicant)
     if applicant.role in account.roles:
         return
     account.roles = [*account.roles, applicant.role]
@@ -112,33 +152,11 @@ def add_role(session: OrmSession, account: Account, applicant: Applicant) -> Non
     enqueue_notice("role_added", account.id, role=applicant.role)
 
 
-def create_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
-    """The new account of a free address with its profile; None when it is not free."""
-    lock_address(session, applicant.email)
-    return insert_account(session, applicant, verified=verified)
-
-
-def insert_account(session: OrmSession, applicant: Applicant, *, verified: bool) -> Account | None:
-    """The same in one statement, for anyone who has locked the address."""
-    values = {**_build_account_values(applicant), "password_version": 1, "version": 1}
-    statement = insert(Account).values(
-        id=new_id(), email=applicant.email, email_verified_at=func.now() if verified else None, **values
-    )
-    inserted = statement.on_conflict_do_nothing(index_elements=["email"]).returning(Account).cte("made")
-    query = select(aliased(Account, inserted))
-    profile_model = PROFILES.get(applicant.role)
-    if profile_model is not None:
-        columns = {"account_id": inserted.c.id, **{name: literal(value) for name, value in applicant.profile.items()}}
-        profile = insert(profile_model).from_select([*columns], select(*columns.values()), include_defaults=False)
-        query = query.add_cte(profile.cte("profile"))
-    return session.scalar(query)
-
-
 def add_role_if_unchanged(session: OrmSession, account: Account, applicant: Applicant) -> Account | None:
-    """The account, locked, with one more role and its profile unless it has them, in one statement.
+    """The account, locked, with the role and its profile added where they are missing, in one statement.
 
-    None when it has another password than the one it was read with, or was deleted or retired since: an old password
-    gives no role. Then the caller must roll back.
+    None when the password has changed since `account` was read, or the account was deleted or retired: an old password
+    must not add a role. The caller must then roll back.
     """
     has_role = Account.roles.contains([applicant.role])
     profile = insert(PROFILES[applicant.role]).values(account_id=account.id, **applicant.profile)
@@ -151,27 +169,14 @@ def add_role_if_unchanged(session: OrmSession, account: Account, applicant: Appl
             version=Account.version + case((has_role, 0), else_=1),
         )
         .returning(Account)
-        .add_cte(profile.on_conflict_do_nothing().cte("profile"))
+        .add_cte(profile.on_conflict_do_nothing().cte("new_profile"))
     )
     return session.scalars(
         statement, execution_options={"populate_existing": True, "synchronize_session": False}
     ).one_or_none()
 
 
-def add_profile(session: OrmSession, account: Account, applicant: Applicant) -> None:
-    """Makes the profile of the applicant's role, unless there is one or the role has none."""
-    profile_model = PROFILES.get(applicant.role)
-    if profile_model is not None:
-        profile = insert(profile_model).values(account_id=account.id, **applicant.profile)
+def _insert_missing_profile(session: OrmSession, account: Account, applicant: Applicant) -> None:
+    if applicant.profile:
+        profile = insert(PROFILES[applicant.role]).values(account_id=account.id, **applicant.profile)
         session.execute(profile.on_conflict_do_nothing())
-
-
-def _build_account_values(applicant: Applicant) -> dict[str, Any]:
-    return {
-        "name": applicant.name,
-        "password_hash": applicant.password_hash,
-        "phone": applicant.phone,
-        "roles": [applicant.role],
-        "admin_tier": applicant.tier,
-        "admin_title": applicant.title,
-    }

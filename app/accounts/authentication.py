@@ -1,15 +1,10 @@
-"""How often a password may be guessed: ten times in a quarter of an hour per address, fifty per network.
+"""Checks passwords, limits failed attempts, recognises known devices, and confirms the owner of an account.
 
-Failures are counted, not sign-ins, and sessions that exist go on. A known device (see `devices`) counts for the address
-alone: what others on its network get wrong does not hold it up.
+Limits: ten failures in 15 minutes per address, fifty per network. Only failures count, and existing sessions continue.
 
-Known devices: those that have signed in to an account before.
-
-A browser keeps a mark in a cookie, an app its last refresh token. Either exempts a sign-in from the count of its
-network, which many people may share, and from nothing else: the ten failures of an address count wherever they come
-from. So a stolen mark gains nothing, and a forged one is no mark.
-
-Confirmation: an operation that a bearer token alone must not do needs the password, or a recent sign-in.
+A known device has signed in to the account before: a browser has a mark in a cookie, an app has its last refresh token.
+The limit of the network, which many people may share, does not apply to it; the limit of the address does. A stolen
+mark therefore gains nothing.
 """
 
 from collections.abc import Sequence
@@ -25,7 +20,7 @@ from app.accounts.notices import enqueue_notice
 from app.core import throttle
 from app.core.db import db, fetch_row, release_connection
 from app.core.errors import Throttled
-from app.core.throttle import Rule, Subject
+from app.core.throttle import Rule, Subject, ThrottleStatus
 from app.core.tokens import same
 from app.core.transaction import transaction
 
@@ -37,48 +32,55 @@ OWN_PASSWORD_SQL = f"""
       FROM account a LEFT JOIN ({throttle.STANDING}) AS s(key, hits, seconds) ON true
      WHERE a.id = %s
 """
+RECENT_SIGN_IN_WINDOW = timedelta(minutes=10)
+NEW_IDENTITY_DELAY = timedelta(hours=24)
+"""A newly linked identity does not confirm the owner for this long, because a stolen token can link one."""
+RECENT_SIGN_IN_SQL = """
+    SELECT a.password_hash IS NOT NULL,
+           s.created_at > now() - %s::interval AND NOT EXISTS (
+               SELECT FROM external_identity i WHERE i.account_id = a.id
+                  AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
+      FROM account a JOIN account_session s ON s.account_id = a.id
+     WHERE a.id = %s AND s.id = %s
+"""
 TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
 
 
 def check_login_limits(email: str, network: str | None) -> bool:
-    """Whether there are failures to remember. Raises Throttled when the address or the network has used them up."""
+    """Whether any failures are counted. Raises Throttled when the address or the network has reached its limit."""
     limit_statuses = throttle.get_status(*_build_limit_subjects(email, network))
-    exhausted_limits = [limit_status for limit_status in limit_statuses if limit_status.spent]
-    if exhausted_limits:
-        raise Throttled(
-            TOO_MANY_FAILURES_MESSAGE, retry_after=max(limit_status.seconds for limit_status in exhausted_limits)
-        )
+    _raise_if_throttled([limit_status for limit_status in limit_statuses if limit_status.spent])
     return bool(limit_statuses)
 
 
 def count_login_failure(email: str, network: str | None, account_id: str | None) -> None:
-    """Remembers a failure, and tells the owner of the address when it was the last one allowed.
+    """Counts a failure. The owner of the address gets a notice when the limit is reached.
 
-    Raises Throttled for failures that were under way while others used the count up.
+    Raises Throttled for an attempt that started before others reached the limit.
     """
     with transaction() as session:
         limit_statuses = throttle.hit_all(session, *_build_limit_subjects(email, network))
-        if account_id is not None and limit_statuses[0].hits == limit_statuses[0].rule.allowed:
+        address_limit = limit_statuses[0]
+        if account_id is not None and address_limit.hits == address_limit.rule.allowed:
             enqueue_notice(
                 "login_throttled",
                 account_id,
-                failures=limit_statuses[0].hits,
+                failures=address_limit.hits,
                 minutes=int(FAILURE_WINDOW.total_seconds() // 60),
             )
-    exceeded_limits = [limit_status for limit_status in limit_statuses if limit_status.exceeded]
-    if exceeded_limits:
-        raise Throttled(
-            TOO_MANY_FAILURES_MESSAGE, retry_after=max(limit_status.seconds for limit_status in exceeded_limits)
-        )
+    _raise_if_throttled([limit_status for limit_status in limit_statuses if limit_status.exceeded])
 
 
 def verify_own_password(caller: Caller, password: str) -> bool:
-    """Whether it is the caller's password; failures count like failed sign-ins. Raises Throttled."""
+    """Whether this is the caller's password. A failure counts like a failed sign-in. Raises Throttled."""
     return find_own_password_version(caller, password) is not None
 
 
 def find_own_password_version(caller: Caller, password: str) -> int | None:
-    """The same, answering which password it was, so that its owner can be sure it is still the present one."""
+    """The version of the caller's password, to detect a change later; None when the password is wrong.
+
+    A failure counts like a failed sign-in. Raises Throttled.
+    """
     row = fetch_row(OWN_PASSWORD_SQL, ([throttle.key_of(FAILURES_PER_ADDRESS, caller.email)], caller.id))
     if row is None:
         return None
@@ -92,13 +94,20 @@ def find_own_password_version(caller: Caller, password: str) -> int | None:
 
 
 def verify_account_password(account: Account, password: str) -> bool:
-    """Whether it is the password of an account that was read already; failures count. Raises Throttled."""
+    """Whether this is the password of a loaded account. A failure counts like a failed sign-in. Raises Throttled."""
     check_login_limits(account.email, None)
     release_connection()
     if passwords.verify_password(account.password_hash, password):
         return True
     count_login_failure(account.email, None, account.id)
     return False
+
+
+def _raise_if_throttled(reached_limits: Sequence[ThrottleStatus]) -> None:
+    if reached_limits:
+        raise Throttled(
+            TOO_MANY_FAILURES_MESSAGE, retry_after=max(limit_status.seconds for limit_status in reached_limits)
+        )
 
 
 def _build_limit_subjects(email: str, network: str | None) -> list[Subject]:
@@ -108,7 +117,7 @@ def _build_limit_subjects(email: str, network: str | None) -> list[Subject]:
 def is_known_device(account: Account | None, *, marks: Sequence[str], refresh_token: str | None) -> bool:
     """Whether one of the marks, or the refresh token, comes from an earlier sign-in to this account.
 
-    The refresh token may have expired: its session says whose device it was. An unknown address costs the same.
+    The refresh token may have expired: its session names the account. An unknown address takes the same time.
     """
     parsed_token = sessions.parse_refresh_token(refresh_token) if refresh_token else None
     owner_id = parsed_token and db.session.scalar(
@@ -120,21 +129,8 @@ def is_known_device(account: Account | None, *, marks: Sequence[str], refresh_to
     return owner_id == account.id or any(same(mark, own_mark) for mark in marks)
 
 
-RECENT_SIGN_IN_WINDOW = timedelta(minutes=10)
-NEW_IDENTITY_DELAY = timedelta(hours=24)
-"""How long an identity that was linked to an existing account confirms nothing: a stolen token can link one."""
-RECENT_SIGN_IN_SQL = """
-    SELECT a.password_hash IS NOT NULL,
-           s.created_at > now() - %s::interval AND NOT EXISTS (
-               SELECT FROM external_identity i WHERE i.account_id = a.id
-                  AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
-      FROM account a JOIN account_session s ON s.account_id = a.id
-     WHERE a.id = %s AND s.id = %s
-"""
-
-
 def confirm_owner(caller: Caller, password: str | None) -> None:
-    """Checks that the caller is the owner of the account: by the password, if there is one, else by a recent sign-in.
+    """Checks that the caller owns the account: by the password if one was sent, otherwise by a recent sign-in.
 
     Raises ConfirmationRequired, CurrentPasswordWrong (it counts like a failed sign-in), Throttled.
     """

@@ -1,4 +1,4 @@
-"""The caller of a request: what every view may know of it, loaded in one query."""
+"""The caller of a request, loaded in one query."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from app.accounts.models import TIERS, Account
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A signed-in account and the session it acts in."""
+    """A signed-in account and its session."""
 
     id: str
     session_id: str
@@ -26,7 +26,7 @@ class Caller:
 
 
 def build_caller(account: Account) -> Caller:
-    """The caller that an account would be, without a session: for demo data."""
+    """A caller for this account without a session, for demo data."""
     return Caller(
         id=account.id,
         session_id="",

@@ -1,4 +1,4 @@
-"""Errors of accounts, sessions and codes."""
+"""Errors of accounts, sessions, codes and outgoing mail."""
 
 from app.core.errors import AppError, Conflict, Forbidden, Throttled, Unauthorised, Unavailable, Unprocessable
 

@@ -1,7 +1,4 @@
-"""Apple and Google as this installation knows them.
-
-The Apple and Google accounts that sign in to an account.
-"""
+"""Verifies tokens of Apple and Google, and unlinks their identities from accounts."""
 
 from flask import current_app
 from sqlalchemy import delete
@@ -14,14 +11,14 @@ from app.clients.identity import Identity, IdentityVerifier, Provider
 from app.config import Settings
 from app.core.errors import ValidationFailed
 
-NONCE_MISSING_MESSAGE = "The provider's token carries a nonce. Send the nonce that you asked the token with."
+NONCE_MISSING_MESSAGE = "The provider's token has a nonce. Send the nonce that you requested the token with."
 
 
 def verify_identity_token(provider: str, token: str, *, nonce: str | None) -> Identity:
-    """The person in the provider's token.
+    """The identity in the provider's token.
 
-    Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable, and ValidationFailed when the token carries a
-    nonce and none was sent along.
+    Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable, and ValidationFailed when the token has a
+    nonce and the request has none.
     """
     verifier = _get_verifiers()[provider]
     if not verifier.provider.configured:
@@ -55,6 +52,6 @@ def _build_providers(settings: Settings) -> tuple[Provider, Provider]:
 
 
 def unlink_all_identities(session: OrmSession, account_id: str) -> bool:
-    """Unlinks every identity of an account, no matter who linked it; whether there was one."""
+    """Unlinks every identity of an account. Returns whether it had any."""
     statement = delete(ExternalIdentity).where(ExternalIdentity.account_id == account_id)
     return bool(session.scalars(statement.returning(ExternalIdentity.subject)).all())

@@ -1,4 +1,4 @@
-"""Mail of accounts, and deletion of what has expired."""
+"""Mails of accounts, cleanup of retired accounts, and deletion of expired rows."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,9 +27,9 @@ CODE_LIFETIME_MINUTES = int(one_time_codes.CODE_LIFETIME.total_seconds() // 60)
 
 @job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)
 def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: bool = False) -> None:
-    """Mails a code, if it still counts and the address has an account that it is for.
+    """Mails a code if it is still valid and the address has an account that needs it.
 
-    After a registration with a verified address its owner is told of the account instead.
+    After a registration with a verified address, its owner gets a mail about the existing account instead.
     """
     account = find_account_by_email(email)
     if account is None or not _is_code_valid(purpose, email, nonce):
@@ -38,19 +38,24 @@ def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: b
         if registration:
             _send_notice(run, account, "already_registered")
         return
-    context: dict[str, Any] = {
-        "code": one_time_codes.compute_code(purpose, email, nonce),
-        "minutes": CODE_LIFETIME_MINUTES,
-    }
+    reset_link: dict[str, Any] = {}
     if purpose == one_time_codes.RESET_PASSWORD:
-        context["reset_url"] = _build_reset_url(f"link/{one_time_codes.create_reset_link_token(account, nonce)}")
-    message = render_email(TEMPLATE_BY_PURPOSE[purpose], to=email, key=run.key, name=account.name, **context)
+        reset_link["reset_url"] = _build_reset_url(f"link/{one_time_codes.create_reset_link_token(account, nonce)}")
+    message = render_email(
+        TEMPLATE_BY_PURPOSE[purpose],
+        to=email,
+        key=run.key,
+        name=account.name,
+        code=one_time_codes.compute_code(purpose, email, nonce),
+        minutes=CODE_LIFETIME_MINUTES,
+        **reset_link,
+    )
     send(message, fence=run.fence)
 
 
 @job("accounts.renew_code", Delivery.LOCAL)
 def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False) -> None:
-    """Makes and mails the code that had to wait for the gap between two."""
+    """Creates and mails the code that had to wait for the interval between two codes."""
     with transaction() as session:
         run.done_in(session)
         one_time_codes.renew_voided_code(session, purpose, email, registration=registration)
@@ -58,7 +63,7 @@ def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False
 
 @job("accounts.mail_codes_blocked", Delivery.AT_LEAST_ONCE)
 def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, seconds: int) -> None:
-    """Tells the owner of an address that wrong codes have blocked its codes, and which way stays open."""
+    """Tells the owner of an address that wrong codes have blocked its codes, and what still works."""
     account = find_account_by_email(email)
     if account is not None:
         hours = max(1, round(seconds / 3600))
@@ -69,9 +74,9 @@ def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, second
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
 def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> None:
-    """Tells the owner of an account what happened to it, at a verified address: an unverified one may be a stranger's.
+    """Mails a notice about an account to its verified address; an unverified address may belong to a stranger.
 
-    Beyond NOTICES_A_DAY it is dropped and logged: by then the address has had as many of the same.
+    Beyond NOTICES_PER_DAY of the same notice, the mail is dropped and logged.
     """
     account = find_account(account_id)
     if account is None or account.email_verified_at is None:
@@ -86,7 +91,7 @@ def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> 
 
 @job("accounts.clean_up_retired_account", Delivery.LOCAL)
 def clean_up_account(run: Run, *, account_id: str) -> None:
-    """Ends what a retired account has made in the domains above."""
+    """Runs the cleanups that other domains have registered for retired accounts."""
     with transaction() as session:
         run.done_in(session)
         clean_up_retired_account(session, account_id)
@@ -94,7 +99,7 @@ def clean_up_account(run: Run, *, account_id: str) -> None:
 
 @job("accounts.sweep", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_expired_rows(run: Run) -> None:
-    """Removes codes, tokens, windows and sessions that can no longer matter."""
+    """Deletes expired codes, tokens, throttle windows and sessions."""
     with transaction() as session:
         run.done_in(session)
         day_ago = func.now() - timedelta(days=1)

@@ -23,9 +23,9 @@ TIERS = ("analyst", "support", "admin", "super_admin")
 
 
 class Account(Base):
-    """A person. `password_version` counts passwords, so that what was issued for an old one is void.
+    """A login of one person. A new password raises `password_version`, which voids tokens of the old one.
 
-    A retired account was never verified and has lost its address to another account; nobody signs in to it.
+    A retired account was never verified and has lost its address to another account; it cannot be signed in to.
     """
 
     __tablename__ = "account"
@@ -46,7 +46,7 @@ class Account(Base):
 
 
 class OrganiserProfile(Base):
-    """What an account has as an organiser."""
+    """The profile of an account with the role organiser."""
 
     __tablename__ = "organiser_profile"
 
@@ -55,11 +55,11 @@ class OrganiserProfile(Base):
 
 
 PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}
-"""The table with the details of each role that has some, keyed by `account_id`. `create_app` adds the merchant's."""
+"""The profile table of each role that has one, with the key `account_id`. `create_app` adds the merchant's."""
 
 
 class AccountSession(Base):
-    """A sign-in. Refresh tokens are derived from its id and counter; none is stored."""
+    """A sign-in. Refresh tokens are derived from its id and counter, and are not stored."""
 
     __tablename__ = "account_session"
     __table_args__ = (
@@ -78,9 +78,9 @@ class AccountSession(Base):
 
 
 class OneTimeCode(Base):
-    """The latest code of one purpose for one address, whether or not it has an account.
+    """The latest code of one purpose for one address, with or without an account.
 
-    The code itself is a keyed hash of this row's nonce and is stored nowhere.
+    The code itself is a keyed hash of the row's nonce and is not stored.
     """
 
     __tablename__ = "one_time_code"
@@ -95,7 +95,7 @@ class OneTimeCode(Base):
 
 
 class ResetToken(Base):
-    """Permission to set a new password once, bound to the password it replaces."""
+    """A token that sets a new password once; it is bound to the password that it replaces."""
 
     __tablename__ = "reset_token"
 
@@ -107,7 +107,7 @@ class ResetToken(Base):
 
 
 class ExternalIdentity(Base):
-    """An account at Apple or Google that signs in here."""
+    """An account at Apple or Google that can sign in to an account."""
 
     __tablename__ = "external_identity"
 
@@ -118,7 +118,7 @@ class ExternalIdentity(Base):
 
 
 class UnverifiedUse(Base):
-    """How much of a quota an account used while its address was not verified. Never lowered."""
+    """How much of a quota an account has used while its address was unverified. It never decreases."""
 
     __tablename__ = "unverified_use"
 
@@ -128,7 +128,7 @@ class UnverifiedUse(Base):
 
 
 class SpentIdentityToken(Base):
-    """An identity token that has been used, kept until it would expire anyway."""
+    """A used identity token, kept until the token expires."""
 
     __tablename__ = "spent_identity_token"
 

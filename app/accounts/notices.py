@@ -1,4 +1,4 @@
-"""Mails that tell the owner of an account what happened to it."""
+"""Notices: mails about changes to an account, sent to its owner."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from app.core.outbox.writer import Work
 
 
 def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
-    """Mails the notice when the open transaction has committed; `context` is for its template."""
+    """Sends the notice after the open transaction commits. `context` goes to its template."""
     enqueue("accounts.mail_notice", template=template, account_id=account_id, **context)
 
 
 def build_notice_job(template: str, account_id: str, **context: Any) -> Work:
-    """The same as a job, for `enqueue_all`."""
+    """The same notice as a job for `enqueue_all`."""
     return job_spec("accounts.mail_notice", template=template, account_id=account_id, **context)

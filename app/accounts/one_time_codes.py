@@ -1,13 +1,11 @@
-"""One-time codes: six digits, ten minutes, five tries, one use.
+"""One-time codes: six digits, valid for ten minutes, five attempts, one use. Also the link in a reset mail.
 
-A code is a keyed hash of its row's nonce: nothing that is stored reveals it, and a mail that is sent again
-says the same code. Rows belong to addresses, known or not, so that asking takes the same path for both. All of it
-happens under the lock of the address.
+A code is a keyed hash of its row's nonce: the stored row does not reveal it, and a repeated mail has the same code.
+Rows belong to addresses, with or without an account, so that both take the same path. All changes happen under the
+lock of the address.
 
-The link in a reset mail: a reset token of 256 bits that no counter blocks.
-
-It is derived from the nonce of the mail's code, so a mail that is sent again carries the same link. Only its hash is
-stored.
+The reset link has a token of 256 bits, which needs no limit of attempts. It is derived from the nonce of the mail's
+code, so a repeated mail has the same link. Only its hash is stored.
 """
 
 import secrets
@@ -32,12 +30,16 @@ VERIFY_EMAIL, RESET_PASSWORD = "verify_email", "reset_password"
 CODE_LIFETIME = timedelta(minutes=10)
 RESEND_INTERVAL = timedelta(seconds=60)
 MAX_ATTEMPTS = 5
+RESET_LINK_LIFETIME = timedelta(minutes=10)
 CODES_PER_DAY = Rule("codes-a-day", 10, timedelta(days=1))
 WRONG_CODES_PER_DAY = Rule("wrong-codes-a-day", 20, timedelta(days=1))
 
 
 def issue_code(session: OrmSession, purpose: str, email: str) -> None:
-    """Makes a code and has it mailed. Raises Throttled within the gap or beyond ten a day; earlier codes die."""
+    """Creates a code, enqueues its mail, and voids earlier codes.
+
+    Raises Throttled within RESEND_INTERVAL, or beyond CODES_PER_DAY.
+    """
     lock_address(session, email)
     daily_limit = throttle.hit(session, CODES_PER_DAY, email)
     if daily_limit.exceeded:
@@ -52,10 +54,10 @@ def issue_code(session: OrmSession, purpose: str, email: str) -> None:
 
 
 def issue_code_when_allowed(session: OrmSession, purpose: str, email: str, *, registration: bool = False) -> None:
-    """The same without refusing: the earlier code dies at once, the new one is mailed when the gap is over.
+    """Creates and mails a code as soon as it is allowed. The earlier code is void immediately.
 
-    `registration`: somebody has just registered with this address, so a verified owner is told that there is an
-    account. That mail counts like a code. The caller has locked the address.
+    `registration`: the address was just used to register, so a verified owner gets a mail about the existing account.
+    That mail counts like a code. The caller has locked the address.
     """
     nonce = _renew_code(session, purpose, email)
     if nonce is not None:
@@ -68,22 +70,22 @@ def issue_code_when_allowed(session: OrmSession, purpose: str, email: str, *, re
 
 
 def build_renewal_job(purpose: str, email: str) -> Work:
-    """The job that makes and mails a code, for `enqueue_all`."""
+    """The job that creates and mails a code, for `enqueue_all`."""
     return job_spec("accounts.renew_code", purpose=purpose, email=email)
 
 
 def renew_voided_code(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:
-    """Makes and mails the code that waited for the gap, unless a later request has made one that still counts."""
+    """Creates and mails the delayed code, unless a later request has created one that is still valid."""
     lock_address(session, email)
     if session.scalar(select(OneTimeCode.used).where(*_code_conditions(purpose, email))) is not False:
         issue_code_when_allowed(session, purpose, email, registration=registration)
 
 
 def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> bool:
-    """Whether `code` is the address's living code; it is used up then.
+    """Whether `code` is the valid code of the address. If so, it is used up.
 
-    A try at a living code is counted before it is compared: five a code, and twenty a day over all codes of a purpose.
-    Without a living code nothing is counted, so nobody can use up the tries of an owner who has not asked for a code.
+    An attempt counts before the comparison: five per code, and twenty a day over all codes of a purpose. Without a
+    valid code nothing counts, so strangers cannot use up the attempts of an owner who has not requested a code.
     """
     lock_address(session, email)
     nonce = session.scalar(
@@ -119,12 +121,12 @@ def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> boo
 
 
 def void_code(session: OrmSession, purpose: str, email: str) -> None:
-    """Ends the address's living code: what it was for has happened."""
+    """Makes the current code of the address invalid."""
     session.execute(update(OneTimeCode).where(*_code_conditions(purpose, email)).values(used=True))
 
 
 def compute_code(purpose: str, email: str, nonce: str) -> str:
-    """The six digits that follow from a row."""
+    """The six digits of the code, from its row."""
     number = int.from_bytes(derive("one-time-code", purpose, email, nonce)[:8], "big")
     return f"{number % 1_000_000:06d}"
 
@@ -169,7 +171,7 @@ def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = 
 
 
 def _registration_flag(registration: bool) -> dict[str, Any]:
-    """Only where it is set: workers of the release before do not know it."""
+    """The flag only when it is set, because workers of the previous release do not know it."""
     return {"registration": True} if registration else {}
 
 
@@ -177,11 +179,8 @@ def _code_conditions(purpose: str, email: str) -> tuple[ColumnElement[bool], ...
     return OneTimeCode.purpose == purpose, OneTimeCode.email == email
 
 
-RESET_LINK_LIFETIME = timedelta(minutes=10)
-
-
 def create_reset_link_token(account: Account, nonce: str) -> str:
-    """The token for the mail of the code with this nonce; it sets a new password once, within ten minutes."""
+    """The token of the reset link, stored as a hash. It sets a new password once, within ten minutes."""
     token = derived_text("reset-link", account.email, nonce)
     with transaction() as session:
         statement = insert(ResetToken).values(

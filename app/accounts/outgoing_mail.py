@@ -1,11 +1,11 @@
-"""Mail that an account has sent to others: who may, how much a day, and the check before it leaves.
+"""Mail that an account sends to other people: the check of the sender, and the daily limits.
 
-    sender = sender_of(row)                                # the row was read with `sender_columns(Account)`
-    count_mails(session, sender, addresses)                # in the action, beside `enqueue`
-    send_for(sender_id, message, run=run)                  # in the job
+    sender = build_sender(row)                             # the row has `list_sender_columns(Account)`
+    count_mails(session, sender, addresses)                # in the action, next to `enqueue`
+    send_for_account(sender_id, message, run=run)          # in the job
 
-The sender is the organiser of the event, no matter who of the organiser's people or of the admins acts, because the mail goes
-out in the organiser's name. Jobs that use `send_for` are declared with `to_others=True`; docs/security.md lists them.
+The sender is the organiser of the event, even if one of their staff or an admin acts, because the mail has the
+organiser's name. Jobs that call `send_for_account` are declared with `to_others=True`; docs/security.md lists them.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import Label, RowMapping, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
@@ -31,22 +31,22 @@ ONE_DAY = timedelta(days=1)
 MAILS_PER_SENDER = Rule("mails-sender", 5000, ONE_DAY)
 MAILS_PER_RECIPIENT = Rule("mails-recipient", 20, ONE_DAY)
 UNREQUESTED_MAILS_PER_RECIPIENT = Rule("mails-unasked", 50, ONE_DAY)
-"""For mail that no request of the sender causes: tickets, stock alerts. Beyond it the mail is dropped and logged."""
+"""For mail that the sender does not request, such as tickets and stock alerts. Beyond it, mail is dropped and logged."""
 VERIFIED_ADDRESS_SQL = "SELECT email FROM account WHERE id = %s AND email_verified_at IS NOT NULL"
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
 class Sender:
-    """The account that answers for a mail."""
+    """The account in whose name a mail is sent."""
 
     id: str
     email: str
     verified: bool
 
 
-def list_sender_columns(account: Any) -> list[Any]:
-    """The columns of an account (the class, or an alias) that `sender_of` reads."""
+def list_sender_columns(account: type[Account]) -> list[Label[str] | Label[bool]]:
+    """The columns of an account (the class or an alias) that `build_sender` reads."""
     return [
         account.id.label("sender_id"),
         account.email.label("sender_email"),
@@ -54,23 +54,23 @@ def list_sender_columns(account: Any) -> list[Any]:
     ]
 
 
-def build_sender(row: Mapping[Any, Any]) -> Sender:
-    """The sender in a row that has `sender_columns`."""
+def build_sender(row: Mapping[str, Any] | RowMapping) -> Sender:
+    """The sender in a row with the columns of `list_sender_columns`."""
     return Sender(row["sender_id"], row["sender_email"], row["sender_verified"])
 
 
 def load_sender(session: OrmSession, account_id: str) -> Sender:
-    """The account as a sender, for actions that have read no such row."""
+    """The account as a sender, loaded by its id."""
     return build_sender(
         session.execute(select(*list_sender_columns(Account)).where(Account.id == account_id)).mappings().one()
     )
 
 
 def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) -> None:
-    """Counts one mail to each of these addresses towards the sender's day; mail to the sender's own is not counted.
+    """Counts one mail to each address towards the sender's daily limits. Mail to the sender's own address is free.
 
-    Raises SenderNotVerified, and MailLimitReached for the sender or for one recipient. Let it end the transaction: then
-    nothing was counted and nothing is sent.
+    Raises SenderNotVerified, and MailLimitReached for the sender or for one recipient. The error must end the
+    transaction, so that nothing is counted and nothing is sent.
     """
     mail_counts = Counter(recipient for recipient in recipients if recipient != sender.email)
     if not sender.verified:
@@ -98,23 +98,23 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
 
 
 def find_verified_address(account_id: str | None) -> str | None:
-    """The account's address if it is verified at this moment: the only kind that answers may go to."""
+    """The account's address if it is verified now. Replies may go only to a verified address."""
     row = None if account_id is None else fetch_row(VERIFIED_ADDRESS_SQL, (account_id,))
     release_connection()
     return None if row is None else row[0]
 
 
 def send_for_account(sender_id: str, message: Message, *, run: Run, already_counted: bool = True) -> None:
-    """Sends a mail if its sender's address is verified at this moment, and else drops it.
+    """Sends a mail if the sender's address is verified now; otherwise drops and logs it.
 
-    Answers go to that verified address or nowhere. With `counted=False` (no request has counted it) it is counted here,
-    once for all tries, towards UNASKED_PER_RECIPIENT. Raises what `mail.send` raises.
+    Replies go to that address or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
+    once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what `mail.send` raises.
     """
     address = find_verified_address(sender_id)
     if address is None:
         log.warning("outgoing_mail.sender_not_verified", sender_id=sender_id, key=run.key)
         return
-    # Only the first try is counted: while no mail can leave, the tries of a few tickets would use the day up.
+    # Only the first attempt counts: while mail is down, the retries of a few tickets would use up the daily limit.
     if (
         not already_counted
         and run.attempt == 1

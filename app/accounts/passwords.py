@@ -1,7 +1,7 @@
-"""Passwords: argon2id with OWASP's parameters, one hash at a time per process.
+"""Hashes and verifies passwords: argon2id with OWASP's parameters, one hash at a time per process.
 
-One at a time keeps memory flat, and a thread that is served last leaves the processor to others: in a flood of
-sign-ins public reads keep their rate (docs/decisions/password-hashing.md has the figures).
+One at a time limits memory, and a thread of low priority leaves the processor to other requests: public reads keep
+their rate while many people sign in (figures in docs/decisions/password-hashing.md).
 """
 
 from functools import cache
@@ -18,12 +18,12 @@ _hash_executor = LowPriorityExecutor()
 
 
 def hash_password(password: str) -> str:
-    """An argon2id hash of exactly this password."""
+    """The argon2id hash of the password."""
     return _hash_executor.run(HASHER.hash, password)
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
-    """Whether the password is the one; it takes the same time when there is no hash to compare with."""
+    """Whether the password matches the hash. Without a hash it takes the same time and is False."""
     try:
         return _hash_executor.run(_verify_hash, password_hash, password) and password_hash is not None
     except (Argon2Error, InvalidHashError):
@@ -31,12 +31,12 @@ def verify_password(password_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Whether the hash has other parameters than the current ones."""
     return HASHER.check_needs_rehash(password_hash)
 
 
 def reject_common_password(password: str, *account_words: str, production: bool, path: str = "password") -> None:
-    """Raises ValidationFailed for the 3,000 most common passwords and for the account's own words."""
+    """Raises ValidationFailed, in production, for the 3,000 most common passwords and for the account's own words."""
     folded_password = password.casefold()
     if production and (
         folded_password in _load_common_passwords() or folded_password in {word.casefold() for word in account_words}

@@ -1,9 +1,4 @@
-"""Reads of accounts.
-
-Who holds an address, decided for one request at a time.
-
-Operators: the admins who are told by mail about what needs a person.
-"""
+"""Reads of accounts, and the lock of an e-mail address."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,17 +18,24 @@ CALLER_SQL = """
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
-CALLERS_SQL = CALLER_SQL.replace("s.id = %s", "s.id = ANY(%s)")
+CALLERS_SQL = """
+    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
+           a.admin_title, a.version
+      FROM account_session s JOIN account a ON a.id = s.account_id
+     WHERE s.id = ANY(%s) AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+"""
+LOCK_ADDRESS_SQL = text("SELECT pg_advisory_xact_lock(hashtextextended('account-address:' || :email, 0))")
+OPERATOR_TIERS = ("admin", "super_admin")
 
 
 def find_caller(session_id: str) -> Caller | None:
-    """The account behind a living session; None when the session has ended."""
+    """The account of an active session; None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
     return None if row is None else _parse_caller_row(row)
 
 
 def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:
-    """The same for many sessions in one query; those that have ended are left out."""
+    """The callers of these sessions, by session id, in one query; ended sessions are left out."""
     return {row[1]: _parse_caller_row(row) for row in fetch_rows(CALLERS_SQL, (list(session_ids),))}
 
 
@@ -50,9 +52,9 @@ def find_account(account_id: str) -> Account | None:
     return db.session.get(Account, account_id)
 
 
-def load_account_profile(caller: Caller) -> dict[str, Any]:
-    """What `me` answers: the account, and the profile of each role it holds."""
-    account_profile: dict[str, Any] = {
+def load_account_profile(caller: Caller) -> dict[str, object]:
+    """The caller's account with the profile of each of its roles. `phone` is missing when it is not set."""
+    account_profile: dict[str, object] = {
         "id": caller.id,
         "name": caller.name,
         "email": caller.email,
@@ -71,14 +73,14 @@ def load_account_profile(caller: Caller) -> dict[str, Any]:
     return account_profile
 
 
-def list_identities(caller: Caller) -> dict[str, Any]:
-    """The providers that sign in to the caller's account, oldest first."""
+def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:
+    """The identities that sign in to the caller's account, oldest first."""
     query = select(ExternalIdentity).where(ExternalIdentity.account_id == caller.id)
-    return {"identities": db.session.scalars(query.order_by(ExternalIdentity.linked_at)).all()}
+    return db.session.scalars(query.order_by(ExternalIdentity.linked_at)).all()
 
 
 def get_reset_link_email(token: str) -> str:
-    """The address whose password this token sets. Reading uses nothing up. Raises ResetTokenInvalid."""
+    """The address whose password this token sets; the token stays usable. Raises ResetTokenInvalid."""
     statement = (
         select(Account.email)
         .join(ResetToken, ResetToken.account_id == Account.id)
@@ -95,28 +97,22 @@ def get_reset_link_email(token: str) -> str:
     return email
 
 
-LOCK_ADDRESS_SQL = text("SELECT pg_advisory_xact_lock(hashtextextended('account-address:' || :email, 0))")
-
-
 def lock_address(session: OrmSession, email: str) -> None:
-    """Waits until no other transaction changes the holder or the codes of this address.
+    """Locks an e-mail address until the transaction ends; changes of its account and codes wait.
 
-    The lock also covers an address without an account, and it comes before all row locks of accounts and codes.
+    The address needs no account. Take this lock before row locks of accounts and codes.
     """
     session.execute(LOCK_ADDRESS_SQL, {"email": email})
 
 
 def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
-    """The account that has this address, with its row locked; None when nobody has it."""
+    """The account with this address, its row locked; None when there is none. Locks the address too."""
     lock_address(session, email)
     statement = select(Account).where(Account.email == email).with_for_update()
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
-OPERATOR_TIERS = ("admin", "super_admin")
-
-
 def list_operator_ids(session: OrmSession) -> list[str]:
-    """The ids of admins of the upper tiers with a verified address."""
+    """The ids of the admins who get mails about work for operators: upper tiers with a verified address."""
     is_operator, is_verified = Account.admin_tier.in_(OPERATOR_TIERS), Account.email_verified_at.is_not(None)
     return list(session.scalars(select(Account.id).where(is_operator, is_verified).order_by(Account.id)))

@@ -1,7 +1,7 @@
-"""What an account may make until its e-mail address is verified.
+"""Quotas of accounts without a verified e-mail address.
 
-Anybody can register any address, so an account that has proved none gets a small amount for ever, whatever it deletes
-again. Verifying the address takes the limits away.
+Anybody can register any address, so an unverified account may create only a few things in its lifetime; deleting them
+does not give the quota back. Verifying the address removes the limits.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ USED_COUNT_SQL = text("SELECT used FROM unverified_use WHERE account_id = :accou
 
 @dataclass(frozen=True)
 class Quota:
-    """So many of something. `plural` is what the error calls them."""
+    """A limit of how many things an account may create. `plural` names them in the error message."""
 
     name: str
     limit: int
@@ -35,9 +35,9 @@ IMPORTS_QUOTA = Quota("imports", 10, "imports")
 
 
 def count_unverified_use(session: Session, caller: Caller, quota: Quota, count: int = 1) -> None:
-    """Counts what an unverified caller is about to make; does nothing for others.
+    """Counts what an unverified caller is about to create; does nothing for verified callers.
 
-    Raises EmailNotVerified when it would be more than the quota. It is one conditional statement, so many at once
+    Raises EmailNotVerified beyond the quota. One conditional statement counts and checks, so concurrent requests
     cannot exceed the quota together.
     """
     if caller.email_verified:

@@ -1,7 +1,7 @@
-"""Retire an unverified account whose address changes hands.
+"""Retires an unverified account whose address goes to another person.
 
-The row keeps its id and loses the address and everything that signs in. A job then lets every domain end what the
-account has made:
+The row keeps its id and loses its address and everything that can sign in. A job then runs the cleanups of the other
+domains, which end what the account has created:
 
     @on_account_retired
     def end_events(session, account_id):
@@ -44,15 +44,16 @@ RETIRE_ACCOUNT_SQL = text(f"""
 
 
 def on_account_retired(cleanup: Cleanup) -> Cleanup:
-    """Registers what a domain does after an account was retired. It must bear being run twice."""
+    """Registers a domain's cleanup of a retired account. It may run twice."""
     _cleanups.append(cleanup)
     return cleanup
 
 
 def retire_account(session: OrmSession, account: Account | None) -> None:
-    """Frees the address of an unverified account and ends all that signs in to it. Its row must be locked.
+    """Frees the address of an unverified account, and ends its sessions and identities. Its row must be locked.
 
-    For None the same statement changes nothing, so that an address takes no longer for having an account.
+    For None the same statement runs and changes nothing, so that addresses with and without an account take the same
+    time.
     """
     session.execute(
         RETIRE_ACCOUNT_SQL, {"id": account.id if account else "", "email": account.email if account else ""}
@@ -63,6 +64,6 @@ def retire_account(session: OrmSession, account: Account | None) -> None:
 
 
 def clean_up_retired_account(session: OrmSession, account_id: str) -> None:
-    """Ends what a retired account has made in the domains above."""
+    """Runs all registered cleanups for a retired account."""
     for cleanup in _cleanups:
         cleanup(session, account_id)

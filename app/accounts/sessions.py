@@ -1,12 +1,12 @@
 """Sessions and their refresh tokens.
 
-A refresh token is `<session id>.<counter>.<keyed hash of both>`: the database holds only the counter, so a
-stolen copy of it holds no token, and the successor of a token can be given again.
+A refresh token is `<session id>.<counter>.<keyed hash of both>`. The database has only the counter: a stolen copy of it
+contains no token, and the same successor of a token can be built again.
 """
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import Row, func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
@@ -21,16 +21,23 @@ IDLE_LIFETIME = timedelta(days=30)
 MAX_SESSIONS_PER_ACCOUNT = 20
 
 
+class SessionUser(TypedDict):
+    """The account of a session. `phone` is missing when it is not set."""
+
+    id: str
+    name: str
+    email: str
+    roles: list[str]
+    phone: NotRequired[str]
+
+
 @dataclass(frozen=True)
 class LoginResult:
-    """A session that has just begun or gone on, and what its owner is told.
-
-    One that has just begun comes with the mark by which its device is known at the next sign-in.
-    """
+    """A new or refreshed session. A new one has the mark that makes its device known at the next sign-in."""
 
     session_id: str
     refresh_token: str
-    user: dict[str, Any]
+    user: SessionUser
     tier: str | None
     device_mark: str | None = None
 
@@ -49,36 +56,41 @@ CREATE_SESSION_SQL = text(f"""
 
 
 def create_session(session: OrmSession, account: Account) -> LoginResult:
-    """Starts a session; the oldest beyond twenty ends.
+    """Starts a session, and ends the oldest one beyond MAX_SESSIONS_PER_ACCOUNT.
 
-    Raises InvalidCredentials when the password has changed since `account` was read: anyone who proved the old one
-    must not outlive the change.
+    Raises InvalidCredentials when the password has changed since `account` was read: a sign-in with the old password
+    must not survive the change.
     """
     session.flush()
-    values = {"id": new_id(), "account_id": account.id, "password_version": account.password_version}
-    session_id = session.execute(CREATE_SESSION_SQL, values).scalar()
+    params = {"id": new_id(), "account_id": account.id, "password_version": account.password_version}
+    session_id = session.execute(CREATE_SESSION_SQL, params).scalar()
     if session_id is None:
         raise InvalidCredentials()
     return replace(build_login_result(account, session_id, 0), device_mark=derive_device_mark(account))
 
 
 def build_login_result(account: Account | Row[Any], session_id: str, counter: int) -> LoginResult:
-    """What the owner of a session is told of it."""
-    user = {"id": account.id, "name": account.name, "email": account.email, "roles": sorted(account.roles)}
+    """The session with its refresh token and its account."""
+    user: SessionUser = {
+        "id": account.id,
+        "name": account.name,
+        "email": account.email,
+        "roles": sorted(account.roles),
+    }
     if account.phone:
         user["phone"] = account.phone
     return LoginResult(session_id, build_refresh_token(session_id, counter), user, account.admin_tier)
 
 
 def derive_device_mark(account: Account) -> str:
-    """What a device keeps after a sign-in, see `devices`. A new password makes all marks void."""
+    """The mark that makes a device known after a sign-in (see `authentication`). A new password voids all marks."""
     return derived_text("known-device", account.id, account.password_version)
 
 
 def end_all_sessions(
     session: OrmSession, account_id: str, reason: str, *, except_session_id: str | None = None
 ) -> None:
-    """Ends every living session of an account, except `but`."""
+    """Ends every active session of an account, except one."""
     conditions = [AccountSession.account_id == account_id, AccountSession.ended_at.is_(None)]
     if except_session_id is not None:
         conditions.append(AccountSession.id != except_session_id)
@@ -91,7 +103,7 @@ def end_all_sessions(
 
 
 def is_session_active(session: OrmSession, session_id: str) -> bool:
-    """Whether the session has not been ended, as the open transaction sees it."""
+    """Whether the session has not ended, as the open transaction sees it."""
     query = select(AccountSession.id).where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
     return session.scalar(query) is not None
 
@@ -101,9 +113,9 @@ def build_refresh_token(session_id: str, counter: int) -> str:
 
 
 def parse_refresh_token(token: str) -> tuple[str, int] | None:
-    """Session id and counter of a token that this service made; None for anything else."""
-    session_id, _, rest = token.partition(".")
-    counter, _, _ = rest.partition(".")
+    """The session id and the counter of a refresh token; None when this service has not signed it."""
+    session_id, _, counter_and_hash = token.partition(".")
+    counter, _, _ = counter_and_hash.partition(".")
     if not is_id(session_id) or not (counter.isascii() and counter.isdigit()) or len(counter) > 9:
         return None
     return (session_id, int(counter)) if same(token, build_refresh_token(session_id, int(counter))) else None

@@ -1,8 +1,8 @@
-"""The keys that sign access tokens: RS256, the asymmetric algorithm that verifies cheapest.
+"""The keys that sign access tokens: RS256, the asymmetric algorithm that is cheapest to verify.
 
-Every process reads them from the database and keeps them for a minute; an unknown key id makes it look again, at most
-ten times in five seconds: a key that another node has just made is known at once, and made-up ids cost little.
-A retired key goes on verifying until the last token it signed has expired.
+Every process caches the keys for a minute. An unknown key id reloads them, at most ten times in five seconds: a key
+that another node has just created works immediately, and invented ids cost little. A retired key verifies tokens until
+the last token that it signed has expired.
 """
 
 import time
@@ -28,7 +28,7 @@ RETIRED_KEY_LIFETIME = text("interval '1 hour'")
 
 
 class UnknownKey(LookupError):
-    """No key of that id may sign here."""
+    """There is no current or recently retired key with this id."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SigningKeyPair:
 
 @dataclass
 class KeyRing:
-    """What one process knows of the keys."""
+    """The signing keys that one process has cached."""
 
     keys: dict[str, SigningKeyPair] = field(default_factory=dict)
     current_key: SigningKeyPair | None = None
@@ -50,7 +50,7 @@ class KeyRing:
     lock: Lock = field(default_factory=Lock)
 
     def may_reload(self) -> bool:
-        """Whether an unknown key id is worth a question now; counts it."""
+        """Whether an unknown key id may reload the keys now. Counts the reload."""
         now, is_full = time.monotonic(), len(self.reload_times) == MAX_RELOADS
         if is_full and now - self.reload_times[0] < RELOAD_WINDOW_SECONDS:
             return False
@@ -59,7 +59,7 @@ class KeyRing:
 
 
 def get_current_key() -> SigningKeyPair:
-    """The key that signs now; the first caller ever makes one."""
+    """The key that signs new tokens. Creates it when there is none."""
     key_ring = _get_key_ring()
     if key_ring.current_key is None or time.monotonic() - key_ring.loaded_at > CACHE_SECONDS:
         _load_keys(key_ring)
@@ -71,7 +71,7 @@ def get_current_key() -> SigningKeyPair:
 
 
 def get_public_key(kid: str) -> rsa.RSAPublicKey:
-    """The public half of a key that signs or has signed lately. Raises UnknownKey."""
+    """The public half of a current or recently retired key. Raises UnknownKey."""
     key_ring = _get_key_ring()
     if time.monotonic() - key_ring.loaded_at > CACHE_SECONDS or (kid not in key_ring.keys and key_ring.may_reload()):
         _load_keys(key_ring)
@@ -81,12 +81,12 @@ def get_public_key(kid: str) -> rsa.RSAPublicKey:
 
 
 def get_key_set_version() -> int:
-    """Changes whenever the set of keys does, so that nothing verified by a removed key is remembered."""
+    """A number that changes with the set of keys, so that cached tokens of a removed key are not used."""
     return _get_key_ring().key_set_version
 
 
 def rotate_signing_key(*, only_if_missing: bool = False) -> str:
-    """Makes a new signing key and retires the one before; the id of the key that signs from now on."""
+    """Creates a signing key and retires the previous one. Returns the id of the current key."""
     pem = _encrypt_private_key(rsa.generate_private_key(65537, 2048))
     with transaction() as session:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtext('signing_key'))"))

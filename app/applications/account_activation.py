@@ -10,14 +10,13 @@ from app.accounts.account_creation import (
     Applicant,
     add_role_if_unchanged,
     create_account,
-    insert_account,
     is_replaceable,
 )
 from app.accounts.authentication import check_login_limits, verify_account_password
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
 from app.accounts.notices import build_notice_job
-from app.accounts.queries import find_account_by_email, lock_account_by_email
+from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
 from app.accounts.retirement import retire_account
 from app.applications import links
 from app.applications.links import ResolvedLink
@@ -110,6 +109,7 @@ def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
     """
     if owner.existing_account is not None:
         return add_role_if_unchanged(session, owner.existing_account, owner.applicant)
+    lock_address(session, owner.applicant.email)
     account = create_account(session, owner.applicant, verified=owner.is_email_proven)
     if account is not None:
         return account
@@ -117,7 +117,7 @@ def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
     if current_account is None or not is_replaceable(current_account):
         return None
     retire_account(session, current_account)
-    return insert_account(session, owner.applicant, verified=owner.is_email_proven)
+    return create_account(session, owner.applicant, verified=owner.is_email_proven)
 
 
 def build_owner_notifications(owner: Owner, account: Account) -> list[Work]:

@@ -41,7 +41,7 @@ def test_sixty_four_registrations_of_one_address_make_one_account(client: Client
 
 @pytest.mark.control
 def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_creation, "insert_account", _insert_after_looking)
+    monkeypatch.setattr(account_creation, "create_account", _insert_after_looking)
     monkeypatch.setattr(queries, "lock_address", lambda *_: None)
     with without("uq_account_email"):
         at_once(3, lambda number: register(client, "frieda@example.com", number))
@@ -58,7 +58,9 @@ def _insert_after_looking(session: object, applicant: account_creation.Applicant
         return None
     with suppress(BrokenBarrierError):
         _LOOKED.wait(5)
-    made = account_creation.Account(email=applicant.email, **account_creation._build_account_values(applicant))
+    made = account_creation.Account(
+        email=applicant.email, name=applicant.name, password_hash=applicant.password_hash, roles=[applicant.role]
+    )
     session.add(made)  # type: ignore[attr-defined]
     return made
 

@@ -1,9 +1,15 @@
-"""What accounts do: one verb, one transaction."""
+"""Actions on accounts. Each is one transaction."""
 
 from app.accounts.actions.email_verification import resend_verification, verify_email
 from app.accounts.actions.external_login import sign_in_with_provider, unlink_identity
 from app.accounts.actions.login import log_in, log_out, refresh_session
-from app.accounts.actions.password_reset import check_new_password, complete_reset, request_reset, verify_reset
+from app.accounts.actions.password_reset import (
+    RESET_TOKEN_LIFETIME,
+    check_new_password,
+    complete_reset,
+    request_reset,
+    verify_reset,
+)
 from app.accounts.actions.registration import (
     create_admin,
     register_admin,
@@ -13,6 +19,7 @@ from app.accounts.actions.registration import (
 )
 
 __all__ = [
+    "RESET_TOKEN_LIFETIME",
     "check_new_password",
     "complete_reset",
     "create_admin",

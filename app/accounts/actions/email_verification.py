@@ -1,4 +1,4 @@
-"""Proving that an address is one's own."""
+"""Verifies the e-mail address of an account by a mailed code."""
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -11,13 +11,13 @@ from app.core.transaction import transaction
 
 
 def resend_verification(*, email: str) -> None:
-    """Mails a fresh code when the address has an account to verify; says the same when not. Raises Throttled."""
+    """Mails a new code if the address has an unverified account. The response is always the same. Raises Throttled."""
     with transaction() as session:
         one_time_codes.issue_code(session, one_time_codes.VERIFY_EMAIL, email)
 
 
 def verify_email(*, email: str, code: str) -> None:
-    """Marks the address as verified. Raises CodeInvalid; the try counts."""
+    """Marks the address as verified. Raises CodeInvalid; the attempt counts."""
     with transaction() as session:
         is_verified = one_time_codes.redeem_code(session, one_time_codes.VERIFY_EMAIL, email, code)
         if is_verified:
@@ -27,9 +27,9 @@ def verify_email(*, email: str, code: str) -> None:
 
 
 def mark_email_verified(session: OrmSession, email: str) -> bool:
-    """Whether there is an account with that address, which is verified now.
+    """Marks the account with this address as verified. Returns whether there is one.
 
-    Identities that it had before are unlinked: nobody knows whose they are. Only earlier releases linked them.
+    Identities that were linked before are unlinked, because their owner is unknown; only earlier releases linked them.
     """
     statement = update(Account).where(Account.email == email, Account.email_verified_at.is_(None))
     values = {"email_verified_at": func.now(), "version": Account.version + 1}

@@ -1,14 +1,11 @@
-"""Signing in, or linking, by an Apple or Google account.
+"""Signs in by Apple or Google, and links and unlinks their identities."""
 
-Unlink a provider from an account.
-"""
-
-from sqlalchemy import delete, exists, func, select
+from sqlalchemy import delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
-from app.accounts.account_creation import build_default_name, replace_unverified_account
+from app.accounts.account_creation import Applicant, build_default_name, create_account, replace_unverified_account
 from app.accounts.caller import Caller
 from app.accounts.errors import (
     EmailNotVerifiedByProvider,
@@ -24,7 +21,6 @@ from app.accounts.queries import lock_account_by_email
 from app.accounts.sessions import LoginResult
 from app.clients.identity import Identity
 from app.core.errors import NotFound, ValidationFailed
-from app.core.ids import new_id
 from app.core.transaction import assert_no_transaction, transaction
 
 CUSTOMER_ROLE = "customer"
@@ -33,8 +29,9 @@ CUSTOMER_ROLE = "customer"
 def sign_in_with_provider(
     provider: str, *, caller: Caller | None, token: str, nonce: str | None = None, full_name: str | None = None
 ) -> LoginResult:
-    """A session of the account this identity signs in to: the one it is linked to, the caller's (whose address is
-    verified), the one with its verified address, or a new one. An unverified account with the address is retired.
+    """A session of the identity's account: in this order, the account that it is linked to, the caller's account (whose
+    address is verified), the account with the identity's verified address, or a new account. An unverified account with
+    that address is retired.
 
     Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider, ProviderNotConfigured,
     ProviderUnavailable, ValidationFailed.
@@ -50,7 +47,7 @@ def sign_in_with_provider(
             session, identity, _find_or_create_account(session, identity, caller, full_name)
         )
         login_result = sessions.create_session(session, account)
-        # The account is locked now: unlinking waits, and ends this session too, or is over, and is seen.
+        # The account is locked now: a concurrent unlinking either waits and ends this session too, or is visible.
         _check_still_linked(session, identity, account)
         return login_result
 
@@ -93,15 +90,16 @@ def _find_or_create_account(
     if existing_account is not None:
         roles = existing_account.roles if existing_account.admin_tier else [CUSTOMER_ROLE]
         return replace_unverified_account(session, existing_account, name=name, roles=roles)
-    account = Account(id=new_id(), email=identity.email, name=name, roles=[CUSTOMER_ROLE], email_verified_at=func.now())
-    session.add(account)
-    session.flush()
+    account = create_account(session, Applicant(role=CUSTOMER_ROLE, email=identity.email, name=name), verified=True)
+    assert account is not None
     return account
 
 
 def _lock_own_account(session: OrmSession, caller: Caller) -> Account:
-    """The caller's account, locked. Raises InvalidCredentials when a reset or the like has ended the session meanwhile:
-    who is signed out by it must not leave an identity behind."""
+    """The caller's account, locked.
+
+    Raises InvalidCredentials when a reset or a deletion has ended the session: it must not link an identity any more.
+    """
     account = session.get_one(Account, caller.id, with_for_update=True)
     if not sessions.is_session_active(session, caller.session_id):
         raise InvalidCredentials()
@@ -122,9 +120,9 @@ def _link_identity(session: OrmSession, identity: Identity, account: Account) ->
 
 
 def unlink_identity(*, caller: Caller, provider: str) -> None:
-    """Removes every identity of the provider from the caller's account and ends all other sessions.
+    """Unlinks every identity of the provider from the caller's account and ends all other sessions.
 
-    Raises NotFound, and LastSignInMethod when neither a password nor another identity would be left.
+    Raises NotFound, and LastSignInMethod when the account has no password and no other identity.
     """
     with transaction() as session:
         account = session.get_one(Account, caller.id, with_for_update=True)

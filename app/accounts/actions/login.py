@@ -1,9 +1,4 @@
-"""Signing in with a password.
-
-Signing out.
-
-Exchanging a refresh token for its successor.
-"""
+"""Signs in with a password, signs out, and refreshes sessions."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -23,13 +18,24 @@ from app.core import throttle
 from app.core.db import release_connection
 from app.core.transaction import transaction
 
+REUSE_GRACE_PERIOD = timedelta(seconds=10)
+ADVANCE_COUNTER_SQL = text(f"""
+    UPDATE account_session s
+       SET counter = s.counter + 1, rotated_at = now(),
+           idle_until = least(now() + interval '{IDLE_LIFETIME.days} days', s.ends_at)
+      FROM account a
+     WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
+       AND s.ends_at > now() AND a.id = s.account_id
+    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
+""")
+
 
 def log_in(
     *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
 ) -> LoginResult:
-    """A new session. A known device is not held up by the failures of others on its network.
+    """A new session. The failure limit of the network does not apply to a known device.
 
-    Raises InvalidCredentials (one answer for wrong and unknown, in one time), Throttled.
+    Raises Throttled, and InvalidCredentials, which takes the same time for a wrong password and an unknown address.
     """
     account = find_account_by_email(email)
     is_known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)
@@ -49,7 +55,7 @@ def log_in(
 
 
 def log_out(*, refresh_token: str) -> None:
-    """Ends the token's session at once, its access tokens included. Tokens that never counted are no error."""
+    """Ends the token's session and its access tokens immediately. An invalid token is no error."""
     parsed_token = sessions.parse_refresh_token(refresh_token)
     if parsed_token is None:
         return
@@ -61,28 +67,19 @@ def log_out(*, refresh_token: str) -> None:
         )
 
 
-REUSE_GRACE_PERIOD = timedelta(seconds=10)
-ADVANCE_COUNTER_SQL = text(f"""
-    UPDATE account_session s
-       SET counter = s.counter + 1, rotated_at = now(),
-           idle_until = least(now() + interval '{IDLE_LIFETIME.days} days', s.ends_at)
-      FROM account a
-     WHERE s.id = :session AND s.counter = :presented AND s.ended_at IS NULL AND s.idle_until > now()
-       AND s.ends_at > now() AND a.id = s.account_id
-    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
-""")
-
-
 def refresh_session(*, refresh_token: str) -> LoginResult:
-    """The successor of a token. The predecessor within ten seconds gets the same successor (two tabs, a lost
-    answer); anything older ends the session and tells its owner. Raises RefreshInvalid, RefreshReused."""
+    """The session with the successor of a refresh token.
+
+    The same token gets the same successor again for ten seconds (two tabs, a lost response). An older token ends the
+    session and its owner gets a notice. Raises RefreshInvalid, RefreshReused.
+    """
     parsed_token = sessions.parse_refresh_token(refresh_token)
     if parsed_token is None:
         raise RefreshInvalid()
     session_id, counter = parsed_token
     with transaction() as session:
         owner: Row[Any] | Account | None = session.execute(
-            ADVANCE_COUNTER_SQL, {"session": session_id, "presented": counter}
+            ADVANCE_COUNTER_SQL, {"session_id": session_id, "counter": counter}
         ).first()
         if owner is None and _is_repeated_refresh(session, session_id, counter):
             owner = _get_owner(session, session_id)

@@ -1,4 +1,4 @@
-"""A forgotten password: request, verify, complete."""
+"""Resets a forgotten password in three steps: request, verify, complete."""
 
 from datetime import timedelta
 
@@ -22,13 +22,13 @@ RESET_TOKEN_LIFETIME = timedelta(minutes=15)
 
 
 def request_reset(*, email: str) -> None:
-    """Mails a code when the address has an account; says the same when not. Raises Throttled."""
+    """Mails a code if the address has an account. The response is always the same. Raises Throttled."""
     with transaction() as session:
         one_time_codes.issue_code(session, one_time_codes.RESET_PASSWORD, email)
 
 
-def verify_reset(*, email: str, code: str) -> dict[str, object]:
-    """A token that sets a new password once, within 15 minutes. Raises CodeInvalid; the try counts."""
+def verify_reset(*, email: str, code: str) -> str:
+    """A token that sets a new password once, within RESET_TOKEN_LIFETIME. Raises CodeInvalid; the attempt counts."""
     token = opaque_token()
     with transaction() as session:
         is_correct = one_time_codes.redeem_code(session, one_time_codes.RESET_PASSWORD, email, code)
@@ -44,22 +44,22 @@ def verify_reset(*, email: str, code: str) -> dict[str, object]:
             )
     if account is None:
         raise CodeInvalid()
-    return {"reset_token": token, "expires_in": int(RESET_TOKEN_LIFETIME.total_seconds())}
+    return token
 
 
 def check_new_password(*, email: str, password: str) -> None:
-    """Raises ValidationFailed for a password that `complete_reset` would refuse; a code need not be spent on it."""
+    """Raises ValidationFailed for a password that `complete_reset` would refuse, before a code is used for it."""
     production = current_app.extensions["settings"].production
     passwords.reject_common_password(password, email, production=production)
 
 
 def complete_reset(*, email: str, reset_token: str, password: str) -> None:
-    """Sets the password, verifies the address, ends every session and tells the owner.
+    """Sets the password, verifies the address, ends every session and notifies the owner.
 
-    An unverified account is retired, and a new one takes its address and roles: anyone who made the old one has not
-    proven the mailbox. Identities are unlinked, because a stranger may have linked one: what signs in afterwards is
-    this password and a provider that has verified this address. Raises ResetTokenInvalid. Of many at once, one
-    succeeds.
+    An unverified account is retired, and a new one takes its address and roles, because the person who created the old
+    account may not own the mailbox. Identities are unlinked, because a stranger may have linked one: afterwards only
+    this password works, or a provider that has verified this address. Raises ResetTokenInvalid. Of concurrent requests
+    with one token, one succeeds.
     """
     check_new_password(email=email, password=password)
     new_hash = passwords.hash_password(password)
@@ -84,7 +84,7 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
 
 
 def _use_reset_token(session: OrmSession, account: Account, reset_token: str) -> bool:
-    """Whether the token sets the present password of this account; it is used up then."""
+    """Whether the token is valid for the current password of this account. If so, it is used up."""
     result = session.execute(
         update(ResetToken)
         .where(

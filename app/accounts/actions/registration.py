@@ -1,10 +1,10 @@
-"""Registration of customers, merchants and organisers.
+"""Registers customers, merchants, organisers and admins.
 
-Making admins: the first by the bootstrap secret, the others by admins.
+The bootstrap secret creates the first admin; admins create the others.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from flask import current_app
 from sqlalchemy import select, text
@@ -29,6 +29,9 @@ from app.core.throttle import Rule
 from app.core.tokens import same
 from app.core.transaction import transaction
 
+WRONG_SECRET_LIMIT = Rule("bootstrap", 5, timedelta(hours=1))
+LOWEST_CREATOR_TIER = "admin"
+
 
 def register_customer(
     *,
@@ -39,7 +42,7 @@ def register_customer(
     last_name: str,
     phone: str | None = None,
 ) -> None:
-    """Opens a customer's account, or adds the role to the caller's own."""
+    """Creates a customer's account, or adds the role to the caller's account."""
     _register("customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone)
 
 
@@ -53,7 +56,7 @@ def register_merchant(
     stall_name: str | None = None,
     phone: str | None = None,
 ) -> None:
-    """Opens a merchant's account, or adds the role to the caller's own."""
+    """Creates a merchant's account, or adds the role to the caller's account."""
     profile = {"business_name": business_name, "stall_name": stall_name}
     _register("merchant", caller, email, password, name=name, phone=phone, profile=profile)
 
@@ -61,14 +64,30 @@ def register_merchant(
 def register_organiser(
     *, caller: Caller | None, email: str, password: str, name: str, org_name: str, phone: str | None = None
 ) -> None:
-    """Opens an organiser's account, or adds the role to the caller's own."""
+    """Creates an organiser's account, or adds the role to the caller's account."""
     _register("organiser", caller, email, password, name=name, phone=phone, profile={"org_name": org_name})
 
 
-def _register(role: str, caller: Caller | None, email: str, password: str, *, name: str, **details: Any) -> None:
+def _register(
+    role: str,
+    caller: Caller | None,
+    email: str,
+    password: str,
+    *,
+    name: str,
+    phone: str | None,
+    profile: Mapping[str, str | None] | None = None,
+) -> None:
     production = current_app.extensions["settings"].production
     passwords.reject_common_password(password, email, name, production=production)
-    applicant = Applicant(role=role, email=email, name=name, password_hash=passwords.hash_password(password), **details)
+    applicant = Applicant(
+        role=role,
+        email=email,
+        name=name,
+        password_hash=passwords.hash_password(password),
+        phone=phone,
+        profile=profile or {},
+    )
     if caller is not None and caller.email == email:
         _add_own_role(caller, applicant, password)
         return
@@ -84,10 +103,6 @@ def _add_own_role(caller: Caller, applicant: Applicant, password: str) -> None:
         add_role(session, lock_own_account(session, caller), applicant)
 
 
-WRONG_SECRET_LIMIT = Rule("bootstrap", 5, timedelta(hours=1))
-LOWEST_CREATOR_TIER = "admin"
-
-
 def register_admin(
     *,
     caller: Caller | None,
@@ -99,8 +114,11 @@ def register_admin(
     bootstrap_secret: str | None = None,
     assigned_tier: str | None = None,
 ) -> None:
-    """Opens an admin's account. With the bootstrap secret and no admin yet: a super_admin, once, no matter who races.
-    Otherwise an admin's token is needed, and the tier is at most theirs. Raises BootstrapRefused, TierTooHigh."""
+    """Creates an admin's account.
+
+    With the bootstrap secret, while there is no admin, it is a super_admin; of concurrent requests one succeeds.
+    Otherwise the caller must be an admin, and the tier is at most theirs. Raises BootstrapRefused, TierTooHigh.
+    """
     production = current_app.extensions["settings"].production
     passwords.reject_common_password(password, email, name, production=production)
     has_bootstrap_secret = bootstrap_secret is not None and _is_bootstrap_secret(bootstrap_secret, network)
@@ -121,8 +139,10 @@ def register_admin(
 
 
 def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
-    """The id of an admin's account, made from the command line. An account whose owner has verified the address gets
-    the role; one that nobody has verified is retired, since anybody may have registered it."""
+    """Creates an admin from the command line and returns the account's id.
+
+    A verified account gets the role. An unverified one is replaced, because anybody may have registered it.
+    """
     applicant = Applicant(
         role="admin", email=email, name=name, tier=tier, password_hash=passwords.hash_password(password)
     )
@@ -156,13 +176,9 @@ def _get_granted_tier(caller: Caller | None, tier: str | None) -> str:
 
 def _is_bootstrap_secret(submitted_secret: str, network: str) -> bool:
     secret = current_app.extensions["settings"].BOOTSTRAP_SECRET
-    exhausted_limits = [
-        limit_status
-        for limit_status in throttle.get_status(*throttle.by_network(WRONG_SECRET_LIMIT, network))
-        if limit_status.spent
-    ]
-    if exhausted_limits:
-        raise Throttled(retry_after=exhausted_limits[0].seconds)
+    for limit_status in throttle.get_status(*throttle.by_network(WRONG_SECRET_LIMIT, network)):
+        if limit_status.spent:
+            raise Throttled(retry_after=limit_status.seconds)
     if secret and same(submitted_secret, secret):
         return True
     with transaction() as session:

@@ -73,7 +73,7 @@ def me() -> Any:
 @blp.get("/identities", access=SIGNED_IN, returns=schemas.IdentitiesData)
 def list_identities() -> Any:
     """List the providers that sign in to the account."""
-    return queries.list_identities(get_current_caller())
+    return {"identities": queries.list_identities(get_current_caller())}
 
 
 @blp.delete("/identities/<provider>", access=SIGNED_IN, errors=[errors.LastSignInMethod, NotFound])
@@ -213,7 +213,8 @@ def request_reset(**body: Any) -> Any:
 )
 def verify_reset(**body: Any) -> Any:
     """Exchange the code for a reset token."""
-    return actions.verify_reset(**body)
+    reset_token = actions.verify_reset(**body)
+    return {"reset_token": reset_token, "expires_in": int(actions.RESET_TOKEN_LIFETIME.total_seconds())}
 
 
 @blp.post(

@@ -167,7 +167,7 @@ def _set_password(email: str, *, code: str, password: str) -> None:
     """Looks at the password first: the code is used up by the first right try."""
     actions.check_new_password(email=email, password=password)
     try:
-        reset_token = actions.verify_reset(email=email, code=code)["reset_token"]
+        reset_token = actions.verify_reset(email=email, code=code)
     except CodeInvalid as error:
         raise visit.wrong_code() from error
     actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
