@@ -35,7 +35,7 @@ from app.core.outbox.retry_rows import REVIVED
 from app.core.throttle import Rule
 from app.core.transaction import transaction, write_row
 from app.events.queries import WRITES
-from app.media.actions import store_picture
+from app.media.actions import StoredPicture, store_picture
 from app.subscriptions import click_tracking
 
 __all__ = [
@@ -216,7 +216,7 @@ def _load_test_variants(fields: dict[str, Any]) -> list[dict[str, Any]]:
     return [plain, {**plain, **{name: said for name, said in other.items() if said}}]
 
 
-def upload_image(*, caller: Caller, event_id: str, data: bytes) -> dict[str, object]:
+def upload_image(*, caller: Caller, event_id: str, data: bytes) -> StoredPicture:
     """Where the picture can be seen from now on. Raises NotFound, and what `store_picture` raises."""
     queries.load_placeholder_facts(caller, event_id, tier=WRITES)
     release_connection()

@@ -1,1 +1,1 @@
-"""Pictures that people upload and everybody may see."""
+"""Uploaded pictures, which are public."""

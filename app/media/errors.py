@@ -1,4 +1,4 @@
-"""What an upload may be refused with."""
+"""The errors of an upload."""
 
 from app.clients.storage import StorageUnavailable
 from app.core.errors import AppError, Throttled

@@ -1,16 +1,16 @@
-"""Reading a picture.
-
-Names of stored pictures, and what kind each is by its name.
-"""
+"""Reads of stored pictures, whose names have their content type as extension."""
 
 import re
 
 from app.clients import storage
 from app.core.errors import NotFound
 
+CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+PICTURE_NAME_PATTERN = re.compile(r"[0-9a-f]{32}\.(jpg|png|webp)")
+
 
 def get_content_type(name: str) -> str:
-    """The content type of a picture of that name. Raises NotFound for what is no picture's name."""
+    """The content type of the picture with this name. Raises NotFound for an invalid name."""
     match = PICTURE_NAME_PATTERN.fullmatch(name)
     if match is None:
         raise NotFound()
@@ -23,7 +23,3 @@ def get_picture(name: str) -> bytes:
     if data is None:
         raise NotFound()
     return data
-
-
-CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
-PICTURE_NAME_PATTERN = re.compile(r"[0-9a-f]{32}\.(jpg|png|webp)")

@@ -1,1 +1,1 @@
-"""Merchants: the business behind a stall, how it is paid, and whether it is open for business."""
+"""Merchants: the business of a stall, its payout details, settings and status."""

@@ -1,21 +1,14 @@
-"""What merchants do with their own account: one verb, one transaction.
+"""Actions of merchants on their own account: update the profile, change the password, pause, resume, delete.
 
-Changing one's profile, where money goes, and settings.
-
-A new password, by anyone who knows the present one.
-
-The panic switch: pausing needs nothing, resuming the password.
-
-Deleting oneself as a merchant: the person goes, the books stay.
+Pausing needs only the token, resuming needs the password. Deletion erases the person; ledger and payouts stay.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from flask import current_app
-from sqlalchemy import case, delete, exists, func, null, select, update
+from sqlalchemy import Delete, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import passwords, sessions
@@ -27,29 +20,47 @@ from app.accounts.notices import enqueue_notice
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants import payout_details as payout_details_module
 from app.merchants import payout_encryption, queries
-from app.merchants import settings as settings_module
 from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
 from app.merchants.models import Merchant, MerchantProfile
+from app.merchants.payout_details import merge_payout_details
 from app.merchants.row_locks import lock_merchant, lock_merchant_with_profile
+from app.merchants.settings import merge_settings
 from app.merchants.states import ACTIVE, CLOSED, DELETED, PAUSED, check_step
 
 ACCOUNT_FIELDS = ("name", "phone")
+MERCHANT_ROLE = "merchant"
+DELETED_MERCHANT_NAME = "Deleted merchant"
+
+
+@dataclass(frozen=True)
+class MerchantStatus:
+    """The status of a merchant; `paused_at` is None unless they are paused."""
+
+    status: str
+    paused_at: datetime | None
+
+
+@dataclass(frozen=True)
+class DeletionResult:
+    """The status after a deletion, and until when the last payout may come back (None: there is none)."""
+
+    status: str
+    money_may_return_until: datetime | None
 
 
 def update_profile(
     *,
     caller: Caller,
     expected_version: int | None,
-    payout_details: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    **new_values: Any,
-) -> dict[str, Any]:
-    """The profile with these changes; what is not named stays, within the two objects as well.
+    payout_details: Mapping[str, str | None],
+    settings: Mapping[str, object],
+    **new_values: str | None,
+) -> queries.MerchantAccount:
+    """Updates the given fields and returns the merchant's account. The two objects are merged.
 
-    New payout details need a verified address, and are told to it by mail. Raises StaleVersion, ValidationFailed,
-    EmailNotVerified.
+    New payout details need a verified address, which gets a notice. Raises StaleVersion, ValidationFailed,
+    EmailNotVerified, MerchantDeleted.
     """
     with transaction() as session:
         merchant, account, profile = lock_merchant_with_profile(session, caller.id)
@@ -64,11 +75,11 @@ def update_profile(
             enqueue_notice("payout_details_changed", caller.id)
         session.flush()
     updated_caller = replace(caller, name=account.name, phone=account.phone, version=account.version)
-    return queries.serialize_merchant(updated_caller, profile, merchant)
+    return queries.build_merchant_account(updated_caller, profile, merchant)
 
 
-def _update_fields(account: Account, profile: MerchantProfile, new_values: Mapping[str, Any]) -> bool:
-    """Sets the names that differ; whether any did."""
+def _update_fields(account: Account, profile: MerchantProfile, new_values: Mapping[str, str | None]) -> bool:
+    """Sets the fields that differ. Returns whether any did."""
     changed = False
     for name, value in new_values.items():
         row = account if name in ACCOUNT_FIELDS else profile
@@ -78,10 +89,10 @@ def _update_fields(account: Account, profile: MerchantProfile, new_values: Mappi
     return changed
 
 
-def _update_payout_details(merchant: Merchant, changes: Mapping[str, Any]) -> bool:
-    """Joins changes into the sealed details; whether anything is different now."""
+def _update_payout_details(merchant: Merchant, changes: Mapping[str, str | None]) -> bool:
+    """Merges changes into the encrypted details. Returns whether anything has changed."""
     saved_details = payout_encryption.decrypt_payout_details(merchant.account_id, merchant.payout_details)
-    new_details = payout_details_module.merge_payout_details(saved_details, changes, path="payoutDetails")
+    new_details = merge_payout_details(saved_details, changes, path="payoutDetails")
     if new_details == saved_details:
         return False
     merchant.payout_details = (
@@ -90,8 +101,8 @@ def _update_payout_details(merchant: Merchant, changes: Mapping[str, Any]) -> bo
     return True
 
 
-def _update_settings(merchant: Merchant, changes: Mapping[str, Any]) -> bool:
-    new_settings = settings_module.merge_settings(merchant.settings, changes)
+def _update_settings(merchant: Merchant, changes: Mapping[str, object]) -> bool:
+    new_settings = merge_settings(merchant.settings, changes)
     if new_settings == merchant.settings:
         return False
     merchant.settings = new_settings
@@ -99,10 +110,10 @@ def _update_settings(merchant: Merchant, changes: Mapping[str, Any]) -> bool:
 
 
 def change_password(*, caller: Caller, current_password: str, new_password: str) -> None:
-    """Sets the password, ends every other session, and tells the owner.
+    """Sets the password, ends every other session, and notifies the owner.
 
-    Raises CurrentPasswordWrong (it counts like a failed sign-in), Throttled, ValidationFailed. Of two at once that
-    both know the present password one wins; for the other it is wrong by then.
+    Raises CurrentPasswordWrong (it counts like a failed sign-in), Throttled, ValidationFailed. Of two concurrent
+    requests with the current password one succeeds; the other gets CurrentPasswordWrong.
     """
     production = current_app.extensions["settings"].production
     passwords.reject_common_password(new_password, caller.email, caller.name, production=production, path="newPassword")
@@ -129,8 +140,8 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
         enqueue_notice("password_changed", caller.id)
 
 
-def pause_merchant(*, caller: Caller) -> dict[str, Any]:
-    """Hides the merchant, closes their stalls and holds what is going out. Doing it again changes nothing."""
+def pause_merchant(*, caller: Caller) -> MerchantStatus:
+    """Hides the merchant, closes their stalls and holds their payouts. A second call changes nothing."""
     with transaction() as session:
         merchant = lock_merchant(session, caller.id)
         if merchant.status != PAUSED:
@@ -139,13 +150,13 @@ def pause_merchant(*, caller: Caller) -> dict[str, Any]:
             merchant.floor_status, merchant.paused_at = CLOSED, now
             enqueue_notice("merchant_paused", caller.id)
         session.flush()
-    return serialize_status(merchant)
+    return _build_status(merchant)
 
 
-def resume_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
-    """Opens the merchant again; their stalls stay closed until they open them.
+def resume_merchant(*, caller: Caller, current_password: str) -> MerchantStatus:
+    """Ends the pause. The stalls stay closed until the merchant opens them.
 
-    Raises CurrentPasswordWrong, which counts like a failed sign-in, and Throttled.
+    Raises CurrentPasswordWrong (it counts like a failed sign-in) and Throttled.
     """
     if not verify_own_password(caller, current_password):
         raise CurrentPasswordWrong()
@@ -154,7 +165,7 @@ def resume_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
         if merchant.status == PAUSED:
             _change_status(merchant, ACTIVE)
         session.flush()
-    return serialize_status(merchant)
+    return _build_status(merchant)
 
 
 def _change_status(merchant: Merchant, new_status: str) -> None:
@@ -163,29 +174,23 @@ def _change_status(merchant: Merchant, new_status: str) -> None:
     merchant.version += 1
 
 
-def serialize_status(merchant: Merchant) -> dict[str, Any]:
-    """What both answer: the status, and since when it is paused."""
-    return {"status": merchant.status, "paused_at": merchant.paused_at if merchant.status == PAUSED else None}
+def _build_status(merchant: Merchant) -> MerchantStatus:
+    return MerchantStatus(merchant.status, merchant.paused_at if merchant.status == PAUSED else None)
 
 
-MERCHANT_ROLE = "merchant"
-DELETED_MERCHANT_NAME = "Deleted merchant"
+def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
+    """Erases the merchant, and the whole account unless it has another role. Every session ends.
 
-
-def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
-    """Erases the merchant, and the person as well unless the account holds another role. Every session ends.
-
-    The answer says until when the last payout may come back. Raises CurrentPasswordWrong, Throttled, BalanceNotZero,
-    PayoutInProgress, MerchantDeleted.
+    Raises CurrentPasswordWrong, Throttled, BalanceNotZero, PayoutInProgress, MerchantDeleted.
     """
     password_version = find_own_password_version(caller, current_password)
     if password_version is None:
         raise CurrentPasswordWrong()
     with transaction() as session:
-        # The account too, so that a settlement which names it comes before or finds no merchant.
+        # With the account locked, a settlement for it either commits before or finds no merchant.
         merchant, account, _ = lock_merchant_with_profile(session, caller.id)
         if account.password_version != password_version:
-            # Somebody, perhaps the owner by a reset, has set another since it was looked at.
+            # A reset has set another password since it was verified.
             raise CurrentPasswordWrong()
         returns_until = check_open_money(session, caller.id)
         check_step(merchant.status, DELETED)
@@ -199,13 +204,13 @@ def delete_merchant(*, caller: Caller, current_password: str) -> dict[str, Any]:
                 name=caller.name,
                 returns_until=returns_until.isoformat() if returns_until else None,
             )
-    return {"status": DELETED, "money_may_return_until": returns_until}
+    return DeletionResult(DELETED, returns_until)
 
 
 def _erase_account(session: OrmSession, caller: Caller) -> None:
-    """Takes the role away; when it was the last, everything that tells who this was. One statement does it all."""
+    """Removes the role and, when it was the last one, all personal data of the account, in one statement."""
     only_role = Account.roles.contained_by([MERCHANT_ROLE])
-    erased_values: dict[str, Any] = {
+    erased_values: dict[str, object] = {
         "email": f"{caller.id}@deleted.invalid",
         "email_verified_at": null(),
         "password_hash": null(),
@@ -223,29 +228,30 @@ def _erase_account(session: OrmSession, caller: Caller) -> None:
         )
     )
     has_no_other_role = exists().where(Account.id == caller.id, only_role).correlate(None)
-    for number, erasure in enumerate(
-        [
-            *_build_merchant_erasures(caller),
-            *(personal_erasure.where(has_no_other_role) for personal_erasure in _build_personal_erasures(caller)),
-        ]
-    ):
-        statement = statement.add_cte(erasure.cte(f"part{number}"))
+    erasures = {
+        **_build_merchant_erasures(caller),
+        **{name: erasure.where(has_no_other_role) for name, erasure in _build_personal_erasures(caller).items()},
+    }
+    for name, erasure in erasures.items():
+        statement = statement.add_cte(erasure.cte(name))
     session.execute(statement.execution_options(synchronize_session=False))
 
 
-def _build_merchant_erasures(caller: Caller) -> list[Any]:
+def _build_merchant_erasures(caller: Caller) -> dict[str, Update | Delete]:
     is_active_session = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
-    return [
-        update(Merchant)
+    return {
+        "erased_merchant": update(Merchant)
         .where(Merchant.account_id == caller.id)
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
-        delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
-        update(AccountSession).where(*is_active_session).values(ended_at=func.now(), end_reason="merchant_deleted"),
-    ]
+        "erased_profile": delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
+        "ended_sessions": update(AccountSession)
+        .where(*is_active_session)
+        .values(ended_at=func.now(), end_reason="merchant_deleted"),
+    }
 
 
-def _build_personal_erasures(caller: Caller) -> list[Any]:
-    return [
-        delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
-        delete(OneTimeCode).where(OneTimeCode.email == caller.email),
-    ]
+def _build_personal_erasures(caller: Caller) -> dict[str, Delete]:
+    return {
+        "unlinked_identities": delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
+        "erased_codes": delete(OneTimeCode).where(OneTimeCode.email == caller.email),
+    }

@@ -1,27 +1,25 @@
-"""Erasing what the domains above know of a merchant who goes, by deleting themselves or by losing their address.
+"""Hooks by which other domains take part in the deletion of a merchant.
 
-    @erases_with_merchant
-    def erase(session, leaving):
+`@on_merchant_deleted` registers a function that erases what a domain has stored about the merchant:
+
+    @on_merchant_deleted
+    def erase_applications(session, deletion):
         session.execute(update(…))
 
-It runs in the transaction of the deletion, so no later job can meet a profile that the same account has made since.
-The rows of account and profile are locked by then: anyone who writes for a merchant locks one of them before, and so comes
-first or finds nobody. What is slow or may fail, such as removing files, leaves by a job that names the files.
+It runs in the transaction of the deletion, with the rows of account and profile locked. Code that writes for a merchant
+locks one of these rows first, so it either commits before or finds no merchant. Slow or unsafe work, such as removing
+files, goes to a job with the names of the files. For a retired account, a job runs the hooks. Hooks may run twice, and
+are registered in the domain's `jobs.py` or in a module that it imports.
 
-A retired account is erased by a job; nobody signs in to it again. Register such functions in the domain's `jobs.py`, or
-in what it imports, and let them bear being run twice.
+`@deletion_check` registers a check that can refuse the deletion because of open money:
 
-Whether money of a merchant is still open: asked before a merchant goes.
-
-Money lives above this domain, so anyone who keeps some registers how to find it:
-
-    @asks_for_open_money
-    def balance(session, account_id):
+    @deletion_check
+    def check_balance(session, account_id):
         if …: raise BalanceNotZero(balanceMinor=…)
-        return moment
+        return returns_until
 
-The answer is until when money that was paid out may come back, or None. A check runs inside the deletion, with the
-merchant's row and the account's locked, and locks what it looks at.
+It returns until when money that was paid out may come back, or None. It runs before the erasure in the same
+transaction, and locks the rows that it reads.
 """
 
 from collections.abc import Callable
@@ -33,7 +31,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 @dataclass(frozen=True)
 class MerchantDeletion:
-    """Who goes: the account, its address if it is verified, and whether it was retired."""
+    """A deleted merchant: the account, its address if verified, and whether the account was retired."""
 
     account_id: str
     email: str | None = None
@@ -41,23 +39,21 @@ class MerchantDeletion:
 
 
 DeletionHook = Callable[[OrmSession, MerchantDeletion], None]
+DeletionCheck = Callable[[OrmSession, str], datetime | None]
 _deletion_hooks: list[DeletionHook] = []
+_deletion_checks: list[DeletionCheck] = []
 
 
 def on_merchant_deleted(hook: DeletionHook) -> DeletionHook:
-    """Registers what a domain erases."""
+    """Registers a function that erases a domain's data about a deleted merchant."""
     _deletion_hooks.append(hook)
     return hook
 
 
 def run_deletion_hooks(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Erases personal data in the domains above, in the open transaction."""
+    """Erases the personal data in all domains, in the open transaction."""
     for hook in _deletion_hooks:
         hook(session, deletion)
-
-
-DeletionCheck = Callable[[OrmSession, str], datetime | None]
-_deletion_checks: list[DeletionCheck] = []
 
 
 def deletion_check(check: DeletionCheck) -> DeletionCheck:
@@ -67,9 +63,9 @@ def deletion_check(check: DeletionCheck) -> DeletionCheck:
 
 
 def check_open_money(session: OrmSession, account_id: str) -> datetime | None:
-    """Until when money that was paid out may come back; None when none may.
+    """Until when money that was paid out may come back; None when it cannot.
 
-    Raises BalanceNotZero or PayoutInProgress while there is money to come or to go.
+    Raises BalanceNotZero or PayoutInProgress while the merchant has open money.
     """
-    moments = [check(session, account_id) for check in _deletion_checks]
-    return max((moment for moment in moments if moment is not None), default=None)
+    return_times = [check(session, account_id) for check in _deletion_checks]
+    return max((return_time for return_time in return_times if return_time is not None), default=None)

@@ -1,7 +1,6 @@
-"""What follows when a merchant has gone."""
+"""Jobs after the deletion of a merchant, and the erasure of a retired account."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
@@ -21,11 +20,11 @@ from app.merchants.states import CLOSED, DELETED
 
 @job("merchants.farewell", Delivery.LOCAL, personal=True)
 def finish_old_deletion(
-    run: Run, *, account_id: str = "", email: str = "", name: str = "", returns_until: str | None = None, **_: Any
+    run: Run, *, account_id: str = "", email: str = "", name: str = "", returns_until: str | None = None, **_: object
 ) -> None:
-    """Does what a deletion of an older version has left to be done.
+    """Finishes a deletion that an older release began.
 
-    Whose profile the rows belong to is not known any more: once the account is a merchant again, nothing is erased.
+    Nothing is erased once the account is a merchant again, because the rows may then belong to the new profile.
     """
     with transaction() as session:
         run.done_in(session)
@@ -42,19 +41,19 @@ def finish_old_deletion(
 def mail_deletion_notice(
     run: Run, *, email: str = "", name: str = "", account_id: str = "", returns_until: str | None = None
 ) -> None:
-    """Says that the merchant is deleted, to anyone who may not have wanted it, and until when money may come back."""
+    """Confirms the deletion by mail, with the time until which money may come back."""
     if not email:
         raise Permanent("the address was erased when this ended")
-    formatted_date = format_time(datetime.fromisoformat(returns_until)) if returns_until else ""
+    formatted_time = format_time(datetime.fromisoformat(returns_until)) if returns_until else ""
     message = render_email(
-        "merchant_deleted", to=email, key=run.key, name=name, until=formatted_date, account_id=account_id
+        "merchant_deleted", to=email, key=run.key, name=name, until=formatted_time, account_id=account_id
     )
     send(message, fence=run.fence)
 
 
 @on_account_retired
 def erase_retired_merchant(session: OrmSession, account_id: str) -> None:
-    """Erases the payout details and settings of a retired account, and what the domains above know of the merchant."""
+    """Erases the payout details and settings of a retired account, and the merchant's data in other domains."""
     session.execute(
         update(Merchant)
         .where(Merchant.account_id == account_id)

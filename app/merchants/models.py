@@ -1,7 +1,6 @@
-"""Tables of merchants: the profile with the names of the business, and what the merchant sets."""
+"""Tables of merchants: the public profile, and the status, payout details and settings."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, Integer, LargeBinary, String, Text, text
 from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
@@ -23,7 +22,7 @@ def _sort_key_column(column: str) -> Computed:
 
 
 class MerchantProfile(Base):
-    """What an account has as a merchant. Its keys are the names without case and accents: the directory's order."""
+    """The business of a merchant. The keys are folded (no case, no accents) and sort the directory."""
 
     __tablename__ = "merchant_profile"
     __table_args__ = (
@@ -45,10 +44,10 @@ class MerchantProfile(Base):
 
 
 class Merchant(Base):
-    """Made when a merchant first changes something; until then all is as the defaults say.
+    """Status and settings of a merchant. The row is created with the first change; until then the defaults apply.
 
-    `profile_id` is null once the profile it was made for is gone: somebody else may have registered with the address
-    since, and must not find the details of anyone who was there before. Such a row counts for nothing.
+    `profile_id` becomes null when the profile is deleted. The account may then get a new profile, which must not see
+    these details, so a row without `profile_id` is ignored.
     """
 
     __tablename__ = "merchant"
@@ -63,7 +62,7 @@ class Merchant(Base):
     )
     status: Mapped[str] = mapped_column(String(10), default=ACTIVE, server_default=ACTIVE)
     payout_details: Mapped[bytes | None] = mapped_column(LargeBinary)
-    settings: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict, server_default=text("'{}'"))
+    settings: Mapped[dict[str, object]] = mapped_column(JSONB, default=dict, server_default=text("'{}'"))
     floor_status: Mapped[str] = mapped_column(String(10), default=CLOSED, server_default=CLOSED)
     paused_at: Mapped[datetime | None] = mapped_column(Timestamp)
     version: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))

@@ -1,7 +1,10 @@
-"""Payout details at rest: AES-256-GCM under a key that follows from SECRET_KEY, bound to their account."""
+"""Encrypts payout details in the database: AES-256-GCM with a key that is derived from SECRET_KEY.
+
+The id of the account is authenticated too, so the details are valid only in their own row.
+"""
 
 import secrets
-from typing import Any
+from collections.abc import Mapping
 
 import orjson
 import structlog
@@ -11,27 +14,27 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from app.core.tokens import derive
 
 NONCE_LENGTH = 12
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
-def encrypt_payout_details(account_id: str, details: dict[str, Any]) -> bytes:
-    """What the database keeps; copied to another account's row it opens no more."""
+def encrypt_payout_details(account_id: str, details: Mapping[str, str]) -> bytes:
+    """The encrypted details; in another account's row they cannot be decrypted."""
     nonce = secrets.token_bytes(NONCE_LENGTH)
-    return nonce + _build_cipher().encrypt(nonce, orjson.dumps(details), account_id.encode())
+    return nonce + _build_cipher().encrypt(nonce, orjson.dumps(dict(details)), account_id.encode())
 
 
-def decrypt_payout_details(account_id: str, encrypted_details: bytes | None) -> dict[str, Any]:
-    """The details; empty when there are none, or when they were sealed for another account or an earlier key.
+def decrypt_payout_details(account_id: str, encrypted_details: bytes | None) -> dict[str, str]:
+    """The details; empty when there are none, or when they belong to another account or an earlier SECRET_KEY.
 
-    Those are lost: their owner gives them again, and until then no payout finds a destination.
+    Such details are lost: payouts have no destination until the owner enters them again.
     """
     if encrypted_details is None:
         return {}
     nonce, ciphertext = encrypted_details[:NONCE_LENGTH], encrypted_details[NONCE_LENGTH:]
     try:
-        details: dict[str, Any] = orjson.loads(_build_cipher().decrypt(nonce, ciphertext, account_id.encode()))
+        details: dict[str, str] = orjson.loads(_build_cipher().decrypt(nonce, ciphertext, account_id.encode()))
     except InvalidTag:
-        logger.error("payout_details_unreadable", account_id=account_id)
+        log.error("payout_details_unreadable", account_id=account_id)
         return {}
     return details
 

@@ -1,9 +1,9 @@
-"""Taking hold of one's own merchant row inside a transaction, whether or not it was there before."""
+"""Locks the row of a merchant in a transaction, and creates it when it is missing."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, null, select, text
+from sqlalchemy import Executable, case, null, select, text
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as OrmSession
@@ -11,9 +11,9 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.models import Account
 from app.core.db import fetch_row
-from app.merchants.errors import MerchantDeleted, MerchantPaused
+from app.merchants.errors import MerchantDeleted
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.states import ACTIVE, CLOSED, PAUSED
+from app.merchants.states import ACTIVE, CLOSED
 
 PROFILE_FOREIGN_KEY = "fk_merchant_profile_id_merchant_profile"
 LOCK_MERCHANT_SQL = """
@@ -23,7 +23,7 @@ LOCK_MERCHANT_SQL = """
 
 
 def lock_merchant(session: OrmSession, account_id: str) -> Merchant:
-    """The account's row, locked. One that was left behind by an earlier profile starts afresh."""
+    """The merchant row of the account, locked. A row of an earlier, deleted profile is reset. Raises MerchantDeleted."""
     merchant: Merchant = _lock_or_create_row(
         session, account_id, _upsert_merchant_statement(account_id).returning(Merchant)
     )[0]
@@ -32,15 +32,15 @@ def lock_merchant(session: OrmSession, account_id: str) -> Merchant:
 
 @dataclass(frozen=True)
 class MerchantPayoutInfo:
-    """What asking for money needs to know of a merchant."""
+    """The columns of a merchant that a payout request needs."""
 
     status: str
     payout_details: bytes | None
-    settings: dict[str, Any]
+    settings: dict[str, object]
 
 
 def lock_merchant_columns(session: OrmSession, account_id: str) -> MerchantPayoutInfo:
-    """The same, without an object and, where there is a row already, without writing it: for what is done often."""
+    """Locks the merchant and returns only these columns. An existing row is not written, which is faster."""
     row = fetch_row(LOCK_MERCHANT_SQL, [account_id])
     if row is not None:
         return MerchantPayoutInfo(*row)
@@ -49,8 +49,10 @@ def lock_merchant_columns(session: OrmSession, account_id: str) -> MerchantPayou
 
 
 def lock_merchant_with_profile(session: OrmSession, account_id: str) -> tuple[Merchant, Account, MerchantProfile]:
-    """The same with the account and the profile, all locked, in one statement."""
-    locked_merchant = aliased(Merchant, _upsert_merchant_statement(account_id).returning(Merchant).cte("own"))
+    """Locks merchant, account and profile in one statement. Raises MerchantDeleted."""
+    locked_merchant = aliased(
+        Merchant, _upsert_merchant_statement(account_id).returning(Merchant).cte("locked_merchant")
+    )
     statement = (
         select(locked_merchant, Account, MerchantProfile)
         .join(Account, Account.id == locked_merchant.account_id)
@@ -61,16 +63,8 @@ def lock_merchant_with_profile(session: OrmSession, account_id: str) -> tuple[Me
     return row[0], row[1], row[2]
 
 
-def lock_active_merchant(session: OrmSession, account_id: str) -> Merchant:
-    """The same for what a paused merchant may not do. Raises MerchantPaused."""
-    merchant = lock_merchant(session, account_id)
-    if merchant.status == PAUSED:
-        raise MerchantPaused()
-    return merchant
-
-
 def lock_against_deletion(session: OrmSession, account_id: str) -> None:
-    """Keeps a merchant from being deleted until the transaction ends, so a deletion finds what it writes about them.
+    """Blocks the deletion of a merchant until the transaction ends, so that the deletion sees what it has written.
 
     Raises MerchantDeleted.
     """
@@ -79,11 +73,11 @@ def lock_against_deletion(session: OrmSession, account_id: str) -> None:
         raise MerchantDeleted()
 
 
-def _lock_or_create_row(session: OrmSession, account_id: str, statement: Any) -> Any:
-    """The one row; an account with the role but without a profile gets one first, by its own name.
+def _lock_or_create_row(session: OrmSession, account_id: str, statement: Executable) -> tuple[Any, ...]:
+    """The row of the statement. An account with the role but without a profile first gets a profile with its name.
 
-    Raises MerchantDeleted when a deletion was faster. The account is locked before its role is looked at, so that a
-    deleted merchant gets no new profile.
+    The account is locked before its roles are read, so that a deleted merchant gets no new profile. Raises
+    MerchantDeleted.
     """
     row = _execute_lock(session, statement)
     if row is not None:
@@ -98,7 +92,7 @@ def _lock_or_create_row(session: OrmSession, account_id: str, statement: Any) ->
     return row
 
 
-def _execute_lock(session: OrmSession, statement: Any) -> Any:
+def _execute_lock(session: OrmSession, statement: Executable) -> tuple[Any, ...] | None:
     try:
         return session.execute(statement, execution_options={"populate_existing": True}).first()
     except IntegrityError as error:
@@ -108,9 +102,9 @@ def _execute_lock(session: OrmSession, statement: Any) -> Any:
 
 
 def _is_profile_deleted(error: IntegrityError) -> bool:
-    """Whether a deletion that the statement waited for has taken the profile away under it."""
-    diagnosis = getattr(error.orig, "diag", None)
-    return diagnosis is not None and diagnosis.constraint_name == PROFILE_FOREIGN_KEY
+    """Whether a concurrent deletion, for which the statement waited, has deleted the profile."""
+    diagnostics = getattr(error.orig, "diag", None)
+    return diagnostics is not None and diagnostics.constraint_name == PROFILE_FOREIGN_KEY
 
 
 def _upsert_merchant_statement(account_id: str) -> Insert:

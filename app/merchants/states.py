@@ -1,4 +1,4 @@
-"""What a merchant can be, and every step between.
+"""The states of a merchant and the steps between them.
 
 (registered) ──▶ active ◀──▶ paused
                    └──▶ deleted ◀┘        deleted ──▶ active   by registering as a merchant again
@@ -14,10 +14,10 @@ STEPS: dict[str, frozenset[str]] = {
 }
 
 FLOOR_STATUSES = OPEN, BUSY, FLOOR_PAUSED, CLOSED = "open", "busy", "paused", "closed"
-"""What customers are told of a stall. Any may follow any; a paused merchant's stalls are closed."""
+"""States of a stall that customers see. Every change is allowed; the stalls of a paused merchant are closed."""
 
 
 def check_step(current: str, target: str) -> None:
-    """Raises ValueError for a step that the table does not have: a slip of this program, never of a client."""
+    """Raises ValueError for a step that is not in STEPS, which is a programming error."""
     if target not in STEPS[current]:
         raise ValueError(f"{current} -> {target}")

@@ -1,1 +1,1 @@
-"""Retention: personal data that has served its purpose is erased every day, and files that no row names are removed."""
+"""Retention: erases old personal data every day, and removes files without a row in the database."""

@@ -9,18 +9,18 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import guest_data, orphaned_files
 
-retention_group = AppGroup("retention", help="Personal data that has served its purpose.")
+retention_group = AppGroup("retention", help="Personal data that is no longer needed.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Adds the commands to the application."""
     app.cli.add_command(retention_group)
 
 
 @retention_group.command("run")
-@click.option("--dry-run", is_flag=True, help="Only say how much there is to erase.")
+@click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 def run_command(dry_run: bool) -> None:
-    """Erase now what the daily jobs would erase next."""
+    """Run the daily jobs now."""
     if dry_run:
         print_report()
         return
@@ -31,7 +31,7 @@ def run_command(dry_run: bool) -> None:
 
 
 def print_report() -> None:
-    """Prints how many rows and files the next run erases."""
+    """Prints how many rows and files the next run will erase."""
     settings = current_app.extensions["settings"]
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
@@ -43,4 +43,4 @@ def print_report() -> None:
         click.echo(f"{count:>8}  {target.name} {event_note}")
     orphans = list(orphaned_files.list_orphaned_files())
     size = sum(file.size for file in orphans)
-    click.echo(f"{len(orphans):>8}  files that no row names ({size:,} bytes)")
+    click.echo(f"{len(orphans):>8}  files without a row ({size:,} bytes)")

@@ -1,6 +1,6 @@
-"""Guests of events that are long over: which columns of which tables tell who they were.
+"""The tables and columns with personal data of guests, and the statements that erase it after an event.
 
-Rows, states, moments and amounts stay, so counters, charts and reports say the same as before.
+Rows, states, times and amounts stay, so counters, charts and reports do not change.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ IS_EVENT_RECIPIENT_SQL = "x.campaign_id IN (SELECT id FROM campaign WHERE event_
 
 @dataclass(frozen=True)
 class ErasureTarget:
-    """Rows of a table `x` with personal data: what they belong to, which of them, and what erases them."""
+    """A table `x` with personal data: which rows belong to an event, which have data, and what erases it."""
 
     name: str
     table: str
@@ -36,7 +36,7 @@ class ErasureTarget:
         return int(row[0]) if row else 0
 
     def erase_batch(self, session: OrmSession, event_id: str) -> int:
-        """Erases at most a batch of an event's rows, leaving those that somebody else has locked; how many."""
+        """Erases at most BATCH_SIZE rows of an event and returns how many. Rows locked by others are skipped."""
         condition_sql = (
             f"{self.belongs_to_event_sql.format(events='SELECT %(event_id)s')} AND ({self.has_personal_data_sql})"
         )
@@ -79,7 +79,7 @@ ERASURE_TARGETS = (
 
 
 def list_ended_events(days: int) -> Iterator[str]:
-    """The events that ended more than `days` ago, by id."""
+    """The ids of the events that ended more than `days` ago."""
     last_event_id = ""
     while rows := fetch_rows(NEXT_EVENTS_SQL, {"days": days, "after": last_event_id}):
         yield from (str(event_id) for (event_id,) in rows)

@@ -1,4 +1,4 @@
-"""The daily jobs. Each page commits by itself: a run that was cut off continues, and a second run changes nothing."""
+"""The daily jobs. Each batch commits by itself, so an interrupted run can continue; a second run changes nothing."""
 
 import time
 from collections.abc import Callable
@@ -17,33 +17,33 @@ from app.retention import guest_data, orphaned_files
 
 DAILY, MAX_RUN_TIME = timedelta(days=1), timedelta(minutes=4)
 log = structlog.get_logger("retention")
-PageEraser = Callable[[ReadOrWriteSession], int]
+BatchEraser = Callable[[ReadOrWriteSession], int]
 
 
 @job("retention.erase", Delivery.LOCAL, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
 def erase_personal_data(run: Run) -> None:
-    """Erases documents of ended applications, leftovers of erased ones, and guests of events that are long over."""
+    """Erases documents of ended applications, the rest of erased applications, and guests of past events."""
     settings = current_app.extensions["settings"]
     deadline = time.monotonic() + MAX_RUN_TIME.total_seconds()
-    _erase_in_pages(
+    _erase_in_batches(
         run,
         deadline,
         "documents",
-        lambda page_session: erasure.erase_ended_documents(page_session, settings.DOCUMENT_RETENTION_DAYS),
+        lambda session: erasure.erase_ended_documents(session, settings.DOCUMENT_RETENTION_DAYS),
     )
-    _erase_in_pages(run, deadline, "applications", erasure.erase_leftover_wallets)
+    _erase_in_batches(run, deadline, "applications", erasure.erase_leftover_wallets)
     if settings.GUEST_RETENTION_DAYS:
         for event_id in guest_data.list_ended_events(settings.GUEST_RETENTION_DAYS):
             for target in guest_data.ERASURE_TARGETS:
                 erase_batch = partial(target.erase_batch, event_id=event_id)
-                _erase_in_pages(run, deadline, target.name, erase_batch)
+                _erase_in_batches(run, deadline, target.name, erase_batch)
     with transaction() as session:
         run.done_in(session)
 
 
 @job("retention.sweep_files", Delivery.AT_LEAST_ONCE, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
 def delete_orphaned_files(run: Run) -> None:
-    """Removes private files that no row names, and closes private files and folders to other accounts."""
+    """Removes private files without a row, and restricts the access of private files and folders to their owner."""
     removed_count = 0
     for file in orphaned_files.list_orphaned_files():
         storage.delete(file.name)
@@ -53,15 +53,15 @@ def delete_orphaned_files(run: Run) -> None:
         log.info("retention.files_swept", removed=removed_count, closed=closed_count)
 
 
-def _erase_in_pages(run: Run, deadline: float, label: str, erase_page: PageEraser) -> None:
-    """Erases page after page. Raises Postpone when the time of this run is used up."""
+def _erase_in_batches(run: Run, deadline: float, label: str, erase_batch: BatchEraser) -> None:
+    """Erases batch after batch. Raises Postpone at the deadline of this run."""
     erased_count = 0
     while True:
         if time.monotonic() > deadline:
             raise Postpone(timedelta(minutes=1), "more to erase")
         with transaction() as session:
             run.hold_in(session)
-            count = erase_page(session)
+            count = erase_batch(session)
         if not count:
             break
         erased_count += count

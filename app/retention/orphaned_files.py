@@ -1,4 +1,4 @@
-"""Private files in storage that no row names."""
+"""Private files in storage without a row in the database."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ from app.clients.storage import StoredFile
 from app.core.db import database_now, fetch_rows, release_connection
 
 MAX_UPLOAD_TIME = timedelta(days=1)
-"""A younger file may belong to an upload that has not committed yet."""
+"""A newer file may belong to an upload that has not committed yet."""
 REFERENCED_FILES_SQL = """
     SELECT stored_as FROM application_document WHERE stored_as = ANY(%(names)s)
      UNION ALL SELECT name FROM unnest(%(names)s::text[]) AS name
@@ -17,7 +17,7 @@ REFERENCED_FILES_SQL = """
 
 
 def list_orphaned_files() -> Iterator[StoredFile]:
-    """Private files older than a day that no row names. Raises StorageUnavailable."""
+    """The private files without a row that are older than MAX_UPLOAD_TIME. Raises StorageUnavailable."""
     cutoff = database_now() - MAX_UPLOAD_TIME
     release_connection()
     for files in storage.list_private():

@@ -94,7 +94,7 @@ def test_files_that_no_row_names_are_swept(app: Flask, client: Client) -> None:
         if "young" not in name:
             older(folder / name)
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
-    assert "2  files that no row names (12 bytes)" in result.output, result.output
+    assert "2  files without a row (12 bytes)" in result.output, result.output
     sweep()
     left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert {"private/applications/x/young", "media/a.png", str(Path(named).relative_to(folder))} <= left
