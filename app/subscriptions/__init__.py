@@ -1,1 +1,1 @@
-"""Subscriptions: how a person is reached by organisers' messages, and how a person says no."""
+"""Subscriptions: channel preferences, unsubscriptions and push devices of the recipients of messages."""

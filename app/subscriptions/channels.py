@@ -1,4 +1,4 @@
-"""The ways by which a message reaches a person, and the kinds of devices."""
+"""The channels of messages, and the platforms of push devices."""
 
 CHANNELS = ("email", "sms", "push")
 PLATFORMS = ("android", "ios", "web")

@@ -1,6 +1,6 @@
-"""Links that count who follows them: `/r/{token}` names who was written to and which link, signed; never where to.
+"""Tracked links: `/r/{token}`, where a signed token names the recipient and the number of the link.
 
-The destination is looked up by the message, so the link can lead nowhere else.
+The token does not contain the destination, which is read from the campaign; so the link cannot lead elsewhere.
 """
 
 import re
@@ -23,19 +23,20 @@ _BOT_USER_AGENTS = re.compile(
 
 @dataclass(frozen=True)
 class TrackedLink:
-    """Which link of whose message: the id of the row that one was sent from, and the link's number in it."""
+    """A link of a sent message: the id of the recipient's row, and the number of the link in the message."""
 
     recipient_id: str
     number: int
 
 
 def build_click_url(recipient_id: str | int, number: int = 0) -> str:
-    """The address that counts a click and then leads on. `recipient_id`: 1 to 32 of `0-9a-z`; `number`: 0 to 99."""
-    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/r/{encode_click_token(TrackedLink(str(recipient_id), number))}"
+    """The address that counts a click and redirects. `recipient_id` is 1 to 32 of `0-9a-z`, `number` is 0 to 99."""
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base_url}/r/{encode_click_token(TrackedLink(str(recipient_id), number))}"
 
 
 def encode_click_token(link: TrackedLink) -> str:
-    """The token of a link. Raises ValueError for an id or a number that no token can carry."""
+    """The signed token of a link. Raises ValueError for an invalid id or number."""
     token = f"{link.recipient_id}.{link.number}.{_sign_link(link)}"
     if not _TOKEN_PATTERN.fullmatch(token):
         raise ValueError(f"no token can name {link}")
@@ -43,7 +44,7 @@ def encode_click_token(link: TrackedLink) -> str:
 
 
 def decode_click_token(token: str) -> TrackedLink | None:
-    """What a token names; None when we have not signed it."""
+    """The link of a token; None when the signature is invalid."""
     match = _TOKEN_PATTERN.fullmatch(token)
     if match is None or not token.isascii():
         return None
@@ -52,9 +53,9 @@ def decode_click_token(token: str) -> TrackedLink | None:
 
 
 def is_human_click(method: str, headers: Mapping[str, str]) -> bool:
-    """Whether somebody seems to have followed the link, and no program that looks where it leads.
+    """Whether a person probably followed the link, and not a crawler or a mail scanner.
 
-    A guess, for counting alone: anyone who asks is led on either way. `headers` finds names as a request's do.
+    It is an estimate and is used only for counting; every client is redirected. `headers` ignores case.
     """
     if method != "GET" or any(headers.get(name) for name in _PREFETCH_HEADERS):
         return False
@@ -63,5 +64,5 @@ def is_human_click(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def _sign_link(link: TrackedLink) -> str:
-    """96 bits: enough against guessing over a network, and short enough for a text message."""
+    """The signature of 96 bits: safe against guessing over a network, and short enough for a text message."""
     return derived_text(PURPOSE, link.recipient_id, link.number)[:16]

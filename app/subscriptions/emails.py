@@ -1,4 +1,4 @@
-"""What an organiser writes to many, as the mail that one person gets."""
+"""Renders a campaign message as the mail of one recipient."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*")
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignSender:
-    """In whose name a mail goes out, and where answers to it arrive; the event that it is about."""
+    """The organiser's name, the address for replies, and the event of a campaign mail."""
 
     name: str
     reply_to: str | None
@@ -35,11 +35,11 @@ def render_campaign_email(
     image_url: str | None = None,
     label: str = "Read more",
 ) -> Message:
-    """The mail for one person, from texts in which everything is filled in. The same `key` gives the same Message-ID.
+    """The mail of one recipient, from texts without placeholders. The same `key` gives the same Message-ID.
 
-    `href` is where the button goes, an https address of at most a few hundred characters; when that only counts and
-    leads on, `leads_to` is the address behind it, whose host is said. `image_url` is an https address as well. Nothing
-    in the texts is markup, of HTML or of templates; a title keeps one line, and 160 characters.
+    `href` is the https address of the button. When it is a tracked link, `leads_to` is the destination, whose host the
+    mail shows. `image_url` is an https address. The texts are plain: HTML and template syntax are escaped. The title is
+    cut to one line of MAX_TITLE_LENGTH characters.
     """
     paragraphs = [paragraph.split("\n") for paragraph in _PARAGRAPH_BREAK.split(_normalize_newlines(body))]
     return render_email(
@@ -68,5 +68,5 @@ def _normalize_newlines(body: str) -> str:
 
 
 def _build_preheader(paragraphs: Sequence[Sequence[str]]) -> str:
-    """The first words, for the line that a mail program shows beside the subject."""
+    """The start of the text, which mail programs show next to the subject."""
     return shorten(" ".join(" ".join(line) for line in paragraphs), MAX_PREHEADER_LENGTH)

@@ -1,4 +1,4 @@
-"""What becomes of a person's ways to be reached when the person goes."""
+"""Erases devices and channel preferences of deleted merchants."""
 
 from sqlalchemy import delete, exists
 from sqlalchemy.orm import Session as OrmSession
@@ -10,9 +10,9 @@ from app.subscriptions.models import ChannelPreference, PushDevice
 
 @on_merchant_deleted
 def erase_channels(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Forgets the devices and wishes of a deleted account; of one that lives on in another role, nothing.
+    """Deletes the devices and channel preferences of a deleted account; an account with another role keeps them.
 
-    That somebody unsubscribed stays: who goes must not be written to again.
+    Unsubscriptions stay, so that the address gets no more messages.
     """
     is_deleted = exists().where(Account.id == deletion.account_id, Account.roles == [])
     delete_devices = delete(PushDevice).where(PushDevice.account_id == deletion.account_id, is_deleted)
@@ -20,5 +20,5 @@ def erase_channels(session: OrmSession, deletion: MerchantDeletion) -> None:
         ChannelPreference.account_id == deletion.account_id, is_deleted
     )
     session.execute(
-        delete_preferences.add_cte(delete_devices.cte("devices")).execution_options(synchronize_session=False)
+        delete_preferences.add_cte(delete_devices.cte("deleted_devices")).execution_options(synchronize_session=False)
     )

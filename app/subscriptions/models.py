@@ -1,6 +1,6 @@
-"""Tables of who may be written to, how, and who may not.
+"""Tables of unsubscriptions, channel preferences, suppressed addresses and push devices.
 
-A person is an e-mail address, lower-case as accounts keep it: holders of tickets need no account.
+A person is identified by their lower-case e-mail address, because ticket holders need no account.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ Token = String(1024, collation="C")
 
 
 class Unsubscribe(Base):
-    """Somebody wants no more messages of one organiser, or of any (`organiser_id` null); it ends all channels."""
+    """An address wants no messages of one organiser, or of any (`organiser_id` is null), on all channels."""
 
     __tablename__ = "unsubscribe"
     __table_args__ = (
@@ -31,7 +31,7 @@ class Unsubscribe(Base):
 
 
 class ChannelPreference(Base):
-    """Whether an account wants messages on a channel; where there is no row, it does."""
+    """Whether an account wants messages on a channel. Without a row it does."""
 
     __tablename__ = "channel_preference"
     __table_args__ = (one_of("channel", CHANNELS),)
@@ -44,7 +44,7 @@ class ChannelPreference(Base):
 
 
 class Suppression(Base):
-    """An address that has refused for good: a mailbox that does not exist, a number that is none."""
+    """An address with a permanent delivery error, such as a mailbox or number that does not exist."""
 
     __tablename__ = "suppression"
     __table_args__ = (one_of("channel", CHANNELS),)
@@ -56,7 +56,7 @@ class Suppression(Base):
 
 
 class PushDevice(Base):
-    """A telephone or browser that shows messages, by the token its push service gave it."""
+    """A phone or browser that shows push messages, with the token of its push service."""
 
     __tablename__ = "push_device"
     __table_args__ = (one_of("platform", PLATFORMS), Index("ix_push_device_account", "account_id", "seen_at"))

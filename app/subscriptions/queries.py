@@ -1,15 +1,16 @@
-"""Reads of people's wishes."""
+"""Reads of preferences and unsubscriptions."""
 
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict
 
 from app.accounts.caller import Caller
 from app.core.db import fetch_row
-from app.subscriptions.channels import CHANNELS
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
 
 MAX_UNSUBSCRIBES_LISTED, VERSION_RANGE = 500, 10**9
+ChannelPreferences = dict[str, tuple[bool, int]]
+"""Of each channel with a row: whether it is wanted, and the version."""
 FROM_ALL, FROM_ORGANISER, FROM_NONE = "all", "organiser", "none"
 PREFERENCES_SQL = f"""
     SELECT (SELECT coalesce(jsonb_object_agg(channel, jsonb_build_array(wanted, version)), '{{}}')
@@ -26,22 +27,51 @@ UNSUBSCRIBE_STATUS_SQL = """
     SELECT coalesce(p.org_name, a.name), a.email,
            EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id = %(organiser_id)s),
            EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id IS NULL)
-      FROM (VALUES (CAST(%(organiser_id)s AS text))) asked (id)
-      LEFT JOIN account a ON a.id = asked.id LEFT JOIN organiser_profile p ON p.account_id = a.id
-     WHERE asked.id IS NULL OR a.id IS NOT NULL
+      FROM (VALUES (CAST(%(organiser_id)s AS text))) link (organiser_id)
+      LEFT JOIN account a ON a.id = link.organiser_id LEFT JOIN organiser_profile p ON p.account_id = a.id
+     WHERE link.organiser_id IS NULL OR a.id IS NOT NULL
 """
 
 
-def load_preferences(caller: Caller) -> dict[str, Any]:
-    """Which channels the caller wants, and the organisers (at most the last 500) who may not write any more.
+class UnsubscribedOrganiser(TypedDict):
+    """An organiser who may not write to the caller."""
 
-    `version` follows from all of it, so it also changes when a link in a mail is used.
+    organiser_id: str
+    name: str
+    since: datetime
+
+
+class Preferences(TypedDict):
+    """The caller's channels and unsubscriptions."""
+
+    email: bool
+    sms: bool
+    push: bool
+    unsubscribed_from_all: bool
+    unsubscribed_from: list[UnsubscribedOrganiser]
+    version: int
+
+
+class UnsubscribeStatus(TypedDict):
+    """The organiser of a link and their address (None for a link to all), and what has `ended`: FROM_… ."""
+
+    organiser: str | None
+    contact: str | None
+    ended: str
+
+
+def load_preferences(caller: Caller) -> Preferences:
+    """The caller's channels, and the newest unsubscriptions (at most MAX_UNSUBSCRIBES_LISTED).
+
+    `version` is a hash of all values, so it also changes when a link in a mail is used.
     """
     row = fetch_row(PREFERENCES_SQL, {"id": caller.id, "address": caller.email})
     assert row is not None
     channel_preferences, unsubscribes = row
     return {
-        **{channel: channel_preferences.get(channel, [True])[0] for channel in CHANNELS},
+        "email": _is_wanted(channel_preferences, "email"),
+        "sms": _is_wanted(channel_preferences, "sms"),
+        "push": _is_wanted(channel_preferences, "push"),
         "unsubscribed_from_all": any(organiser_id is None for _, organiser_id, *_ in unsubscribes),
         "unsubscribed_from": [
             {"organiser_id": organiser_id, "name": name, "since": datetime.fromisoformat(since)}
@@ -52,9 +82,8 @@ def load_preferences(caller: Caller) -> dict[str, Any]:
     }
 
 
-def find_unsubscribe_status(target: UnsubscribeTarget) -> dict[str, Any] | None:
-    """What a link is about and how it stands: `organiser` and `contact` (None on a link about all), `ended` as ALL,
-    ORGANISER or NONE. None when the organiser is gone."""
+def find_unsubscribe_status(target: UnsubscribeTarget) -> UnsubscribeStatus | None:
+    """The organiser of an unsubscribe link, and what has ended; None when the organiser no longer exists."""
     row = fetch_row(UNSUBSCRIBE_STATUS_SQL, {"address": target.address, "organiser_id": target.organiser_id})
     if row is None:
         return None
@@ -63,8 +92,10 @@ def find_unsubscribe_status(target: UnsubscribeTarget) -> dict[str, Any] | None:
     return {"organiser": name, "contact": contact, "ended": scope}
 
 
-def _compute_version(channel_preferences: dict[str, Any], unsubscribe_ids: list[str]) -> int:
-    return (
-        int(sha256(repr((sorted(channel_preferences.items()), sorted(unsubscribe_ids))).encode()).hexdigest()[:12], 16)
-        % VERSION_RANGE
-    )
+def _is_wanted(channel_preferences: ChannelPreferences, channel: str) -> bool:
+    return channel_preferences[channel][0] if channel in channel_preferences else True
+
+
+def _compute_version(channel_preferences: ChannelPreferences, unsubscribe_ids: list[str]) -> int:
+    state = repr((sorted(channel_preferences.items()), sorted(unsubscribe_ids)))
+    return int(sha256(state.encode()).hexdigest()[:12], 16) % VERSION_RANGE

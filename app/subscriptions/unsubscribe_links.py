@@ -1,6 +1,6 @@
-"""Links by which somebody says no: one for each person and organiser, good for as long as SECRET_KEY is the same.
+"""Unsubscribe links: one for each person and organiser, valid until SECRET_KEY changes.
 
-Person and organiser are sealed inside, so that the address is legible to nobody and no row is kept for a link.
+The token contains address and organiser encrypted, so the address cannot be read and a link needs no row.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from app.core.ids import is_id
 
 PURPOSE = "unsubscribe"
 ONE_CLICK_BODY = "List-Unsubscribe=One-Click"
-"""What a mail program posts to the link (RFC 8058)."""
+"""The body that mail programs post to the link (RFC 8058)."""
 _ID_BYTES = 12
 
 
 @dataclass(frozen=True)
 class UnsubscribeTarget:
-    """Whom a link is for, and whose messages it ends: those of one organiser (an account's id), or all (None)."""
+    """The address of a link, and the organiser (an account's id) whose messages it ends; None for all organisers."""
 
     address: str
     organiser_id: str | None
@@ -27,15 +27,16 @@ class UnsubscribeTarget:
 
 @dataclass(frozen=True)
 class UnsubscribeLinks:
-    """The page, and the headers by which mail programs offer the same with one click."""
+    """The address of the page, and the mail headers that let mail programs unsubscribe with one click."""
 
     url: str
     headers: Mapping[str, str]
 
 
 def build_unsubscribe_links(address: str, organiser_id: str | None) -> UnsubscribeLinks:
-    """The links for a person, by the lower-case e-mail address, and an organiser. Nothing is read or written."""
-    url = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/unsubscribe/{encode_unsubscribe_token(UnsubscribeTarget(address, organiser_id))}"
+    """The links of a lower-case e-mail address and an organiser. Does not use the database."""
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    url = f"{base_url}/unsubscribe/{encode_unsubscribe_token(UnsubscribeTarget(address, organiser_id))}"
     return UnsubscribeLinks(url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": ONE_CLICK_BODY})
 
 
@@ -45,7 +46,7 @@ def encode_unsubscribe_token(target: UnsubscribeTarget) -> str:
 
 
 def decode_unsubscribe_token(token: str) -> UnsubscribeTarget | None:
-    """Whom and what the token is about; None when it is none of ours."""
+    """The address and organiser of a token; None when the token is invalid."""
     payload = decrypt_token(PURPOSE, token)
     if payload is None:
         return None

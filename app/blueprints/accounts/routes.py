@@ -34,8 +34,8 @@ IDENTITY_ERRORS = [
 def login(**body: Any) -> Any:
     """Sign in with a password.
 
-    A device that has signed in before is not held up by the failures of others on its network: a browser is known by
-    its cookie, an app by the last `refreshToken` that it had, even an expired one.
+    The failure limit of the network does not apply to a device that has signed in before. A browser is recognised by
+    its cookie, an app by its last `refreshToken`, even an expired one.
     """
     return _build_login_response(actions.log_in(network=get_client_network(), device_marks=list_device_marks(), **body))
 
@@ -44,7 +44,7 @@ def login(**body: Any) -> Any:
 def logout(**body: Any) -> Any:
     """End the session of a refresh token.
 
-    Its access tokens end with it, at once. A token that never counted gets the same answer.
+    Its access tokens become invalid immediately. An invalid token gets the same response.
     """
     return actions.log_out(**body)
 
@@ -59,7 +59,7 @@ def logout(**body: Any) -> Any:
 def refresh(**body: Any) -> Any:
     """Exchange a refresh token for a new pair.
 
-    The token sent before is answered with the same successor for ten seconds; anything older ends the session.
+    The same token gets the same successor again for ten seconds. An older token ends the session.
     """
     return serialize_sign_in(actions.refresh_session(**body))
 
@@ -80,7 +80,7 @@ def list_identities() -> Any:
 def unlink_identity(provider: str) -> Any:
     """Unlink a provider: `apple` or `google`.
 
-    Every other session ends. The last way to sign in cannot be removed; set a password first, by a reset.
+    Every other session ends. The last sign-in method cannot be removed; reset the password first to set one.
     """
     return actions.unlink_identity(caller=get_current_caller(), provider=provider)
 
@@ -133,7 +133,7 @@ def google(id_token: str, **body: Any) -> Any:
 def register_customer(**body: Any) -> Any:
     """Register as a customer.
 
-    The answer is the same whether or not the address has an account; the mail that follows tells its owner.
+    The response is the same whether or not the address has an account; the mail differs.
     """
     return actions.register_customer(caller=find_current_caller(), **body)
 
@@ -178,7 +178,7 @@ def register_organiser(**body: Any) -> Any:
 def register_admin(**body: Any) -> Any:
     """Register an admin.
 
-    The first one needs the bootstrap secret; every other one the token of an admin, whose tier is the limit.
+    The first admin needs the bootstrap secret. Every other one needs the token of an admin, and gets at most their tier.
     """
     return actions.register_admin(caller=find_current_caller(), network=get_client_network(), **body)
 
@@ -191,7 +191,7 @@ def verify_email(**body: Any) -> Any:
 
 @blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled])
 def resend_verification(**body: Any) -> Any:
-    """Mail a fresh verification code."""
+    """Mail a new verification code."""
     return actions.resend_verification(**body)
 
 
@@ -199,7 +199,7 @@ def resend_verification(**body: Any) -> Any:
     "/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled]
 )
 def request_reset(**body: Any) -> Any:
-    """Mail a code for setting a new password."""
+    """Mail a code to set a new password."""
     return actions.request_reset(**body)
 
 
@@ -228,12 +228,12 @@ def complete_reset(**body: Any) -> Any:
     """Set a new password with the reset token; every session ends, and every provider is unlinked.
 
     The token comes from `password-reset/verify` or from the link in the mail. An unverified account is replaced by a
-    new one that keeps its roles and nothing else.
+    new account that keeps only the roles.
     """
     return actions.complete_reset(**body)
 
 
 def _build_login_response(login_result: LoginResult) -> dict[str, Any]:
-    """What a new session answers; a browser keeps the mark of a known device."""
+    """The response to a sign-in. It sets the device cookie too."""
     set_device_cookie(login_result)
     return serialize_sign_in(login_result)

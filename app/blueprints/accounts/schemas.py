@@ -1,4 +1,4 @@
-"""What the account operations take and give (specification 4.1 and 4.2)."""
+"""Requests and responses of the account operations (specification 4.1 and 4.2)."""
 
 from marshmallow import fields
 
@@ -14,19 +14,21 @@ PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "pass
 class LoginBody(Schema):
     email = Email(required=True)
     password = Secret(required=True, metadata=PASSWORD_METADATA)
-    refresh_token = Secret(max=512, metadata={"rare": True, "description": "an earlier one: makes the device known"})
+    refresh_token = Secret(
+        max=512, metadata={"rare": True, "description": "an earlier token, by which the device is known"}
+    )
 
 
 class AppleBody(Schema):
     identity_token = Secret(required=True, max=8192, data_key="identity_token", metadata={"example": "eyJraWQi…"})
-    email = Email(metadata={"description": "never trusted: the token's own address counts"})
+    email = Email(metadata={"description": "ignored: the address in the token counts"})
     full_name = Name(min=1, max=120, data_key="full_name", metadata={"example": "Frieda Amupolo"})
-    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token carries one"})
+    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token has one"})
 
 
 class GoogleBody(Schema):
     id_token = Secret(required=True, max=8192, data_key="id_token", metadata={"example": "eyJhbGciOi…"})
-    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token carries one"})
+    nonce = Secret(max=256, metadata={"rare": True, "description": "required when the token has one"})
 
 
 class RefreshBody(Schema):
@@ -71,7 +73,7 @@ class OrganiserBody(NamedBody):
 
 class AdminBody(NamedBody):
     title = Text(max=80, metadata={"example": "Head of support"})
-    bootstrap_secret = Secret(max=512, metadata={"example": "the one that `make run` prints"})
+    bootstrap_secret = Secret(max=512, metadata={"example": "the secret that `make run` prints"})
     assigned_tier = Choice(*TIERS)
 
 

@@ -1,4 +1,4 @@
-"""Uploaded pictures, for everybody and for ever: a name says what is in it, so it never changes."""
+"""Uploaded pictures. They are public, and cached without limit because the name is a hash of the content."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ PICTURE_HEADERS = {
 
 @blp.get("/<name>", access=PUBLIC, content_type="image/*")
 def picture(name: str) -> Any:
-    """See an uploaded picture.
+    """Get an uploaded picture.
 
-    Its name follows from what is in it, so it may be kept for ever.
+    Its name is a hash of the content, so it may be cached without limit.
     """
     content_type = queries.get_content_type(name)
     is_cached = request.if_none_match.contains(name)

@@ -1,4 +1,4 @@
-"""A merchant's own account: `/api/merchants`."""
+"""The caller's own account as a merchant: `/api/merchants`."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
 
 @blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, etag=True, sparse=True)
 def read_merchant() -> Any:
-    """Read one's own account as a merchant.
+    """Read your account as a merchant.
 
     Account and mobile numbers are masked.
     """
@@ -33,9 +33,9 @@ def read_merchant() -> Any:
     errors=[EmailNotVerified, errors.MerchantDeleted],
 )
 def change_merchant(**body: Any) -> Any:
-    """Change one's own account as a merchant.
+    """Change your account as a merchant.
 
-    Both objects are merged: `{}` changes nothing, and a masked number that is sent back as it was read stays.
+    Both objects are merged: `{}` changes nothing, and a masked number that is sent back unchanged stays.
     New `payoutDetails` need a verified address.
     """
     merchant = actions.update_profile(caller=get_current_caller(), **body)
@@ -44,15 +44,15 @@ def change_merchant(**body: Any) -> Any:
 
 @blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
 def change_password(**body: Any) -> Any:
-    """Set a new password; every other session ends, and a mail tells the owner."""
+    """Set a new password. Every other session ends, and the owner gets a mail."""
     return actions.change_password(caller=get_current_caller(), **body)
 
 
 @blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData, errors=[errors.MerchantDeleted])
 def pause_merchant() -> Any:
-    """Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves.
+    """Pause the merchant: hide them, close their stalls, and stop invitations and payouts.
 
-    It needs nothing but the token, and what is earned still accrues.
+    It needs only the token. Earnings still accrue.
     """
     return actions.pause_merchant(caller=get_current_caller())
 
@@ -65,7 +65,7 @@ def pause_merchant() -> Any:
     errors=[*PASSWORD_ERRORS, errors.MerchantDeleted],
 )
 def resume_merchant(current_password: str, **body: Any) -> Any:
-    """End the pause; stalls stay closed until they are opened."""
+    """End the pause. Stalls stay closed until they are opened."""
     return actions.resume_merchant(caller=get_current_caller(), current_password=current_password)
 
 
@@ -77,8 +77,8 @@ def resume_merchant(current_password: str, **body: Any) -> Any:
     errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.MerchantDeleted, errors.PayoutInProgress],
 )
 def delete_merchant(current_password: str, **body: Any) -> Any:
-    """Delete the merchant; what the books need stays, who it was does not.
+    """Delete the merchant and their personal data. The ledger keeps its entries.
 
-    An account that holds another role keeps that. A payout that comes back afterwards is given to operators.
+    An account with another role keeps that role. A payout that comes back later goes to a review by operators.
     """
     return actions.delete_merchant(caller=get_current_caller(), current_password=current_password)

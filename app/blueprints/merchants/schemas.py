@@ -1,4 +1,4 @@
-"""What the merchant's own operations take and give (specification 4.3)."""
+"""Requests and responses of a merchant's own operations (specification 4.3)."""
 
 import re
 from typing import Any
@@ -18,19 +18,19 @@ _LANGUAGE_PATTERN = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
 
 
 class Digits(Text):
-    """An account number or a branch code: digits, in groups if one likes; kept without the gaps."""
+    """An account number or a branch code: digits, blanks and hyphens; loaded without the separators."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if is_masked(text):
             return text
         if not _NUMBER_PATTERN.fullmatch(text):
-            raise field_error("invalid_number", "Must be digits, with blanks or hyphens between them if you like.")
+            raise field_error("invalid_number", "Must be digits; blanks and hyphens between them are allowed.")
         return re.sub("[ -]", "", text)
 
 
 class Msisdn(Phone):
-    """A mobile number, or one sent back masked as it was read."""
+    """A mobile number, or the masked number that was read before."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         return value if is_masked(value) else super()._deserialize(value, attr, data, **kwargs)
@@ -57,10 +57,10 @@ class Zone(Text):
 
 
 class Confirmation(fields.Field[Any]):
-    """The word that says one means it, in any case, or true."""
+    """A confirmation: a given word, in any letter case, or true."""
 
     def __init__(self, word: str) -> None:
-        metadata = {"example": word, "description": f"`{word}` in any case, or `true`"}
+        metadata = {"example": word, "description": f"`{word}` in any letter case, or `true`"}
         super().__init__(required=True, metadata=metadata, error_messages={"required": "This field is required."})
         self.word = word
 
@@ -75,7 +75,7 @@ class Confirmation(fields.Field[Any]):
 
 
 class PayoutDetails(Schema):
-    """Where money goes. What is not named stays; null removes."""
+    """Where payouts go. A missing field stays as it is; null removes it."""
 
     destination = Choice("payrail", "bank", allow_none=True)
     account_name = Name(min=2, max=120, allow_none=True, metadata={"example": "Kapana Corner CC"})
@@ -92,12 +92,12 @@ class Channels(Schema):
 
 
 class SettingsBody(Schema):
-    """What is not named stays."""
+    """Missing fields stay as they are."""
 
     language = Language(max=35, metadata={"example": "en"})
     notifications = Nested(Channels)
     timezone = Zone(max=64, metadata={"example": "Africa/Windhoek"})
-    auto_accept_invites = Boolean(metadata={"description": "accept invitations without a fee by themselves"})
+    auto_accept_invites = Boolean(metadata={"description": "accept invitations without a fee automatically"})
 
 
 class MerchantChanges(Schema):
@@ -154,5 +154,5 @@ class DeletedData(Schema):
     money_may_return_until = TimeField(
         required=True,
         allow_none=True,
-        metadata={"description": "a bank or wallet can send the last payout back so long"},
+        metadata={"description": "until then a bank or wallet may return the last payout"},
     )

@@ -1,1 +1,1 @@
-"""Wishes and devices over HTTP."""
+"""Preferences and push devices over HTTP."""

@@ -1,6 +1,6 @@
-"""One's own wishes and devices: `/api/notifications/preferences` and `/api/notifications/devices`.
+"""Preferences and push devices of the caller: `/api/notifications/preferences` and `/api/notifications/devices`.
 
-They go by the e-mail address, so the address must be verified: it decides over messages to anyone who has it.
+Preferences apply to all messages to the caller's e-mail address, so the address must be verified.
 """
 
 from typing import Any
@@ -11,13 +11,15 @@ from app.web.access import SIGNED_IN
 from app.web.auth import get_current_caller
 from app.web.blueprint import Blueprint
 
-blp = Blueprint("subscriptions", __name__, url_prefix="/api/notifications", description="How one is written to")
+blp = Blueprint(
+    "subscriptions", __name__, url_prefix="/api/notifications", description="Message preferences and push devices"
+)
 OWNER_ACCESS = SIGNED_IN.with_verified_email()
 
 
 @blp.get("/preferences", access=OWNER_ACCESS, returns=schemas.PreferencesData, etag=True)
 def read_preferences() -> Any:
-    """Read on which channels organisers may write, and which of them may not."""
+    """Read the channels on which organisers may write, and the organisers who may not."""
     return queries.load_preferences(get_current_caller())
 
 
@@ -27,7 +29,7 @@ def read_preferences() -> Any:
 def change_preferences(**body: Any) -> Any:
     """Switch channels on and off, and let organisers write again.
 
-    What is not named stays. Tickets, receipts and messages about the account itself come in any case.
+    Missing fields stay as they are. Tickets, receipts and messages about the account are always sent.
     """
     preferences = actions.update_preferences(caller=get_current_caller(), **body)
     return preferences, {"ETag": f'"{preferences["version"]}"'}
@@ -39,13 +41,13 @@ def change_preferences(**body: Any) -> Any:
 def register_device(**body: Any) -> Any:
     """Register a device for push messages.
 
-    Send it whenever the app starts. A token belongs to the account that sent it last. An account has at most 20
-    devices; of more, those that were not seen for longest go.
+    Send this whenever the app starts. A token belongs to the account that sent it last. An account has at most 20
+    devices; beyond that, the ones that were not seen for longest are removed.
     """
     return actions.register_device(caller=get_current_caller(), **body)
 
 
 @blp.delete("/devices", access=OWNER_ACCESS, body=schemas.DeviceGoneBody, returns=schemas.RemovedData)
 def remove_device(**body: Any) -> Any:
-    """Remove a device, as when somebody signs out on it. A second time it is 200 as well."""
-    return actions.remove_device(caller=get_current_caller(), **body)
+    """Remove a device, for example after signing out on it. Repeating it also returns 200."""
+    return {"removed": actions.remove_device(caller=get_current_caller(), **body)}

@@ -1,4 +1,4 @@
-"""What the operations on one's wishes and devices take and give."""
+"""Requests and responses of the operations on preferences and push devices."""
 
 from typing import Any
 
@@ -9,7 +9,10 @@ from app.web.fields import Boolean, Choice, Id, List, Nested, Secret, TimeField,
 from app.web.schema import Schema
 
 MAX_TOKEN_LENGTH, MAX_RESUBSCRIBES = 1024, 200
-TOKEN_METADATA = {"example": "fcm:dGhpcyBpcyBubyB0b2tlbg", "description": "as the push service gave it to the app"}
+TOKEN_METADATA = {
+    "example": "fcm:dGhpcyBpcyBubyB0b2tlbg",
+    "description": "the token that the push service gave to the app",
+}
 FROM_ALL_METADATA = {"description": "true: no organiser may write, on any channel"}
 
 
@@ -40,7 +43,7 @@ class Ended(Schema):
 
 
 class PreferencesData(Preferences):
-    unsubscribed_from = List(Nested(Ended), required=True, metadata={"description": "who may not write any more"})
+    unsubscribed_from = List(Nested(Ended), required=True, metadata={"description": "organisers who may not write"})
     version = WholeNumber(required=True)
 
 
@@ -69,4 +72,4 @@ class DeviceData(Schema):
 
 
 class RemovedData(Schema):
-    removed = Boolean(required=True, metadata={"description": "whether it was there"})
+    removed = Boolean(required=True, metadata={"description": "whether the device was registered"})
