@@ -19,6 +19,8 @@ from app.core.tokens import derived_text, same
 ACCESS_TOKEN_SECONDS = 900
 IDLE_LIFETIME = timedelta(days=30)
 MAX_SESSIONS_PER_ACCOUNT = 20
+SessionOwner = Account | Row[Any]
+"""An account, or a row with its columns that `build_login_result` reads."""
 
 
 class SessionUser(TypedDict):
@@ -69,7 +71,7 @@ def create_session(session: OrmSession, account: Account) -> LoginResult:
     return replace(build_login_result(account, session_id, 0), device_mark=derive_device_mark(account))
 
 
-def build_login_result(account: Account | Row[Any], session_id: str, counter: int) -> LoginResult:
+def build_login_result(account: SessionOwner, session_id: str, counter: int) -> LoginResult:
     """The session with its refresh token and its account."""
     user: SessionUser = {
         "id": account.id,

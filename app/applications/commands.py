@@ -6,6 +6,7 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.applications import payment_operations
 from app.applications.errors import NotResolvable
+from app.core.addresses import mask_number
 from app.core.money import format_money
 
 stall_payments = AppGroup("stall-payments", help="Payments of stall fees: their states and reviews.")
@@ -24,7 +25,7 @@ def report(identifier: str) -> None:
     payment_rows = payment_operations.list_payments(identifier)
     for payment, application in payment_rows:
         state = payment_operations.describe_payment_state(payment)
-        amount = f"{format_money(payment.amount_minor)} from ••••{payment.msisdn[-4:]}"
+        amount = f"{format_money(payment.amount_minor)} from {mask_number(payment.msisdn)}"
         application_text = f"{application.reference}, {application.status}"
         click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({application_text})")
     click.echo(f"{len(payment_rows)} payments")

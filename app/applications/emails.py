@@ -14,6 +14,7 @@ from app.applications.serializers import calculate_fee_due_at
 from app.applications.stall_payments import mask_wallet
 from app.clients.email_templates import render_email
 from app.clients.message import Message
+from app.core.addresses import mask_number
 from app.core.date_format import format_day, format_time
 from app.core.db import db
 from app.core.money import format_money
@@ -74,7 +75,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         amount_due=application.payment_due,
         due=format_day(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
-        wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
+        wallet=mask_number(context.payment.msisdn, separator="\u00a0") if context.payment else "",
         email=application.email,
         home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
     )

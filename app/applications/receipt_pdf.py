@@ -3,6 +3,7 @@
 from flask import current_app
 
 from app.applications.emails import EmailContext
+from app.core.addresses import mask_number
 from app.core.date_format import format_day, format_time
 from app.core.money import format_money
 from app.core.pdf import Sheet
@@ -34,7 +35,7 @@ def draw_receipt(context: EmailContext) -> bytes:
                 ("For", f"Stall at {event_context.event}" if event_context.event else "Stall fee"),
                 ("Stall", application.stall_type or "—"),
                 ("Paid on", format_time(payment.paid_at, event_context.timezone)),
-                ("Paid from", f"mobile wallet •••• {payment.msisdn[-4:]}"),
+                ("Paid from", f"mobile wallet {mask_number(payment.msisdn, separator=' ')}"),
             ]
         )
         sheet.lines(

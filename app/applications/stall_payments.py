@@ -25,6 +25,7 @@ from app.applications.errors import PaymentInProgress
 from app.applications.links import ResolvedLink
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, StallPayment
 from app.core import throttle
+from app.core.addresses import mask_number
 from app.core.db import db
 from app.core.errors import Throttled
 from app.core.throttle import Rule
@@ -141,8 +142,8 @@ def build_payment_status(application: Application, current_payment: CurrentPayme
         return {"status": "due", "last_failure": current_payment.status, "payment_id": payment.id}
     payment_status: PaymentStatus = {
         "status": current_payment.status,
-        "payment_id": payment.id,
-        "wallet": mask_wallet(payment.msisdn),
+        "payment_id": current_payment.stall_payment.id,
+        "wallet": mask_number(current_payment.stall_payment.msisdn, separator="\u00a0"),
     }
     if current_payment.status == "otp_required":
         payment_status |= {"expires_in": current_payment.seconds_left, "tries_left": MAX_TRIES - payment.tries}

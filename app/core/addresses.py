@@ -7,6 +7,7 @@ import email_validator
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 RESERVED = ("test", "example", "localhost", "invalid", "local")
 LONGEST = 254
+HIDDEN_DIGITS = "••••"
 
 
 def is_url(url: str, schemes: tuple[str, ...]) -> bool:
@@ -39,3 +40,8 @@ def mask_email(address: str | None) -> str | None:
         return None
     user, at, domain = address.rpartition("@")
     return f"{user[:1]}•••@{domain}" if at else f"•••{address[-3:]}"
+
+
+def mask_number(number: str, *, visible_digits: int = 4, separator: str = "") -> str:
+    """`••••4567`: the last digits of a wallet or bank account number; a number without more digits is hidden."""
+    return f"{HIDDEN_DIGITS}{separator}{number[-visible_digits:] if len(number) > visible_digits else ''}"

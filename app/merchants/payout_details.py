@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from app.core.addresses import HIDDEN_DIGITS, mask_number
 from app.core.errors import ValidationFailed
 
-MASK = "•"
 VISIBLE_DIGITS = {"account_number": 4, "msisdn": 3}
 """How many of the last characters of a masked field are shown."""
 JSON_NAMES = {"account_number": "accountNumber"}
@@ -35,11 +35,11 @@ def merge_payout_details(details: Mapping[str, str], changes: Mapping[str, str |
 
 def is_masked(value: object) -> bool:
     """Whether the value is a number that was masked when it was read."""
-    return isinstance(value, str) and MASK in value
+    return isinstance(value, str) and HIDDEN_DIGITS[0] in value
 
 
 def _mask_value(name: str, value: str) -> str:
     visible_digits = VISIBLE_DIGITS.get(name)
     if visible_digits is None:
         return value
-    return MASK * 4 + (value[-visible_digits:] if len(value) > visible_digits else "")
+    return mask_number(value, visible_digits=visible_digits)

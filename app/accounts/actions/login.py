@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, select, text, update
+from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, passwords, sessions
@@ -13,7 +12,7 @@ from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReuse
 from app.accounts.models import Account, AccountSession
 from app.accounts.notices import enqueue_notice
 from app.accounts.queries import find_account_by_email
-from app.accounts.sessions import IDLE_LIFETIME, LoginResult
+from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
 from app.core import throttle
 from app.core.db import release_connection
 from app.core.transaction import transaction
@@ -78,7 +77,7 @@ def refresh_session(*, refresh_token: str) -> LoginResult:
         raise RefreshInvalid()
     session_id, counter = parsed_token
     with transaction() as session:
-        owner: Row[Any] | Account | None = session.execute(
+        owner: SessionOwner | None = session.execute(
             ADVANCE_COUNTER_SQL, {"session_id": session_id, "counter": counter}
         ).first()
         if owner is None and _is_repeated_refresh(session, session_id, counter):

@@ -1,5 +1,6 @@
 """Sign-in and accounts: `/api/auth/*`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from app.accounts import actions, errors, queries
@@ -12,6 +13,7 @@ from app.web.blueprint import Blueprint
 from app.web.cookies import list_device_marks, set_device_cookie
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, get_client_network
 
+SignInData = Mapping[str, object]
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
 
 IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_email()
@@ -31,7 +33,7 @@ IDENTITY_ERRORS = [
     returns=schemas.SignedInData,
     errors=[errors.InvalidCredentials, Throttled],
 )
-def login(**body: Any) -> Any:
+def login(**body: Any) -> SignInData:
     """Sign in with a password.
 
     The failure limit of the network does not apply to a device that has signed in before. A browser is recognised by
@@ -41,12 +43,12 @@ def login(**body: Any) -> Any:
 
 
 @blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
-def logout(**body: Any) -> Any:
+def logout(refresh_token: str) -> None:
     """End the session of a refresh token.
 
     Its access tokens become invalid immediately. An invalid token gets the same response.
     """
-    return actions.log_out(**body)
+    actions.log_out(refresh_token=refresh_token)
 
 
 @blp.post(
@@ -56,33 +58,33 @@ def logout(**body: Any) -> Any:
     returns=schemas.SignedInData,
     errors=[errors.RefreshInvalid, errors.RefreshReused],
 )
-def refresh(**body: Any) -> Any:
+def refresh(refresh_token: str) -> SignInData:
     """Exchange a refresh token for a new pair.
 
     The same token gets the same successor again for ten seconds. An older token ends the session.
     """
-    return serialize_sign_in(actions.refresh_session(**body))
+    return serialize_sign_in(actions.refresh_session(refresh_token=refresh_token))
 
 
 @blp.get("/me", access=SIGNED_IN, returns=schemas.Me, etag=True)
-def me() -> Any:
+def me() -> dict[str, object]:
     """Read the signed-in account."""
     return queries.load_account_profile(get_current_caller())
 
 
 @blp.get("/identities", access=SIGNED_IN, returns=schemas.IdentitiesData)
-def list_identities() -> Any:
+def list_identities() -> dict[str, object]:
     """List the providers that sign in to the account."""
     return {"identities": queries.list_identities(get_current_caller())}
 
 
 @blp.delete("/identities/<provider>", access=SIGNED_IN, errors=[errors.LastSignInMethod, NotFound])
-def unlink_identity(provider: str) -> Any:
+def unlink_identity(provider: str) -> None:
     """Unlink a provider: `apple` or `google`.
 
     Every other session ends. The last sign-in method cannot be removed; reset the password first to set one.
     """
-    return actions.unlink_identity(caller=get_current_caller(), provider=provider)
+    actions.unlink_identity(caller=get_current_caller(), provider=provider)
 
 
 @blp.post(
@@ -93,13 +95,17 @@ def unlink_identity(provider: str) -> Any:
     limit=CODE_ATTEMPT_LIMIT,
     errors=IDENTITY_ERRORS,
 )
-def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
+def apple(
+    identity_token: str, email: str | None = None, full_name: str | None = None, nonce: str | None = None
+) -> SignInData:
     """Sign in, or link the account, with Apple.
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
     return _build_login_response(
-        actions.sign_in_with_provider("apple", caller=find_current_caller(), token=identity_token, **body)
+        actions.sign_in_with_provider(
+            "apple", caller=find_current_caller(), token=identity_token, nonce=nonce, full_name=full_name
+        )
     )
 
 
@@ -111,13 +117,13 @@ def apple(identity_token: str, email: str | None = None, **body: Any) -> Any:
     limit=CODE_ATTEMPT_LIMIT,
     errors=IDENTITY_ERRORS,
 )
-def google(id_token: str, **body: Any) -> Any:
+def google(id_token: str, nonce: str | None = None) -> SignInData:
     """Sign in, or link the account, with Google.
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
     return _build_login_response(
-        actions.sign_in_with_provider("google", caller=find_current_caller(), token=id_token, **body)
+        actions.sign_in_with_provider("google", caller=find_current_caller(), token=id_token, nonce=nonce)
     )
 
 
@@ -130,12 +136,12 @@ def google(id_token: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
-def register_customer(**body: Any) -> Any:
+def register_customer(**body: Any) -> None:
     """Register as a customer.
 
     The response is the same whether or not the address has an account; the mail differs.
     """
-    return actions.register_customer(caller=find_current_caller(), **body)
+    actions.register_customer(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -147,9 +153,9 @@ def register_customer(**body: Any) -> Any:
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
-def register_merchant(**body: Any) -> Any:
+def register_merchant(**body: Any) -> None:
     """Register as a merchant."""
-    return actions.register_merchant(caller=find_current_caller(), **body)
+    actions.register_merchant(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -161,9 +167,9 @@ def register_merchant(**body: Any) -> Any:
     idempotent=True,
     errors=[errors.CurrentPasswordWrong],
 )
-def register_organiser(**body: Any) -> Any:
+def register_organiser(**body: Any) -> None:
     """Register as an organiser."""
-    return actions.register_organiser(caller=find_current_caller(), **body)
+    actions.register_organiser(caller=find_current_caller(), **body)
 
 
 @blp.post(
@@ -175,32 +181,32 @@ def register_organiser(**body: Any) -> Any:
     idempotent=True,
     errors=[errors.BootstrapRefused, errors.TierTooHigh, errors.CurrentPasswordWrong],
 )
-def register_admin(**body: Any) -> Any:
+def register_admin(**body: Any) -> None:
     """Register an admin.
 
     The first admin needs the bootstrap secret. Every other one needs the token of an admin, and gets at most their tier.
     """
-    return actions.register_admin(caller=find_current_caller(), network=get_client_network(), **body)
+    actions.register_admin(caller=find_current_caller(), network=get_client_network(), **body)
 
 
 @blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=CODE_ATTEMPT_LIMIT, errors=[errors.CodeInvalid])
-def verify_email(**body: Any) -> Any:
+def verify_email(email: str, code: str) -> None:
     """Confirm an address with the code that was mailed to it."""
-    return actions.verify_email(**body)
+    actions.verify_email(email=email, code=code)
 
 
 @blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled])
-def resend_verification(**body: Any) -> Any:
+def resend_verification(email: str) -> None:
     """Mail a new verification code."""
-    return actions.resend_verification(**body)
+    actions.resend_verification(email=email)
 
 
 @blp.post(
     "/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled]
 )
-def request_reset(**body: Any) -> Any:
+def request_reset(email: str) -> None:
     """Mail a code to set a new password."""
-    return actions.request_reset(**body)
+    actions.request_reset(email=email)
 
 
 @blp.post(
@@ -211,9 +217,9 @@ def request_reset(**body: Any) -> Any:
     limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.CodeInvalid],
 )
-def verify_reset(**body: Any) -> Any:
+def verify_reset(email: str, code: str) -> dict[str, object]:
     """Exchange the code for a reset token."""
-    reset_token = actions.verify_reset(**body)
+    reset_token = actions.verify_reset(email=email, code=code)
     return {"reset_token": reset_token, "expires_in": int(actions.RESET_TOKEN_LIFETIME.total_seconds())}
 
 
@@ -224,16 +230,16 @@ def verify_reset(**body: Any) -> Any:
     limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.ResetTokenInvalid],
 )
-def complete_reset(**body: Any) -> Any:
+def complete_reset(email: str, reset_token: str, password: str) -> None:
     """Set a new password with the reset token; every session ends, and every provider is unlinked.
 
     The token comes from `password-reset/verify` or from the link in the mail. An unverified account is replaced by a
     new account that keeps only the roles.
     """
-    return actions.complete_reset(**body)
+    actions.complete_reset(email=email, reset_token=reset_token, password=password)
 
 
-def _build_login_response(login_result: LoginResult) -> dict[str, Any]:
+def _build_login_response(login_result: LoginResult) -> SignInData:
     """The response to a sign-in. It sets the device cookie too."""
     set_device_cookie(login_result)
     return serialize_sign_in(login_result)

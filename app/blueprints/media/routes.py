@@ -1,7 +1,5 @@
 """Uploaded pictures. They are public, and cached without limit because the name is a hash of the content."""
 
-from typing import Any
-
 from flask import Response, request
 
 from app.media import queries
@@ -18,7 +16,7 @@ PICTURE_HEADERS = {
 
 
 @blp.get("/<name>", access=PUBLIC, content_type="image/*")
-def picture(name: str) -> Any:
+def picture(name: str) -> Response:
     """Get an uploaded picture.
 
     Its name is a hash of the content, so it may be cached without limit.

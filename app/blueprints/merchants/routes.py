@@ -16,7 +16,7 @@ PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
 
 
 @blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, etag=True, sparse=True)
-def read_merchant() -> Any:
+def read_merchant() -> queries.MerchantAccount:
     """Read your account as a merchant.
 
     Account and mobile numbers are masked.
@@ -32,7 +32,7 @@ def read_merchant() -> Any:
     etag=True,
     errors=[EmailNotVerified, errors.MerchantDeleted],
 )
-def change_merchant(**body: Any) -> Any:
+def change_merchant(**body: Any) -> tuple[queries.MerchantAccount, dict[str, str]]:
     """Change your account as a merchant.
 
     Both objects are merged: `{}` changes nothing, and a masked number that is sent back unchanged stays.
@@ -43,13 +43,13 @@ def change_merchant(**body: Any) -> Any:
 
 
 @blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
-def change_password(**body: Any) -> Any:
+def change_password(current_password: str, new_password: str) -> None:
     """Set a new password. Every other session ends, and the owner gets a mail."""
-    return actions.change_password(caller=get_current_caller(), **body)
+    actions.change_password(caller=get_current_caller(), current_password=current_password, new_password=new_password)
 
 
 @blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData, errors=[errors.MerchantDeleted])
-def pause_merchant() -> Any:
+def pause_merchant() -> actions.MerchantStatus:
     """Pause the merchant: hide them, close their stalls, and stop invitations and payouts.
 
     It needs only the token. Earnings still accrue.
@@ -64,7 +64,7 @@ def pause_merchant() -> Any:
     returns=schemas.StatusData,
     errors=[*PASSWORD_ERRORS, errors.MerchantDeleted],
 )
-def resume_merchant(current_password: str, **body: Any) -> Any:
+def resume_merchant(current_password: str, confirmation: bool) -> actions.MerchantStatus:
     """End the pause. Stalls stay closed until they are opened."""
     return actions.resume_merchant(caller=get_current_caller(), current_password=current_password)
 
@@ -76,7 +76,7 @@ def resume_merchant(current_password: str, **body: Any) -> Any:
     returns=schemas.DeletedData,
     errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.MerchantDeleted, errors.PayoutInProgress],
 )
-def delete_merchant(current_password: str, **body: Any) -> Any:
+def delete_merchant(current_password: str, confirmation: bool) -> actions.DeletionResult:
     """Delete the merchant and their personal data. The ledger keeps its entries.
 
     An account with another role keeps that role. A payout that comes back later goes to a review by operators.
