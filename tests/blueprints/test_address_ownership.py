@@ -36,7 +36,7 @@ def login(client: Client, password: str) -> tuple[int, str] | None:
     return None if answer.status_code == 200 else refusal(answer)
 
 
-def test_a_registration_retires_the_unverified_account_and_takes_a_new_id(client: Client) -> None:
+def test_registration_retires_unverified_account(client: Client) -> None:
     squatter = registered(client, "organiser", SQUATTERS)
     old = holder().id
     owner = registered(client, "customer")
@@ -50,7 +50,7 @@ def test_a_registration_retires_the_unverified_account_and_takes_a_new_id(client
     assert "Nangula" not in retired.name and retired.password_hash is None
 
 
-def test_an_identity_of_the_retired_account_signs_in_to_nothing(client: Client) -> None:
+def test_identity_of_retired_account_is_unlinked(client: Client) -> None:
     registered(client, "customer", SQUATTERS)
     with transaction() as session:
         session.add(ExternalIdentity(provider="google", subject="squatter", account_id=holder().id))
@@ -59,7 +59,7 @@ def test_an_identity_of_the_retired_account_signs_in_to_nothing(client: Client) 
     assert db.session.query(ExternalIdentity).count() == 0
 
 
-def test_payout_details_do_not_reach_the_next_holder(client: Client) -> None:
+def test_payout_details_are_erased_with_retired_account(client: Client) -> None:
     squatter = merchants.merchant_account(email=ADDRESS, verified=False)
     with transaction() as session:
         session.add(Merchant(account_id=squatter.id, profile_id=squatter.id, payout_details=b"sealed"))
@@ -70,7 +70,7 @@ def test_payout_details_do_not_reach_the_next_holder(client: Client) -> None:
     assert db.session.get_one(Merchant, squatter.id).payout_details is None
 
 
-def test_events_of_the_retired_account_end_with_their_links(client: Client) -> None:
+def test_events_and_links_of_retired_account_end(client: Client) -> None:
     """They were made before publishing and inviting needed a verified address."""
     squatter = signed_in(client, account("organiser", email=ADDRESS))
     event = events.published(squatter)
@@ -85,7 +85,7 @@ def test_events_of_the_retired_account_end_with_their_links(client: Client) -> N
     assert data(client.get("/api/events"))["events"] == []
 
 
-def test_a_reset_retires_the_unverified_account_and_keeps_its_roles(client: Client) -> None:
+def test_reset_retires_unverified_account_and_keeps_roles(client: Client) -> None:
     squatter = registered(client, "organiser", SQUATTERS)
     old = holder().id
     assert completed(client, reset_token(client)) == (200, "SUCCESS")
@@ -96,7 +96,7 @@ def test_a_reset_retires_the_unverified_account_and_keeps_its_roles(client: Clie
     assert me["name"] == "frieda" and "organiser" not in me
 
 
-def test_after_such_a_reset_the_owner_names_the_organisation_by_registering(client: Client) -> None:
+def test_owner_registers_organiser_profile_after_reset(client: Client) -> None:
     registered(client, "organiser", SQUATTERS)
     completed(client, reset_token(client))
     owner = client.as_(sign_in(client, ADDRESS, NEW)["accessToken"])
@@ -104,7 +104,7 @@ def test_after_such_a_reset_the_owner_names_the_organisation_by_registering(clie
     assert data(owner.get("/api/auth/me"))["organiser"] == {"orgName": "Windhoek Lights"}
 
 
-def test_an_unverified_admin_stays_an_admin_by_a_reset(client: Client) -> None:
+def test_unverified_admin_stays_admin_after_reset(client: Client) -> None:
     boss = account("admin", email=ADDRESS, verified=False, admin_tier="support")
     assert completed(client, reset_token(client)) == (200, "SUCCESS")
     me = data(client.as_(sign_in(client, ADDRESS, NEW)["accessToken"]).get("/api/auth/me"))
@@ -122,7 +122,7 @@ def link_squatters_google() -> None:
         session.add(ExternalIdentity(provider="google", subject="squatter", account_id=holder().id))
 
 
-def test_a_reset_unlinks_what_a_stranger_may_have_linked(client: Client) -> None:
+def test_reset_unlinks_identities_of_strangers(client: Client) -> None:
     """A stranger registers in the owner's name between the owner's registration and code. The owner enters the next
     code and so verifies an account whose password is the stranger's, who links a Google account to it."""
     registered(client, "customer")
@@ -137,7 +137,7 @@ def test_a_reset_unlinks_what_a_stranger_may_have_linked(client: Client) -> None
     assert "were unlinked" in mails_to(ADDRESS)[0]["text"]
 
 
-def test_verifying_unlinks_what_an_unverified_account_had(client: Client) -> None:
+def test_verification_unlinks_earlier_identities(client: Client) -> None:
     """Earlier releases let it link."""
     registered(client, "customer")
     link_squatters_google()
@@ -145,7 +145,7 @@ def test_verifying_unlinks_what_an_unverified_account_had(client: Client) -> Non
     assert db.session.query(ExternalIdentity).count() == 0
 
 
-def test_no_registration_voids_a_reset_that_the_mailbox_has_proven(client: Client) -> None:
+def test_registration_does_not_void_reset_token(client: Client) -> None:
     registered(client, "customer", SQUATTERS)
     token = reset_token(client)
     registered(client, "customer", SQUATTERS)
@@ -153,7 +153,7 @@ def test_no_registration_voids_a_reset_that_the_mailbox_has_proven(client: Clien
     assert login(client, SQUATTERS) == (401, "INVALID_CREDENTIALS") and login(client, NEW) is None
 
 
-def test_only_the_code_of_the_living_account_counts(client: Client) -> None:
+def test_code_of_retired_account_is_void(client: Client) -> None:
     registered(client, "organiser", SQUATTERS)
     first = newest_code(ADDRESS)
     registered(client, "customer")
@@ -171,7 +171,7 @@ def _code_after_gap() -> str:
     return newest_code(ADDRESS)
 
 
-def test_a_later_registration_in_the_gap_does_not_void_a_code_that_was_mailed(client: Client) -> None:
+def test_registration_within_resend_interval_keeps_mailed_code(client: Client) -> None:
     for _ in range(3):
         registered(client, "customer")
     code = _code_after_gap()
@@ -180,7 +180,7 @@ def test_a_later_registration_in_the_gap_does_not_void_a_code_that_was_mailed(cl
     data(client.post("/api/auth/verify-email", {"email": ADDRESS, "code": code}))
 
 
-def test_the_command_line_makes_no_admin_of_an_account_that_nobody_has_verified(app: Flask, client: Client) -> None:
+def test_command_replaces_unverified_account(app: Flask, client: Client) -> None:
     squatter = registered(client, "customer", SQUATTERS)
     create_admin(email=ADDRESS, password=PASSWORD, name="Boss", tier="super_admin")
     assert refusal(squatter.get("/api/auth/me")) == (401, "SESSION_ENDED")
@@ -188,7 +188,7 @@ def test_the_command_line_makes_no_admin_of_an_account_that_nobody_has_verified(
     assert sign_in(client, ADDRESS)["user"]["roles"] == ["admin"]
 
 
-def test_registrations_resets_and_codes_at_once_end_in_one_account(client: Client) -> None:
+def test_concurrent_registrations_resets_and_codes_leave_one_account(client: Client) -> None:
     registered(client, "customer", SQUATTERS)
     code, token = newest_code(ADDRESS), reset_token(client)
     calls: list[tuple[str, dict[str, Any]]] = [

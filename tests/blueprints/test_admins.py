@@ -22,7 +22,7 @@ def admins() -> int:
         return int(session.execute(text("SELECT count(*) FROM account WHERE admin_tier IS NOT NULL")).scalar() or 0)
 
 
-def test_the_bootstrap_secret_makes_one_super_admin(client: Client) -> None:
+def test_bootstrap_secret_creates_one_super_admin(client: Client) -> None:
     data(client.post("/api/auth/register/admin", body(bootstrapSecret=BOOTSTRAP_SECRET, title="Founder")), 201)
     me = data(client.as_(sign_in(client, "boss@example.com")["accessToken"]).get("/api/auth/me"))
     assert me["admin"] == {"tier": "super_admin", "title": "Founder"}
@@ -30,7 +30,7 @@ def test_the_bootstrap_secret_makes_one_super_admin(client: Client) -> None:
     assert refusal(again) == (403, "BOOTSTRAP_REFUSED") and admins() == 1
 
 
-def test_sixty_four_bootstraps_at_once_make_one_admin(client: Client) -> None:
+def test_concurrent_bootstraps_create_one_admin(client: Client) -> None:
     def register(number: int) -> int:
         who = body(f"boss{number}@example.com", bootstrapSecret=BOOTSTRAP_SECRET)
         return client.post(
@@ -42,13 +42,13 @@ def test_sixty_four_bootstraps_at_once_make_one_admin(client: Client) -> None:
 
 
 @pytest.mark.parametrize("secret", ["wrong", "", None])
-def test_without_the_secret_nobody_becomes_admin(client: Client, secret: str | None) -> None:
+def test_wrong_or_missing_secret_creates_no_admin(client: Client, secret: str | None) -> None:
     more = {} if secret is None else {"bootstrapSecret": secret}
     assert client.post("/api/auth/register/admin", body(**more)).status_code in (403, 422)
     assert admins() == 0
 
 
-def test_five_wrong_secrets_close_the_door_for_an_hour(client: Client) -> None:
+def test_five_wrong_secrets_block_the_network(client: Client) -> None:
     for _ in range(5):
         wrong = client.post("/api/auth/register/admin", body(bootstrapSecret="wrong"))
         assert refusal(wrong) == (403, "BOOTSTRAP_REFUSED")
@@ -67,7 +67,7 @@ def test_five_wrong_secrets_close_the_door_for_an_hour(client: Client) -> None:
         ("analyst", "analyst", 403),
     ],
 )
-def test_an_admin_gives_at_most_his_own_tier(client: Client, holds: str, gives: str, answer: int) -> None:
+def test_admin_gives_at_most_own_tier(client: Client, holds: str, gives: str, answer: int) -> None:
     boss = signed_in(client, account("admin", admin_tier=holds))
     assert boss.post("/api/auth/register/admin", body("new@example.com", assignedTier=gives)).status_code == answer
     assert admins() == (2 if answer == 201 else 1)
@@ -78,13 +78,13 @@ def test_a_customer_cannot_make_admins(client: Client) -> None:
     assert refusal(caller.post("/api/auth/register/admin", body())) == (403, "BOOTSTRAP_REFUSED")
 
 
-def test_the_bootstrap_secret_lifts_the_callers_own_account(client: Client) -> None:
+def test_bootstrap_secret_makes_own_account_admin(client: Client) -> None:
     owner = customer(email="boss@example.com")
     data(signed_in(client, owner).post("/api/auth/register/admin", body(bootstrapSecret=BOOTSTRAP_SECRET)), 201)
     assert sign_in(client, owner.email)["user"]["roles"] == ["admin", "customer"]
 
 
-def test_the_command_line_makes_admins_and_lifts_accounts(app: Flask, client: Client) -> None:
+def test_command_creates_admins_and_adds_the_role(app: Flask, client: Client) -> None:
     customer(email="frieda@example.com")
     run = app.test_cli_runner().invoke
     options = ["--name", "Frieda", "--password", PASSWORD, "--tier", "support"]
@@ -98,7 +98,7 @@ def test_the_command_line_makes_admins_and_lifts_accounts(app: Flask, client: Cl
     assert "code" in mails_to("new@example.com")[0]["subject"]
 
 
-def test_an_admin_of_the_command_line_has_a_name_that_can_be_seen(app: Flask, client: Client) -> None:
+def test_command_refuses_invisible_names(app: Flask, client: Client) -> None:
     run = app.test_cli_runner().invoke
     options = ["--email", "new@example.com", "--password", PASSWORD]
     assert run(args=["admin", "create", *options, "--name", "\u200b\u202e"]).exit_code == 2
@@ -106,7 +106,7 @@ def test_an_admin_of_the_command_line_has_a_name_that_can_be_seen(app: Flask, cl
     assert sign_in(client, "new@example.com")["user"]["name"] == "Frieda"
 
 
-def test_the_command_line_makes_no_admin_who_could_not_sign_in(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_refuses_invalid_or_reserved_addresses(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The address has to be one that signing in takes: no reserved domain in production, and an address at all."""
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], APP_ENV="production"))
     run = app.test_cli_runner().invoke

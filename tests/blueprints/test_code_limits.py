@@ -22,7 +22,7 @@ def wrong_tries(client: Client, what: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("what", ASKING)
-def test_tries_without_a_living_code_lock_nobody_out(client: Client, what: str) -> None:
+def test_attempts_without_a_valid_code_do_not_count(client: Client, what: str) -> None:
     customer(email=ADDRESS, verified=False)
     assert {tried(client, f"{number:06d}", what) for number in range(25)} == {422}
     assert asked(client, ASKING[what]) == 200
@@ -30,7 +30,7 @@ def test_tries_without_a_living_code_lock_nobody_out(client: Client, what: str) 
 
 
 @pytest.mark.parametrize("what", ASKING)
-def test_twenty_wrong_tries_at_living_codes_block_and_the_owner_is_told_once(client: Client, what: str) -> None:
+def test_twenty_wrong_codes_block_and_owner_is_notified_once(client: Client, what: str) -> None:
     customer(email=ADDRESS, verified=False)
     wrong_tries(client, what, 20)
     assert asked(client, ASKING[what]) == 200

@@ -57,7 +57,7 @@ def test_a_code_works_once(client: Client) -> None:
     assert [tried(client, code) for _ in range(2)] == [200, 422]
 
 
-def test_a_code_lives_ten_minutes(client: Client) -> None:
+def test_code_expires_after_ten_minutes(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     code = newest_code(ADDRESS)
@@ -65,7 +65,7 @@ def test_a_code_lives_ten_minutes(client: Client) -> None:
     assert tried(client, code) == 422
 
 
-def test_a_new_code_comes_after_sixty_seconds_and_voids_the_old_one(client: Client) -> None:
+def test_new_code_after_sixty_seconds_voids_the_old_one(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     first = newest_code(ADDRESS)
@@ -89,7 +89,7 @@ def test_ten_codes_a_day(client: Client) -> None:
     assert asked(client) == 200
 
 
-def test_five_tries_and_the_code_is_burned(client: Client) -> None:
+def test_code_is_void_after_five_wrong_attempts(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     code = newest_code(ADDRESS)
@@ -97,7 +97,7 @@ def test_five_tries_and_the_code_is_burned(client: Client) -> None:
     assert tried(client, code) == 422
 
 
-def test_of_many_guesses_at_once_five_are_counted(client: Client) -> None:
+def test_concurrent_guesses_count_five_attempts(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     code = newest_code(ADDRESS)
@@ -114,7 +114,7 @@ def test_of_many_guesses_at_once_five_are_counted(client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_guard_more_guesses_would_be_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_limit_more_attempts_are_checked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_time_codes, "MAX_ATTEMPTS", 1000)
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
@@ -123,7 +123,7 @@ def test_without_the_guard_more_guesses_would_be_counted(client: Client, monkeyp
     assert tried(client, code) == 200, "the sixth and later tries were evaluated"
 
 
-def test_a_right_code_tried_by_many_at_once_works_once(client: Client) -> None:
+def test_right_code_submitted_concurrently_works_once(client: Client) -> None:
     customer(email=ADDRESS)
     assert asked(client, "password-reset/request") == 200
     code = newest_code(ADDRESS)
@@ -131,7 +131,7 @@ def test_a_right_code_tried_by_many_at_once_works_once(client: Client) -> None:
     assert sorted(found) == [200] + [422] * 15
 
 
-def test_a_code_of_one_purpose_is_none_of_the_other(client: Client) -> None:
+def test_code_is_valid_only_for_its_purpose(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     assert tried(client, newest_code(ADDRESS), "password-reset/verify") == 422
@@ -139,13 +139,13 @@ def test_a_code_of_one_purpose_is_none_of_the_other(client: Client) -> None:
     assert tried(client, newest_code(ADDRESS)) == 422
 
 
-def test_nobody_is_mailed_at_an_unknown_address(client: Client) -> None:
+def test_unknown_address_gets_no_mail(client: Client) -> None:
     assert asked(client, email="nobody@example.com") == 200
     assert asked(client, "password-reset/request", "nobody@example.com") == 200
     assert mails_to("nobody@example.com") == []
 
 
-def test_a_verified_address_is_not_sent_another_verification(client: Client) -> None:
+def test_verified_address_gets_no_verification_code(client: Client) -> None:
     customer(email=ADDRESS)
     assert asked(client) == 200
     assert mails_to(ADDRESS) == []
@@ -163,14 +163,14 @@ def test_a_reset_sets_the_password_ends_sessions_and_verifies(client: Client) ->
     assert "password" in mails_to(ADDRESS)[0]["subject"].lower()
 
 
-def test_a_reset_token_works_once_even_for_many_at_once(client: Client) -> None:
+def test_reset_token_used_concurrently_works_once(client: Client) -> None:
     customer(email=ADDRESS)
     token = reset_token(client)
     answers = at_once(32, lambda number: completed(client, token, f"{NEW} {number}"))
     assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 31
 
 
-def test_a_reset_token_is_bound_to_its_address_and_to_time(client: Client) -> None:
+def test_reset_token_is_bound_to_address_and_expires(client: Client) -> None:
     customer(email=ADDRESS)
     customer(email="other@example.com")
     token = reset_token(client)
@@ -181,7 +181,7 @@ def test_a_reset_token_is_bound_to_its_address_and_to_time(client: Client) -> No
     assert completed(client, token)[1] == "RESET_TOKEN_INVALID"
 
 
-def test_a_second_reset_token_dies_with_the_password_it_was_for(client: Client) -> None:
+def test_reset_token_is_void_after_a_password_change(client: Client) -> None:
     customer(email=ADDRESS)
     first = reset_token(client)
     later("61 seconds")
@@ -190,7 +190,7 @@ def test_a_second_reset_token_dies_with_the_password_it_was_for(client: Client) 
     assert completed(client, first)[1] == "RESET_TOKEN_INVALID"
 
 
-def test_a_reset_ends_the_throttling_of_the_address(client: Client) -> None:
+def test_reset_clears_failures_of_the_address(client: Client) -> None:
     customer(email=ADDRESS)
     for _ in range(10):
         client.post("/api/auth/login", {"email": ADDRESS, "password": "wrong"})
@@ -199,7 +199,7 @@ def test_a_reset_ends_the_throttling_of_the_address(client: Client) -> None:
     assert sign_in(client, ADDRESS, NEW)
 
 
-def test_nothing_stored_gives_a_code_away(app: Flask, client: Client) -> None:
+def test_code_is_not_stored(app: Flask, client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     code = newest_code(ADDRESS)
@@ -209,7 +209,7 @@ def test_nothing_stored_gives_a_code_away(app: Flask, client: Client) -> None:
     assert code not in str(stored) and code not in str(queued)
 
 
-def test_a_code_sent_again_is_the_same_code(client: Client) -> None:
+def test_repeated_mail_has_the_same_code(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     assert asked(client) == 200
     first = newest_code(ADDRESS)

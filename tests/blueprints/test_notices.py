@@ -25,14 +25,14 @@ def test_an_unverified_address_gets_no_notice(client: Client) -> None:
     assert mails_to(who.email) == []
 
 
-def test_an_unverified_address_is_not_told_of_a_deletion(client: Client) -> None:
+def test_unverified_address_gets_no_deletion_mail(client: Client) -> None:
     who = account("merchant", verified=False)
     body = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
     data(signed_in(client, who).post(f"{ME}/delete", body))
     assert mails_to(who.email) == []
 
 
-def test_a_verified_address_gets_so_many_of_one_kind_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notices_of_one_kind_are_limited_per_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = jobs.NOTICES_PER_DAY
     monkeypatch.setattr(jobs, "NOTICES_PER_DAY", Rule(rule.name, 2, rule.window))
     who = account("merchant")

@@ -41,7 +41,7 @@ def verify(who: Account) -> None:
         session.execute(text("UPDATE account SET email_verified_at = now() WHERE id = :id"), {"id": who.id})
 
 
-def test_an_unverified_organiser_makes_three_events(owner: Client, who: Account) -> None:
+def test_unverified_organiser_creates_three_events(owner: Client, who: Account) -> None:
     for _ in range(3):
         event(owner)
     refused = owner.post("/api/events", body())
@@ -59,7 +59,7 @@ def test_a_refused_event_is_not_counted(owner: Client) -> None:
         event(owner)
 
 
-def test_an_unverified_organiser_keeps_two_hundred_places(owner: Client, who: Account) -> None:
+def test_unverified_organiser_allocates_two_hundred_places(owner: Client, who: Account) -> None:
     made = event(owner, ticketTypes=TYPES)
     refused = reserve(owner, made, 201)
     assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
@@ -72,7 +72,7 @@ def test_an_unverified_organiser_keeps_two_hundred_places(owner: Client, who: Ac
     data(reserve(owner, made, 1000), 201)
 
 
-def test_an_unverified_organiser_imports_ten_files(owner: Client, who: Account) -> None:
+def test_unverified_organiser_imports_ten_files(owner: Client, who: Account) -> None:
     path = f"/api/events/{event(owner)['id']}/inventory/import"
 
     def sheet() -> Any:
@@ -86,7 +86,7 @@ def test_an_unverified_organiser_imports_ten_files(owner: Client, who: Account) 
     assert sheet().status_code == 200
 
 
-def test_a_replayed_request_is_counted_once(owner: Client) -> None:
+def test_replayed_request_counts_once(owner: Client) -> None:
     sent, again = body(), owner.with_(Idempotency_Key="first-event-1")
     assert {again.post("/api/events", sent).status_code for _ in range(4)} == {201}
     assert {owner.post("/api/events", body()).status_code for _ in range(2)} == {201}
@@ -98,12 +98,12 @@ def race(app: Flask, owner: Client) -> Counter[int]:
     )
 
 
-def test_sixty_four_at_once_make_three_events(app: Flask, owner: Client) -> None:
+def test_concurrent_requests_create_three_events(app: Flask, owner: Client) -> None:
     assert race(app, owner) == {201: 3, 403: 61}
 
 
 @pytest.mark.control
-def test_without_the_condition_sixty_four_make_more(app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_condition_quota_is_exceeded(app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         quotas, "COUNT_USE_SQL", text(quotas.COUNT_USE_SQL.text.replace("<= :limit", "<= :limit OR true"))
     )

@@ -21,7 +21,7 @@ def body_of(kind: str, email: str = "frieda@example.com", **more: object) -> dic
 
 
 @pytest.mark.parametrize("kind", BODIES)
-def test_each_kind_registers_verifies_and_signs_in(client: Client, kind: str) -> None:
+def test_each_role_registers_verifies_and_signs_in(client: Client, kind: str) -> None:
     assert data(client.post(f"/api/auth/register/{kind}", body_of(kind, "Frieda@Example.COM")), 201) == {}
     code = newest_code("frieda@example.com")
     data(client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": code}))
@@ -52,7 +52,7 @@ def test_a_verified_address_gets_a_mail_and_nothing_changes(client: Client) -> N
     assert sign_in(client, owner.email)["user"]["roles"] == ["customer"]
 
 
-def test_an_unverified_address_belongs_to_whoever_comes_last(client: Client) -> None:
+def test_last_registration_owns_unverified_address(client: Client) -> None:
     data(client.post("/api/auth/register/organiser", body_of("organiser", password="the squatter's own")), 201)
     squatter = sign_in(client, "frieda@example.com", "the squatter's own")
     first_code = newest_code("frieda@example.com")
@@ -67,7 +67,7 @@ def test_an_unverified_address_belongs_to_whoever_comes_last(client: Client) -> 
     assert me["roles"] == ["customer"] and "organiser" not in me
 
 
-def test_a_signed_in_caller_adds_a_role_with_his_own_password(client: Client) -> None:
+def test_signed_in_caller_adds_a_role_with_own_password(client: Client) -> None:
     owner = customer(email="frieda@example.com")
     caller = signed_in(client, owner)
     data(caller.post("/api/auth/register/organiser", body_of("organiser")), 201)
@@ -84,7 +84,7 @@ def test_a_role_is_not_added_with_a_wrong_password(client: Client) -> None:
     assert data(caller.get("/api/auth/me"))["roles"] == ["customer"]
 
 
-def test_no_admin_is_replaced_by_registering_his_address(client: Client) -> None:
+def test_admin_is_not_replaced_by_registration(client: Client) -> None:
     boss = account("admin", email="boss@example.com", verified=False)
     data(
         client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201
@@ -103,11 +103,11 @@ def about(client: Client, kind: str, known: bool) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", BODIES)
-def test_nothing_that_follows_a_registration_tells_who_has_an_account(client: Client, kind: str) -> None:
+def test_requests_after_registration_do_not_reveal_accounts(client: Client, kind: str) -> None:
     assert about(client, kind, known=True) == about(client, kind, known=False) == [429, 429, 200, 429]
 
 
-def test_a_verified_owner_gets_one_mail_of_registrations_a_minute(client: Client) -> None:
+def test_verified_owner_gets_one_registration_mail_a_minute(client: Client) -> None:
     customer(email="frieda@example.com")
     callers = [client, signed_in(client, customer()), signed_in(client, customer())]
     for caller in callers * 3:
@@ -120,7 +120,7 @@ def test_a_verified_owner_gets_one_mail_of_registrations_a_minute(client: Client
     assert len(mails_to("frieda@example.com")) == 10, "of one day"
 
 
-def test_a_token_does_not_take_a_registration_out_of_the_count_of_its_network(client: Client) -> None:
+def test_signed_in_registrations_count_for_their_network(client: Client) -> None:
     callers = [client, *(signed_in(client, customer()) for _ in range(3))]
     answers = [
         callers[number % 4].post("/api/auth/register/customer", {"email": "no address"}).status_code
@@ -130,12 +130,12 @@ def test_a_token_does_not_take_a_registration_out_of_the_count_of_its_network(cl
 
 
 @pytest.mark.parametrize("extra", ["roles", "tier", "assignedTier", "emailVerified", "id"])
-def test_privileges_cannot_be_smuggled_in(client: Client, extra: str) -> None:
+def test_privileged_fields_are_refused(client: Client, extra: str) -> None:
     smuggled = client.post("/api/auth/register/customer", body_of("customer", **{extra: "super_admin"}))
     assert problems(smuggled) == {extra: "unknown_field"}
 
 
-def test_every_problem_is_told_at_once(client: Client) -> None:
+def test_registration_response_lists_all_problems(client: Client) -> None:
     bad = {"email": "no address", "password": "short", "firstName": "", "phone": "12", "lastname": "A"}
     assert problems(client.post("/api/auth/register/customer", bad)) == {
         "email": "invalid_email",
@@ -147,7 +147,7 @@ def test_every_problem_is_told_at_once(client: Client) -> None:
     }
 
 
-def test_passwords_count_to_their_last_character(client: Client) -> None:
+def test_all_characters_of_a_password_count(client: Client) -> None:
     long = "ǃ" * 127 + "x"
     data(client.post("/api/auth/register/customer", body_of("customer", password=long)), 201)
     wrong = {"email": "frieda@example.com", "password": long[:-1] + "y"}

@@ -23,7 +23,7 @@ def refreshed(client: Client, token: str) -> dict[str, object]:
     return data(client.post("/api/auth/refresh", {"refreshToken": token}))
 
 
-def test_unknown_address_and_wrong_password_are_one_answer(client: Client) -> None:
+def test_unknown_address_and_wrong_password_get_the_same_response(client: Client) -> None:
     customer(email="frieda@example.com")
     wrong = client.post("/api/auth/login", {"email": "frieda@example.com", "password": "wrong"}).get_json()
     unknown = client.post("/api/auth/login", {"email": "nobody@example.com", "password": "wrong"}).get_json()
@@ -32,7 +32,7 @@ def test_unknown_address_and_wrong_password_are_one_answer(client: Client) -> No
     assert wrong == unknown and wrong["shortMessage"] == "INVALID_CREDENTIALS"
 
 
-def test_each_refresh_gives_a_successor(client: Client) -> None:
+def test_refresh_returns_a_new_token(client: Client) -> None:
     first = sign_in(client, customer().email)
     second = refreshed(client, first["refreshToken"])
     assert second["refreshToken"] != first["refreshToken"]
@@ -40,13 +40,13 @@ def test_each_refresh_gives_a_successor(client: Client) -> None:
     data(client.as_(str(third["accessToken"])).get("/api/auth/me"))
 
 
-def test_the_predecessor_within_ten_seconds_gets_the_same_successor(client: Client) -> None:
+def test_refresh_repeated_within_ten_seconds_returns_the_same_token(client: Client) -> None:
     first = sign_in(client, customer().email)
     successor = refreshed(client, first["refreshToken"])["refreshToken"]
     assert refreshed(client, first["refreshToken"])["refreshToken"] == successor
 
 
-def test_the_predecessor_after_ten_seconds_ends_the_session_and_tells_the_owner(client: Client) -> None:
+def test_refresh_token_reused_after_ten_seconds_ends_the_session(client: Client) -> None:
     owner = customer()
     first = sign_in(client, owner.email)
     second = refreshed(client, first["refreshToken"])
@@ -59,14 +59,14 @@ def test_the_predecessor_after_ten_seconds_ends_the_session_and_tells_the_owner(
     assert "signed out" in mails_to(owner.email)[0]["subject"]
 
 
-def test_a_grandparent_ends_the_session_at_once(client: Client) -> None:
+def test_refresh_token_before_the_previous_one_ends_the_session(client: Client) -> None:
     first = sign_in(client, customer().email)
     second = refreshed(client, first["refreshToken"])
     refreshed(client, str(second["refreshToken"]))
     assert refusal(client.post("/api/auth/refresh", {"refreshToken": first["refreshToken"]}))[1] == "REFRESH_REUSED"
 
 
-def test_rubbish_is_no_refresh_token(client: Client) -> None:
+def test_invalid_refresh_tokens_are_refused(client: Client) -> None:
     real = sign_in(client, customer().email)["refreshToken"]
     session_id, counter, mac = real.split(".")
     forged = [
@@ -84,27 +84,27 @@ def test_rubbish_is_no_refresh_token(client: Client) -> None:
     assert refreshed(client, real)
 
 
-def test_thirty_two_refreshes_at_once_have_one_successor(client: Client) -> None:
+def test_concurrent_refreshes_return_one_token(client: Client) -> None:
     token = sign_in(client, customer().email)["refreshToken"]
     answers = at_once(32, lambda _: client.post("/api/auth/refresh", {"refreshToken": token}))
     assert {answer.status_code for answer in answers} == {200}
     assert len({data(answer)["refreshToken"] for answer in answers}) == 1
 
 
-def test_a_session_ends_thirty_days_after_its_last_use(client: Client) -> None:
+def test_session_ends_thirty_days_after_last_use(client: Client) -> None:
     signed = sign_in(client, customer().email)
     shift("idle_until", "31 days")
     assert client.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]}).status_code == 401
     assert refusal(client.as_(signed["accessToken"]).get("/api/auth/me")) == (401, "SESSION_ENDED")
 
 
-def test_no_session_outlives_ninety_days(client: Client) -> None:
+def test_session_ends_after_ninety_days(client: Client) -> None:
     signed = sign_in(client, customer().email)
     shift("ends_at", "90 days")
     assert client.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]}).status_code == 401
 
 
-def test_the_twenty_first_session_ends_the_oldest(client: Client) -> None:
+def test_oldest_session_ends_over_limit(client: Client) -> None:
     owner = customer()
     tokens = [sign_in(client, owner.email)["accessToken"] for _ in range(21)]
     assert refusal(client.as_(tokens[0]).get("/api/auth/me")) == (401, "SESSION_ENDED")
@@ -113,7 +113,7 @@ def test_the_twenty_first_session_ends_the_oldest(client: Client) -> None:
     assert living == 20
 
 
-def test_logging_out_ends_access_and_refresh_at_once(client: Client) -> None:
+def test_logout_ends_access_and_refresh_tokens(client: Client) -> None:
     signed = sign_in(client, customer().email)
     for _ in range(2):
         assert data(client.post("/api/auth/logout", {"refreshToken": signed["refreshToken"]})) == {}
@@ -122,7 +122,7 @@ def test_logging_out_ends_access_and_refresh_at_once(client: Client) -> None:
     assert data(client.post("/api/auth/logout", {"refreshToken": "never seen before"})) == {}
 
 
-def test_the_eleventh_failure_is_throttled_and_the_owner_is_told(client: Client) -> None:
+def test_eleventh_failure_is_throttled_and_owner_is_notified(client: Client) -> None:
     owner = customer()
     going_on = signed_in(client, owner)
     wrong = {"email": owner.email, "password": "wrong"}
@@ -155,7 +155,7 @@ def login(client: Client, owner: Account, password: str = PASSWORD, **more: str)
     return client.post("/api/auth/login", {"email": owner.email, "password": password, **more}).status_code
 
 
-def test_a_browser_that_has_signed_in_before_is_not_held_up_by_its_network(client: Client) -> None:
+def test_network_limit_does_not_apply_to_known_browser(client: Client) -> None:
     owner, browser = customer(), a_new_browser(client)
     answer = browser.post("/api/auth/login", {"email": owner.email, "password": PASSWORD})
     cookie = answer.headers["Set-Cookie"]
@@ -165,7 +165,7 @@ def test_a_browser_that_has_signed_in_before_is_not_held_up_by_its_network(clien
     assert login(browser, customer()) == 429, "the mark is of one account"
 
 
-def test_an_app_is_known_by_its_last_refresh_token(client: Client) -> None:
+def test_network_limit_does_not_apply_to_app_with_refresh_token(client: Client) -> None:
     owner = customer()
     token = sign_in(a_new_browser(client), owner.email)["refreshToken"]
     data(client.post("/api/auth/logout", {"refreshToken": token}))
@@ -176,7 +176,7 @@ def test_an_app_is_known_by_its_last_refresh_token(client: Client) -> None:
     assert login(client, owner, refreshToken=token[:-1] + "x") == 429
 
 
-def test_a_known_device_counts_for_its_address_alone(client: Client) -> None:
+def test_failures_of_known_device_count_only_for_the_address(client: Client) -> None:
     owner, browser = customer(), a_new_browser(client)
     assert login(browser, owner) == 200
     assert [login(browser, owner, "wrong") for _ in range(11)] == [401] * 10 + [429]
@@ -186,7 +186,7 @@ def test_a_known_device_counts_for_its_address_alone(client: Client) -> None:
     assert login(client, customer()) == 200, "its failures are none of the network's"
 
 
-def test_a_forged_or_outlived_mark_is_none(client: Client) -> None:
+def test_forged_or_old_device_mark_is_ignored(client: Client) -> None:
     owner, browser, forger = customer(), a_new_browser(client), a_new_browser(client)
     forger.flask.set_cookie(f"device-{owner.id}", "x" * 43, path="/api/auth/login")
     assert login(browser, owner) == 200
@@ -197,7 +197,7 @@ def test_a_forged_or_outlived_mark_is_none(client: Client) -> None:
     assert login(browser, owner) == 429, "a new password makes marks void"
 
 
-def test_sixty_four_wrong_guesses_at_once_do_not_get_further(client: Client) -> None:
+def test_concurrent_wrong_passwords_stay_within_the_limit(client: Client) -> None:
     owner = customer()
     answers = at_once(64, lambda _: client.post("/api/auth/login", {"email": owner.email, "password": "wrong"}))
     codes = [answer.status_code for answer in answers]
@@ -210,7 +210,7 @@ def test_me_has_an_etag(client: Client) -> None:
     assert caller.get("/api/auth/me", headers={"If-None-Match": tag}).status_code == 304
 
 
-def test_an_old_password_that_was_just_proved_does_not_outlive_its_change(client: Client) -> None:
+def test_no_session_for_a_password_that_has_changed(client: Client) -> None:
     owner = customer()
     with transaction() as session:
         session.execute(text("UPDATE account SET password_version = password_version + 1"))

@@ -1,4 +1,4 @@
-"""One's wishes and devices over HTTP."""
+"""Preferences and push devices over HTTP."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from app.subscriptions.jobs import erase_channels
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
 from tests.counting import counted
 from tests.factories.accounts import account, customer, signed_in
-from tests.factories.subscriptions import DEVICES, PREFERENCES, device, devices, ended
+from tests.factories.subscriptions import DEVICES, PREFERENCES, list_devices, list_unsubscriptions, register_device
 from tests.http import Client, data, problems, refusal
 
-ALL = {"email": True, "sms": True, "push": True, "unsubscribedFromAll": False, "unsubscribedFrom": []}
+DEFAULT_PREFERENCES = {"email": True, "sms": True, "push": True, "unsubscribedFromAll": False, "unsubscribedFrom": []}
 EMAIL = "frieda@guest.example"
 
 
@@ -29,79 +29,79 @@ def lights(client: Client) -> str:
     return account("organiser", name="Windhoek Lights").id
 
 
-def wishes(client: Client) -> dict[str, Any]:
-    found = data(client.get(PREFERENCES))
-    found.pop("version")
-    return found
+def load_preferences(client: Client) -> dict[str, Any]:
+    preferences = data(client.get(PREFERENCES))
+    preferences.pop("version")
+    return preferences
 
 
-def test_who_said_nothing_wants_everything(frieda: Client) -> None:
-    assert wishes(frieda) == ALL
+def test_default_preferences_allow_all_channels(frieda: Client) -> None:
+    assert load_preferences(frieda) == DEFAULT_PREFERENCES
 
 
-def test_a_channel_is_switched_off_and_on_and_the_others_stay(frieda: Client) -> None:
+def test_switching_a_channel_keeps_the_others(frieda: Client) -> None:
     assert data(frieda.patch(PREFERENCES, {"sms": False}))["sms"] is False
     assert data(frieda.patch(PREFERENCES, {"push": False}))["push"] is False
-    assert wishes(frieda) == {**ALL, "sms": False, "push": False}
+    assert load_preferences(frieda) == {**DEFAULT_PREFERENCES, "sms": False, "push": False}
     assert data(frieda.patch(PREFERENCES, {"sms": True}))["sms"] is True
-    assert wishes(frieda) == {**ALL, "push": False}
+    assert load_preferences(frieda) == {**DEFAULT_PREFERENCES, "push": False}
 
 
-def test_wishes_are_of_one_account(frieda: Client, client: Client) -> None:
+def test_preferences_belong_to_one_account(frieda: Client, client: Client) -> None:
     data(frieda.patch(PREFERENCES, {"sms": False}))
-    assert wishes(signed_in(client, customer())) == ALL
+    assert load_preferences(signed_in(client, customer())) == DEFAULT_PREFERENCES
 
 
-def test_who_may_not_write_is_listed_and_may_again(frieda: Client, lights: str) -> None:
+def test_unsubscribed_organisers_are_listed_and_can_be_resubscribed(frieda: Client, lights: str) -> None:
     other = account("organiser", name="Gobabis Fair").id
     for organiser in (lights, other):
         actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))
-    found = wishes(frieda)["unsubscribedFrom"]
-    assert [(item["organiserId"], item["name"]) for item in found] == [
+    preferences = load_preferences(frieda)["unsubscribedFrom"]
+    assert [(item["organiserId"], item["name"]) for item in preferences] == [
         (other, "Gobabis Fair"),
         (lights, "Windhoek Lights"),
     ]
-    assert found[0]["since"].endswith("Z")
+    assert preferences[0]["since"].endswith("Z")
     changed = data(frieda.patch(PREFERENCES, {"resubscribe": [lights, "0" * 24]}))
     assert [item["organiserId"] for item in changed["unsubscribedFrom"]] == [other]
 
 
-def test_nobody_may_write_until_somebody_may_again(frieda: Client, lights: str) -> None:
+def test_unsubscribe_from_all_and_back(frieda: Client, lights: str) -> None:
     actions.unsubscribe(UnsubscribeTarget(EMAIL, lights))
     for _ in range(2):
         assert data(frieda.patch(PREFERENCES, {"unsubscribedFromAll": True}))["unsubscribedFromAll"] is True
-    assert sorted(ended(), key=str) == sorted([(EMAIL, lights), (EMAIL, None)], key=str)
+    assert sorted(list_unsubscriptions(), key=str) == sorted([(EMAIL, lights), (EMAIL, None)], key=str)
     changed = data(frieda.patch(PREFERENCES, {"unsubscribedFromAll": False}))
-    assert changed["unsubscribedFromAll"] is False and ended() == [(EMAIL, lights)]
+    assert changed["unsubscribedFromAll"] is False and list_unsubscriptions() == [(EMAIL, lights)]
 
 
-def test_a_change_needs_the_state_that_was_read(frieda: Client, lights: str) -> None:
+def test_change_with_stale_etag_of_preferences_is_refused(frieda: Client, lights: str) -> None:
     read = frieda.get(PREFERENCES)
-    tag = read.headers["ETag"]
-    assert tag == f'"{data(read)["version"]}"'
-    assert frieda.get(PREFERENCES, headers={"If-None-Match": tag}).status_code == 304
-    changed = frieda.patch(PREFERENCES, {"sms": False}, headers={"If-Match": tag})
-    assert data(changed)["sms"] is False and changed.headers["ETag"] != tag
-    stale = frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": tag})
-    assert refusal(stale) == (412, "STALE_VERSION") and wishes(frieda)["sms"] is False
+    etag = read.headers["ETag"]
+    assert etag == f'"{data(read)["version"]}"'
+    assert frieda.get(PREFERENCES, headers={"If-None-Match": etag}).status_code == 304
+    changed = frieda.patch(PREFERENCES, {"sms": False}, headers={"If-Match": etag})
+    assert data(changed)["sms"] is False and changed.headers["ETag"] != etag
+    stale = frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})
+    assert refusal(stale) == (412, "STALE_VERSION") and load_preferences(frieda)["sms"] is False
 
 
-def test_back_and_forth_is_not_as_if_nothing_had_been(frieda: Client) -> None:
+def test_etag_differs_after_changing_back_and_forth(frieda: Client) -> None:
     data(frieda.patch(PREFERENCES, {"sms": False}))
-    tag = frieda.get(PREFERENCES).headers["ETag"]
-    for wanted in (True, False):
-        data(frieda.patch(PREFERENCES, {"sms": wanted}))
-    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": tag})) == (412, "STALE_VERSION")
+    etag = frieda.get(PREFERENCES).headers["ETag"]
+    for is_wanted in (True, False):
+        data(frieda.patch(PREFERENCES, {"sms": is_wanted}))
+    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
 
 
-def test_a_link_in_a_mail_changes_what_was_read(frieda: Client, lights: str) -> None:
-    tag = frieda.get(PREFERENCES).headers["ETag"]
+def test_unsubscribe_link_changes_the_etag(frieda: Client, lights: str) -> None:
+    etag = frieda.get(PREFERENCES).headers["ETag"]
     actions.unsubscribe(UnsubscribeTarget(EMAIL, lights))
-    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": tag})) == (412, "STALE_VERSION")
-    assert frieda.get(PREFERENCES, headers={"If-None-Match": tag}).status_code == 200
+    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
+    assert frieda.get(PREFERENCES, headers={"If-None-Match": etag}).status_code == 200
 
 
-def test_all_that_is_wrong_is_told_at_once(frieda: Client) -> None:
+def test_response_lists_all_problems(frieda: Client) -> None:
     body = {"email": "yes", "sms": None, "resubscribe": ["x"], "fax": True, "unsubscribedFromAll": 1}
     assert problems(frieda.patch(PREFERENCES, body)) == {
         "email": "invalid_type",
@@ -112,7 +112,7 @@ def test_all_that_is_wrong_is_told_at_once(frieda: Client) -> None:
     }
 
 
-def test_an_empty_change_changes_nothing(frieda: Client) -> None:
+def test_empty_change_changes_nothing(frieda: Client) -> None:
     before = data(frieda.get(PREFERENCES))
     assert data(frieda.patch(PREFERENCES, {})) == before
 
@@ -126,80 +126,80 @@ def test_an_empty_change_changes_nothing(frieda: Client) -> None:
         ("DELETE", DEVICES),
     ],
 )
-def test_only_the_proven_owner_of_an_address_decides_over_it(client: Client, method: str, path: str) -> None:
-    """Anybody can register with somebody else's address."""
+def test_verified_email_is_required(client: Client, method: str, path: str) -> None:
+    """Anybody can register with the address of another person."""
     body = {} if method == "PATCH" else {"token": "t", "platform": "ios"} if method == "POST" else {"token": "t"}
-    given = None if method == "GET" else body
-    assert refusal(client.open(method, path, given))[0] == 401
+    request_body = None if method == "GET" else body
+    assert refusal(client.open(method, path, request_body))[0] == 401
     stranger = signed_in(client, customer(verified=False))
-    assert refusal(stranger.open(method, path, given)) == (403, "EMAIL_NOT_VERIFIED")
+    assert refusal(stranger.open(method, path, request_body)) == (403, "EMAIL_NOT_VERIFIED")
 
 
-def test_a_device_is_registered_and_seen_again(frieda: Client) -> None:
-    first = device(frieda, "token-1", "android")
+def test_device_is_registered_and_updated(frieda: Client) -> None:
+    first = register_device(frieda, "token-1", "android")
     assert set(first) == {"id", "platform", "createdAt", "seenAt"} and first["platform"] == "android"
-    again = device(frieda, "token-1", "web")
-    assert (again["id"], again["createdAt"], again["platform"]) == (first["id"], first["createdAt"], "web")
-    assert again["seenAt"] > first["seenAt"] and len(devices()) == 1
+    repeated = register_device(frieda, "token-1", "web")
+    assert (repeated["id"], repeated["createdAt"], repeated["platform"]) == (first["id"], first["createdAt"], "web")
+    assert repeated["seenAt"] > first["seenAt"] and len(list_devices()) == 1
 
 
-def test_a_token_is_of_whoever_sent_it_last(frieda: Client, client: Client) -> None:
-    first = device(frieda, "shared")
+def test_device_belongs_to_account_that_registered_last(frieda: Client, client: Client) -> None:
+    first = register_device(frieda, "shared")
     other = customer()
-    second = device(signed_in(client, other), "shared")
-    assert devices() == [(other.id, "shared")]
+    second = register_device(signed_in(client, other), "shared")
+    assert list_devices() == [(other.id, "shared")]
     assert second["id"] != first["id"] and second["createdAt"] > first["createdAt"]
     assert data(frieda.delete(DEVICES, json={"token": "shared"})) == {"removed": False}
-    assert devices() == [(other.id, "shared")]
+    assert list_devices() == [(other.id, "shared")]
 
 
-def test_a_device_is_removed_once_and_asked_for_as_often_as_one_likes(frieda: Client) -> None:
-    device(frieda, "token-1")
-    told = [data(frieda.delete(DEVICES, json={"token": "token-1"})) for _ in range(2)]
-    assert told == [{"removed": True}, {"removed": False}] and devices() == []
+def test_device_removal_may_be_repeated(frieda: Client) -> None:
+    register_device(frieda, "token-1")
+    results = [data(frieda.delete(DEVICES, json={"token": "token-1"})) for _ in range(2)]
+    assert results == [{"removed": True}, {"removed": False}] and list_devices() == []
 
 
-def test_of_more_than_twenty_those_not_seen_for_longest_go(frieda: Client) -> None:
+def test_oldest_device_is_removed_over_limit(frieda: Client) -> None:
     for number in range(20):
-        device(frieda, f"token-{number:02}")
-    device(frieda, "token-00")
-    device(frieda, "token-20")
-    assert [token for _, token in devices()] == [f"token-{number:02}" for number in range(21) if number != 1]
+        register_device(frieda, f"token-{number:02}")
+    register_device(frieda, "token-00")
+    register_device(frieda, "token-20")
+    assert [token for _, token in list_devices()] == [f"token-{number:02}" for number in range(21) if number != 1]
 
 
-def test_a_token_is_what_a_push_service_gives(frieda: Client) -> None:
-    for wrong, code in [
+def test_invalid_device_tokens_are_refused(frieda: Client) -> None:
+    for token, code in [
         ("", "too_short"),
         ("x" * 1025, "too_long"),
         ("tökén", "invalid_characters"),
         ("a\nb", "invalid_characters"),
         (7, "invalid_type"),
     ]:
-        assert problems(frieda.post(DEVICES, {"token": wrong, "platform": "ios"})) == {"token": code}
+        assert problems(frieda.post(DEVICES, {"token": token, "platform": "ios"})) == {"token": code}
     assert problems(frieda.post(DEVICES, {"platform": "fax"})) == {"token": "required", "platform": "unknown_value"}
     assert problems(frieda.delete(DEVICES, json={})) == {"token": "required"}
-    device(frieda, "x" * 1024)
+    register_device(frieda, "x" * 1024)
 
 
-def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Client, lights: str) -> None:
-    who = account("merchant", email="stall@kitchen.example")
-    merchant = signed_in(client, who)
-    device(merchant, "token-1")
+def test_deletion_removes_devices_and_preferences_but_not_unsubscriptions(client: Client, lights: str) -> None:
+    stall_owner = account("merchant", email="stall@kitchen.example")
+    merchant = signed_in(client, stall_owner)
+    register_device(merchant, "token-1")
     data(merchant.patch(PREFERENCES, {"sms": False}))
-    actions.unsubscribe(UnsubscribeTarget(who.email, lights))
+    actions.unsubscribe(UnsubscribeTarget(stall_owner.email, lights))
     with transaction() as session:
-        erase_channels(session, MerchantDeletion(who.id))
-    assert len(devices()) == 1, "anyone who keeps another role keeps their devices"
+        erase_channels(session, MerchantDeletion(stall_owner.id))
+    assert len(list_devices()) == 1, "an account with another role keeps its devices"
     with transaction() as session:
-        session.execute(text("UPDATE account SET roles = '{}' WHERE id = :id"), {"id": who.id})
-        erase_channels(session, MerchantDeletion(who.id))
-    assert devices() == [] and ended() == [(who.email, lights)]
+        session.execute(text("UPDATE account SET roles = '{}' WHERE id = :id"), {"id": stall_owner.id})
+        erase_channels(session, MerchantDeletion(stall_owner.id))
+    assert list_devices() == [] and list_unsubscriptions() == [(stall_owner.email, lights)]
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM channel_preference")).scalar() == 0
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "most"),
+    ("method", "path", "body", "max_statements"),
     [
         ("GET", PREFERENCES, None, 2),
         ("PATCH", PREFERENCES, {"sms": False, "unsubscribedFromAll": False, "resubscribe": ["0" * 24]}, 5),
@@ -207,13 +207,15 @@ def test_who_goes_takes_devices_and_wishes_along_and_stays_left_alone(client: Cl
         ("DELETE", DEVICES, {"token": "token-1"}, 2),
     ],
 )
-def test_each_takes_few_statements(frieda: Client, method: str, path: str, body: Any, most: int) -> None:
+def test_operations_on_preferences_take_few_statements(
+    frieda: Client, method: str, path: str, body: Any, max_statements: int
+) -> None:
     headers = {"If-Match": frieda.get(PREFERENCES).headers["ETag"]} if method == "PATCH" else {}
-    answer, asked = counted(lambda: frieda.open(method, path, body, headers=headers))
-    assert answer.status_code in (200, 201) and len(asked) <= most, "\n\n".join(asked)
+    answer, executed = counted(lambda: frieda.open(method, path, body, headers=headers))
+    assert answer.status_code in (200, 201) and len(executed) <= max_statements, "\n\n".join(executed)
 
 
-def test_a_registration_that_is_repeated_is_answered_alike(frieda: Client) -> None:
+def test_repeated_device_registration_is_idempotent(frieda: Client) -> None:
     keyed = frieda.with_(Idempotency_Key="the-first-start")
-    first, again = (keyed.post(DEVICES, {"token": "token-1", "platform": "ios"}) for _ in range(2))
-    assert data(first, 201) == data(again, 201) and again.headers["Idempotent-Replayed"] == "true"
+    first, repeated = (keyed.post(DEVICES, {"token": "token-1", "platform": "ios"}) for _ in range(2))
+    assert data(first, 201) == data(repeated, 201) and repeated.headers["Idempotent-Replayed"] == "true"

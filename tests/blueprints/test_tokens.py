@@ -86,14 +86,14 @@ def test_a_forged_token_is_401(client: Client, forgery: str) -> None:
     assert refusal(answer) == (401, "TOKEN_INVALID") and answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_token_of_somebody_elses_session_is_401(client: Client) -> None:
+def test_token_with_session_of_another_account_is_401(client: Client) -> None:
     token = sign_in(client, customer().email)["accessToken"]
     stranger = customer()
     forged = signed({**claims_of(token), "sub": stranger.id})
     assert refusal(client.as_(forged).get("/api/auth/me")) == (401, "SESSION_ENDED")
 
 
-def test_an_expired_token_says_so(client: Client) -> None:
+def test_expired_token_has_its_own_error(client: Client) -> None:
     token = sign_in(client, customer().email)["accessToken"]
     old = signed({**claims_of(token), "exp": time.time() - 31})
     assert refusal(client.as_(old).get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
@@ -101,7 +101,7 @@ def test_an_expired_token_says_so(client: Client) -> None:
     data(client.as_(skewed).get("/api/auth/me"))
 
 
-def test_a_remembered_token_expires_all_the_same(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_token_expires(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = signed_in(client, customer())
     data(caller.get("/api/auth/me"))
     now = time.time()
@@ -109,14 +109,14 @@ def test_a_remembered_token_expires_all_the_same(client: Client, monkeypatch: py
     assert refusal(caller.get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
 
 
-def test_no_token_says_how_to_send_one(client: Client) -> None:
+def test_missing_token_has_authenticate_header(client: Client) -> None:
     answer = client.get("/api/auth/me")
     assert refusal(answer) == (401, "TOKEN_MISSING") and answer.headers["WWW-Authenticate"] == "Bearer"
     basic = client.get("/api/auth/me", headers={"Authorization": "Basic abc"})
     assert refusal(basic) == (401, "TOKEN_INVALID")
 
 
-def test_rotated_keys_sign_new_tokens_and_old_ones_go_on(app: Flask, client: Client) -> None:
+def test_tokens_of_rotated_keys_stay_valid(app: Flask, client: Client) -> None:
     owner = customer()
     before = sign_in(client, owner.email)["accessToken"]
     assert app.test_cli_runner().invoke(args=["keys", "rotate"]).exit_code == 0
@@ -126,7 +126,7 @@ def test_rotated_keys_sign_new_tokens_and_old_ones_go_on(app: Flask, client: Cli
         data(client.as_(token).get("/api/auth/me"))
 
 
-def test_keys_that_are_made_up_cost_a_few_questions(app: Flask, client: Client) -> None:
+def test_invented_key_ids_cause_few_statements(app: Flask, client: Client) -> None:
     token = sign_in(client, customer().email)["accessToken"]
     signing_keys._get_key_ring().reload_times.clear()
     with statements() as asked:
@@ -136,7 +136,7 @@ def test_keys_that_are_made_up_cost_a_few_questions(app: Flask, client: Client) 
     assert 1 <= sum("signing_key" in item for item in asked) <= signing_keys.MAX_RELOADS
 
 
-def test_the_stored_key_is_of_no_use_without_the_secret(app: Flask) -> None:
+def test_stored_private_key_is_encrypted(app: Flask) -> None:
     from app.accounts.models import SigningKey
     from app.core.db import db
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from app.subscriptions.emails import render_campaign_email
 from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 from tests.console.browser import SCHEMES, SMALL_TARGETS, TARGET
-from tests.subscriptions.test_letters import BODY, HOSTILE, ORGANISER, SENDER, TO
+from tests.subscriptions.test_emails import BODY, HOSTILE, ORGANISER, SENDER, TO
 
 PICTURES = Path(__file__).resolve().parents[2] / "artefacts" / "mails"
 WIDTHS = (320, 600)

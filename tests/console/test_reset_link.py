@@ -5,8 +5,8 @@ import re
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from tests.blueprints.test_code_limits import wrong_tries
-from tests.blueprints.test_codes import ADDRESS, NEW, asked, completed, tried
+from tests.blueprints.test_code_limits import submit_wrong_codes
+from tests.blueprints.test_codes import ADDRESS, NEW, complete_reset, request_code, submit_code
 from tests.console.pages import Visitor
 from tests.factories.accounts import customer, mails_to, newest_code, sign_in
 from tests.http import Client
@@ -16,7 +16,7 @@ from tests.races import at_once
 
 def reset_link(client: Client) -> str:
     """The path of the link in the mail for ADDRESS, which asks for it."""
-    assert asked(client, "password-reset/request") == 200
+    assert request_code(client, "password-reset/request") == 200
     texts = (item["text"] for item in mails_to(ADDRESS))
     found = next(filter(None, (re.search(r"https?://[^/]+(/reset-password/link/\S+)", item) for item in texts)))
     RUN.add(found[1].rpartition("/")[2])
@@ -25,9 +25,9 @@ def reset_link(client: Client) -> str:
 
 def test_the_link_works_when_codes_are_blocked(client: Client, visitor: Visitor) -> None:
     customer(email=ADDRESS)
-    wrong_tries(client, "password-reset/verify", 20)
+    submit_wrong_codes(client, "password-reset/verify", 20)
     link = reset_link(client)
-    assert tried(client, newest_code(ADDRESS), "password-reset/verify") == 422
+    assert submit_code(client, newest_code(ADDRESS), "password-reset/verify") == 422
     assert [visitor.open(link).status_code for _ in range(2)] == [200, 200], "opening it uses nothing up"
     page = visitor.send(password=NEW)
     assert (page.status_code, page.request.path) == (200, "/reset-password/done")
@@ -40,8 +40,8 @@ def test_the_code_of_the_same_mail_ends_with_the_link(client: Client) -> None:
     customer(email=ADDRESS)
     token = reset_link(client).rpartition("/")[2]
     code = newest_code(ADDRESS)
-    assert completed(client, token) == (200, "SUCCESS")
-    assert tried(client, code, "password-reset/verify") == 422
+    assert complete_reset(client, token) == (200, "SUCCESS")
+    assert submit_code(client, code, "password-reset/verify") == 422
 
 
 def test_two_browsers_use_it_once(client: Client, visitor: Visitor) -> None:
@@ -77,11 +77,11 @@ def test_the_link_lives_ten_minutes_and_is_stored_hashed(client: Client) -> None
 
 def test_the_link_holds_a_reset_token_of_the_api(client: Client) -> None:
     customer(email=ADDRESS)
-    assert completed(client, reset_link(client).rpartition("/")[2]) == (200, "SUCCESS")
+    assert complete_reset(client, reset_link(client).rpartition("/")[2]) == (200, "SUCCESS")
 
 
 def test_of_many_at_once_the_link_works_once(client: Client) -> None:
     customer(email=ADDRESS)
     token = reset_link(client).rpartition("/")[2]
-    answers = at_once(8, lambda number: completed(client, token, f"{NEW} {number}"))
+    answers = at_once(8, lambda number: complete_reset(client, token, f"{NEW} {number}"))
     assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 7

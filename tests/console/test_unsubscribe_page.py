@@ -13,7 +13,7 @@ from tests.console.browser import seen
 from tests.console.pages import Visitor
 from tests.counting import counted
 from tests.factories.accounts import account
-from tests.factories.subscriptions import ended, page_of
+from tests.factories.subscriptions import build_unsubscribe_path, list_unsubscriptions
 from tests.races import at_once
 
 EMAIL = "frieda@guest.example"
@@ -29,8 +29,8 @@ def lights(app: Flask) -> str:
 
 def test_the_page_says_what_ends_and_changes_nothing(lights: str, visitor: Visitor) -> None:
     for _ in range(3):
-        page = visitor.open(page_of(EMAIL, lights))
-    assert page.status_code == 200 and ended() == []
+        page = visitor.open(build_unsubscribe_path(EMAIL, lights))
+    assert page.status_code == 200 and list_unsubscriptions() == []
     for words in (
         "Stop messages from <bdi>Windhoek Lights</bdi>",
         "f•••@guest.example",
@@ -44,46 +44,46 @@ def test_the_page_says_what_ends_and_changes_nothing(lights: str, visitor: Visit
 
 
 def test_looking_with_other_methods_changes_nothing(lights: str, visitor: Visitor) -> None:
-    path = page_of(EMAIL, lights)
+    path = build_unsubscribe_path(EMAIL, lights)
     answers = [visitor.flask.open(path, method=method).status_code for method in ("HEAD", "OPTIONS", "PUT", "DELETE")]
-    assert answers == [200, 200, 405, 405] and ended() == []
+    assert answers == [200, 200, 405, 405] and list_unsubscriptions() == []
 
 
 def test_one_button_ends_it_and_one_begins_it_again(lights: str, visitor: Visitor) -> None:
-    visitor.open(page_of(EMAIL, lights))
+    visitor.open(build_unsubscribe_path(EMAIL, lights))
     page = visitor.send(form=0, choice="this")
-    assert page.status_code == 200 and ended() == [(EMAIL, lights)]
+    assert page.status_code == 200 and list_unsubscriptions() == [(EMAIL, lights)]
     assert "No more messages from <bdi>Windhoek Lights</bdi>" in page.text and "What has left already" in page.text
     page = visitor.send(form=1, choice="again")
-    assert ended() == [] and "Stop messages from <bdi>Windhoek Lights</bdi>" in page.text
+    assert list_unsubscriptions() == [] and "Stop messages from <bdi>Windhoek Lights</bdi>" in page.text
 
 
 def test_all_organisers_can_be_stopped_before_and_after(lights: str, visitor: Visitor) -> None:
     for first in ([], [(0, "this")]):
-        visitor.open(page_of(EMAIL, lights))
+        visitor.open(build_unsubscribe_path(EMAIL, lights))
         for form, choice in first:
             visitor.send(form=form, choice=choice)
         page = visitor.send(form=0 if first else 1, choice="everything")
-        assert (EMAIL, None) in ended() and "No more messages from <bdi>any organiser</bdi>" in page.text
+        assert (EMAIL, None) in list_unsubscriptions() and "No more messages from <bdi>any organiser</bdi>" in page.text
         assert "every other organiser may write to you again" in page.text, "what the button undoes is said"
         page = visitor.send(choice="again")
-        assert ended() == [] and "Stop these messages" in page.text
+        assert list_unsubscriptions() == [] and "Stop these messages" in page.text
 
 
 def test_a_link_about_all_organisers_is_about_all(app: Flask, visitor: Visitor) -> None:
-    visitor.open(page_of(EMAIL, None))
+    visitor.open(build_unsubscribe_path(EMAIL, None))
     page = visitor.send(choice="this")
-    assert ended() == [(EMAIL, None)] and "Get messages again" in page.text
+    assert list_unsubscriptions() == [(EMAIL, None)] and "Get messages again" in page.text
     visitor.send(choice="again")
-    assert ended() == []
+    assert list_unsubscriptions() == []
 
 
 def test_a_form_of_somebody_else_ends_nothing(lights: str, visitor: Visitor) -> None:
-    visitor.open(page_of(EMAIL, lights))
+    visitor.open(build_unsubscribe_path(EMAIL, lights))
     for typed in ({"csrf_token": "", "choice": "this"}, {"csrf_token": "forged", "choice": "everything"}):
         assert visitor.press(**typed).status_code == 400
     visitor.press(choice="nonsense")
-    assert ended() == []
+    assert list_unsubscriptions() == []
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_a_form_of_somebody_else_ends_nothing(lights: str, visitor: Visitor) -> 
     ids=["form", "multipart", "more"],
 )
 def test_a_mail_program_ends_it_with_one_post(lights: str, visitor: Visitor, sent: dict[str, Any]) -> None:
-    path = page_of(EMAIL, lights)
+    path = build_unsubscribe_path(EMAIL, lights)
     for _ in range(3):
         answer = visitor.flask.post(path, **sent)
         assert (answer.status_code, answer.headers.get("Location")) == (200, None)
         assert "Set-Cookie" not in answer.headers and answer.headers["Content-Type"].startswith("text/plain")
-    assert ended() == [(EMAIL, lights)]
+    assert list_unsubscriptions() == [(EMAIL, lights)]
 
 
 @pytest.mark.parametrize(
@@ -116,40 +116,46 @@ def test_a_mail_program_ends_it_with_one_post(lights: str, visitor: Visitor, sen
 )
 def test_any_other_post_from_elsewhere_ends_nothing(lights: str, visitor: Visitor, sent: dict[str, Any]) -> None:
     options = {"content_type": FORM["content_type"], **sent} if "json" not in sent else sent
-    assert visitor.flask.post(page_of(EMAIL, lights), **options).status_code == 400
-    assert ended() == []
+    assert visitor.flask.post(build_unsubscribe_path(EMAIL, lights), **options).status_code == 400
+    assert list_unsubscriptions() == []
 
 
 def test_a_post_has_an_end(lights: str, visitor: Visitor) -> None:
     huge = io.BytesIO(ONE_CLICK_BODY.encode() + b"&x=" + b"y" * 200_000)
-    answer = visitor.flask.post(page_of(EMAIL, lights), data=huge, content_type=FORM["content_type"])
-    assert answer.status_code == 413 and ended() == []
+    answer = visitor.flask.post(build_unsubscribe_path(EMAIL, lights), data=huge, content_type=FORM["content_type"])
+    assert answer.status_code == 413 and list_unsubscriptions() == []
 
 
 def test_many_mail_programs_of_one_network_are_never_throttled(lights: str, app: Flask) -> None:
     """One provider asks for all its customers, from a few addresses."""
-    paths = [page_of(f"guest{number}@mail.example", lights) for number in range(200)]
+    paths = [build_unsubscribe_path(f"guest{number}@mail.example", lights) for number in range(200)]
 
     def ask(worker: int) -> set[int]:
         flask = app.test_client()
         return {flask.post(path, **FORM).status_code for path in paths[worker::8]}
 
-    assert set().union(*at_once(8, ask)) == {200} and len(ended()) == 200
+    assert set().union(*at_once(8, ask)) == {200} and len(list_unsubscriptions()) == 200
 
 
 def test_a_link_that_is_none_says_so_and_guessing_is_bounded(lights: str, visitor: Visitor) -> None:
-    path = page_of(EMAIL, lights)
-    for wrong in (path[:-1], path + "A", "/unsubscribe/x", "/unsubscribe/" + "A" * 70, page_of(EMAIL, new_id())):
+    path = build_unsubscribe_path(EMAIL, lights)
+    for wrong in (
+        path[:-1],
+        path + "A",
+        "/unsubscribe/x",
+        "/unsubscribe/" + "A" * 70,
+        build_unsubscribe_path(EMAIL, new_id()),
+    ):
         page = visitor.open(wrong)
         assert (page.status_code, "This link is not complete" in page.text) == (404, True), wrong
     assert visitor.flask.post(path[:-1], **FORM).status_code == 404
     answers = [visitor.open("/unsubscribe/nothing").status_code for _ in range(20)]
     assert answers[0] == 404 and answers[-1] == 429
-    assert visitor.open(path).status_code == 200 and ended() == []
+    assert visitor.open(path).status_code == 200 and list_unsubscriptions() == []
 
 
 def test_no_log_has_the_token(lights: str, visitor: Visitor, capsys: pytest.CaptureFixture[str], caplog: Any) -> None:
-    path = page_of(EMAIL, lights)
+    path = build_unsubscribe_path(EMAIL, lights)
     visitor.open(path)
     visitor.flask.post(path, **FORM)
     said = capsys.readouterr()
@@ -157,7 +163,7 @@ def test_no_log_has_the_token(lights: str, visitor: Visitor, capsys: pytest.Capt
 
 
 def test_each_takes_one_statement(lights: str, app: Flask) -> None:
-    path, flask = page_of(EMAIL, lights), app.test_client()
+    path, flask = build_unsubscribe_path(EMAIL, lights), app.test_client()
     for ask in (lambda: flask.get(path), lambda: flask.post(path, **FORM)):
         answer, asked = counted(ask)
         assert answer.status_code == 200 and len(asked) == 1, asked
@@ -166,7 +172,7 @@ def test_each_takes_one_statement(lights: str, app: Flask) -> None:
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: bool) -> None:
     with seen(chromium, SERIES, scripts=scripts) as eyes:
-        eyes.page.goto(address + page_of(EMAIL, lights))
+        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights))
         eyes.look("fresh")
         eyes.page.get_by_role("button", name="Stop these messages").click()
         eyes.look("done")
@@ -175,17 +181,17 @@ def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: boo
         eyes.page.get_by_role("button", name="Get messages again").click()
         assert eyes.page.get_by_role("button", name="Stop these messages").is_visible()
         long = account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
-        eyes.page.goto(address + page_of("x" * 60 + "@guest.example", long))
+        eyes.page.goto(address + build_unsubscribe_path("x" * 60 + "@guest.example", long))
         eyes.look("long")
-        eyes.page.goto(address + page_of(EMAIL, None))
+        eyes.page.goto(address + build_unsubscribe_path(EMAIL, None))
         eyes.look("all")
-        eyes.page.goto(address + page_of(EMAIL, lights) + "x")
+        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights) + "x")
         eyes.look("unknown")
 
 
 def test_a_keyboard_finds_the_buttons(lights: str, address: str, chromium: Browser) -> None:
     with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(address + page_of(EMAIL, lights))
+        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights))
         order = []
         for _ in range(5):
             eyes.page.keyboard.press("Tab")

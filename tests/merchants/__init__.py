@@ -1,1 +1,1 @@
-"""Merchants in detail."""
+"""Merchants: states, deletion and races."""

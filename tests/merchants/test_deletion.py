@@ -1,4 +1,4 @@
-"""Deleting a merchant: beside other requests, before a payout comes back, and before somebody registers again."""
+"""The deletion of a merchant: concurrent requests, old jobs, and a new registration of the same account."""
 
 from threading import Event
 from typing import Any
@@ -15,7 +15,7 @@ from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from app.merchants import deletion_hooks, row_locks
 from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
-from app.subscriptions import actions as claiming_devices
+from app.subscriptions import actions as subscription_actions
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put
 from tests.factories.events import event, organiser
@@ -24,65 +24,75 @@ from tests.factories.payouts import requested, scalar, settled, work, write
 from tests.http import Client, data
 from tests.races import at_once
 
-GO = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
+DELETE_BODY = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
 
 
-def registered_again(client: Client, who: Account) -> Client:
-    me = signed_in(client, who)
-    body = {"email": who.email, "password": PASSWORD, "name": "Frieda", "businessName": "Kapana Two"}
+def register_again(client: Client, merchant_owner: Account) -> Client:
+    me = signed_in(client, merchant_owner)
+    body = {"email": merchant_owner.email, "password": PASSWORD, "name": "Frieda", "businessName": "Kapana Two"}
     data(me.post("/api/auth/register/merchant", body), 201)
     return me
 
 
-SEALED = "SELECT sealed_to IS NOT NULL AND wallet_mark IS NOT NULL FROM payout WHERE id = :id"
-FORMER = "SELECT count(*) FROM crew_member WHERE name = 'Former crew'"
+HAS_DESTINATION_SQL = "SELECT sealed_to IS NOT NULL AND wallet_mark IS NOT NULL FROM payout WHERE id = :id"
+COUNT_FORMER_CREW_SQL = "SELECT count(*) FROM crew_member WHERE name = 'Former crew'"
 
 
-def old_job(who: Account, **payload: Any) -> None:
-    """The job that a deletion of an older version has left, which runs now."""
+def run_old_job(merchant_owner: Account, **payload: Any) -> None:
+    """Runs the job that a deletion by an older release has enqueued."""
     with transaction():
-        enqueue("merchants.farewell", account_id=who.id, email=who.email, name=who.name, **payload)
+        enqueue(
+            "merchants.farewell",
+            account_id=merchant_owner.id,
+            email=merchant_owner.email,
+            name=merchant_owner.name,
+            **payload,
+        )
     work()
 
 
-def with_crew_and_payout(client: Client, owner: Client, who: Account) -> tuple[Client, str, dict[str, Any]]:
-    """A merchant at an event: the client, the path of the crew, and a payout that was paid."""
-    made = event(owner)
-    path = f"/api/merchants/me/events/{made['id']}/crew"
-    me = signed_in(client, who)
+def join_event_with_crew_and_payout(
+    client: Client, organiser_client: Client, merchant_owner: Account
+) -> tuple[Client, str, dict[str, Any]]:
+    """A merchant with a stall: the client, the path of the crew, and a paid payout."""
+    new_event = event(organiser_client)
+    path = f"/api/merchants/me/events/{new_event['id']}/crew"
+    me = signed_in(client, merchant_owner)
     changed(me, payoutDetails={"msisdn": "+264811234567"})
-    settled(who, 1000)
-    answered(me, invited(owner, made["id"], who)["invited"][0]["inviteId"])
+    settled(merchant_owner, 1000)
+    answered(me, invited(organiser_client, new_event["id"], merchant_owner)["invited"][0]["inviteId"])
     put(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Jonas"})
-    before = requested(me, 1000)
+    first_payout = requested(me, 1000)
     work()
-    return me, path, before
+    return me, path, first_payout
 
 
-def test_everything_is_erased_with_the_answer(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    me, _, paid = with_crew_and_payout(client, owner, who)
-    pending = invited(owner, event(owner, name="Another")["id"], who)["invited"][0]["inviteId"]
+def test_deletion_erases_all_data_before_the_response(client: Client) -> None:
+    organiser_client, merchant_owner = organiser(client), merchant_account()
+    me, _, payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
+    invite_id = invited(organiser_client, event(organiser_client, name="Another")["id"], merchant_owner)["invited"][0][
+        "inviteId"
+    ]
     data(me.post("/api/notifications/devices", {"token": "t" * 40, "platform": "android"}), 201)
-    data(me.post(DELETE, GO))
-    assert (scalar(SEALED, id=paid["id"]), scalar(FORMER)) == (False, 2)
-    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "withdrawn"
+    data(me.post(DELETE, DELETE_BODY))
+    assert (scalar(HAS_DESTINATION_SQL, id=payout["id"]), scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
+    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "withdrawn"
     assert scalar("SELECT count(*) FROM push_device") == 0
 
 
-def test_no_address_of_who_has_left_stays_in_ended_work(client: Client) -> None:
-    who = merchant_account()
-    data(signed_in(client, who).post(DELETE, GO))
+def test_finished_jobs_of_a_deletion_have_no_payload(client: Client) -> None:
+    merchant_owner = merchant_account()
+    data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))
     work()
-    assert [item["subject"] for item in mails_to(who.email)] == ["Your business is deleted"]
-    old_job(who)
-    told = "SELECT count(*) FROM outbox WHERE kind LIKE 'merchants.%' AND state = 'done'"
-    assert (scalar(told), scalar(f"{told} AND payload = '{{}}'")) == (3, 3)
+    assert [item["subject"] for item in mails_to(merchant_owner.email)] == ["Your business is deleted"]
+    run_old_job(merchant_owner)
+    finished_jobs_sql = "SELECT count(*) FROM outbox WHERE kind LIKE 'merchants.%' AND state = 'done'"
+    assert (scalar(finished_jobs_sql), scalar(f"{finished_jobs_sql} AND payload = '{{}}'")) == (3, 3)
 
 
-def test_mail_to_who_has_left_forgets_the_address_also_when_it_fails(client: Client) -> None:
-    who = merchant_account()
-    data(signed_in(client, who).post(DELETE, GO))
+def test_failed_deletion_mail_loses_its_payload(client: Client) -> None:
+    merchant_owner = merchant_account()
+    data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))
     write(
         "UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
         " WHERE kind = 'merchants.mail_farewell'"
@@ -91,55 +101,61 @@ def test_mail_to_who_has_left_forgets_the_address_also_when_it_fails(client: Cli
     assert scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
 
 
-def test_an_old_job_erases_where_nobody_came_back(client: Client) -> None:
-    owner, who = organiser(client), merchant_account()
-    _, _, paid = with_crew_and_payout(client, owner, who)
-    write("UPDATE account SET roles = '{}' WHERE id = :id", id=who.id)
-    write("DELETE FROM merchant_profile WHERE account_id = :id", id=who.id)
-    old_job(who)
-    assert (scalar(SEALED, id=paid["id"]), scalar(FORMER)) == (False, 2)
+def test_old_job_erases_data_if_merchant_did_not_return(client: Client) -> None:
+    organiser_client, merchant_owner = organiser(client), merchant_account()
+    _, _, payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
+    write("UPDATE account SET roles = '{}' WHERE id = :id", id=merchant_owner.id)
+    write("DELETE FROM merchant_profile WHERE account_id = :id", id=merchant_owner.id)
+    run_old_job(merchant_owner)
+    assert (scalar(HAS_DESTINATION_SQL, id=payout["id"]), scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
 
 
-def test_a_late_erasure_touches_only_the_profile_that_was_deleted(client: Client) -> None:
-    owner = organiser(client)
-    who = merchant_account(roles=["customer", "merchant"])
-    me, path, before = with_crew_and_payout(client, owner, who)
-    data(me.post(DELETE, GO))
-    me = registered_again(client, who)
+def test_late_erasure_keeps_data_of_the_new_profile(client: Client) -> None:
+    organiser_client = organiser(client)
+    merchant_owner = merchant_account(roles=["customer", "merchant"])
+    me, path, first_payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
+    data(me.post(DELETE, DELETE_BODY))
+    me = register_again(client, merchant_owner)
     changed(me, payoutDetails={"msisdn": "+264811234567"})
-    settled(who, 1000)
+    settled(merchant_owner, 1000)
     crew = put(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Maria"})
-    after = requested(me, 400)
-    other = event(owner, name="Another")
-    pending = invited(owner, other["id"], who)["invited"][0]["inviteId"]
+    second_payout = requested(me, 400)
+    other = event(organiser_client, name="Another")
+    invite_id = invited(organiser_client, other["id"], merchant_owner)["invited"][0]["inviteId"]
     work()
-    old_job(who, erased_at="2030-01-01T00:00:00+00:00")
-    assert (scalar(SEALED, id=before["id"]), scalar(SEALED, id=after["id"])) == (False, True)
+    run_old_job(merchant_owner, erased_at="2030-01-01T00:00:00+00:00")
+    assert (
+        scalar(HAS_DESTINATION_SQL, id=first_payout["id"]),
+        scalar(HAS_DESTINATION_SQL, id=second_payout["id"]),
+    ) == (False, True)
     assert [item["name"] for item in crew_of(me, path)] == [item["name"] for item in crew] == ["Selma", "Maria"]
-    assert scalar(FORMER) == 2, "Selma and Jonas of the old crew"
-    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=pending) == "pending"
+    assert scalar(COUNT_FORMER_CREW_SQL) == 2, "Selma and Jonas of the old crew"
+    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "pending"
 
 
-def test_a_review_about_an_account_names_the_account_and_no_payout(client: Client) -> None:
-    operator, who = account("admin"), merchant_account()
+def test_review_of_an_account_names_account_not_payout(client: Client) -> None:
+    operator, merchant_owner = account("admin"), merchant_account()
     with transaction() as session:
-        create_review(session, who.id, RETIRED_WITH_MONEY, balanceMinor=1000)
+        create_review(session, merchant_owner.id, RETIRED_WITH_MONEY, balanceMinor=1000)
     work()
     (mail,) = mails_to(operator.email)
-    assert all(f"Account {who.id}" in mail[part] and f"Payout {who.id}" not in mail[part] for part in ("text", "html"))
+    assert all(
+        f"Account {merchant_owner.id}" in mail[part] and f"Payout {merchant_owner.id}" not in mail[part]
+        for part in ("text", "html")
+    )
 
 
-def test_who_was_never_paid_is_told_of_no_return(client: Client) -> None:
-    who = merchant_account()
-    assert data(signed_in(client, who).post(DELETE, GO))["moneyMayReturnUntil"] is None
-    assert "send your last payout back" not in mails_to(who.email)[0]["text"]
+def test_deletion_without_payouts_has_no_return_time(client: Client) -> None:
+    merchant_owner = merchant_account()
+    assert data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))["moneyMayReturnUntil"] is None
+    assert "send your last payout back" not in mails_to(merchant_owner.email)[0]["text"]
 
 
 CHANGES = {
     "pause": ("POST", "/api/merchants/me/pause", None),
     "patch": ("PATCH", "/api/merchants/me", {"payoutDetails": {}, "settings": {"language": "de"}, "city": "Outjo"}),
     "resume": ("POST", "/api/merchants/me/resume", {"currentPassword": PASSWORD, "confirmation": True}),
-    "delete": ("POST", DELETE, GO),
+    "delete": ("POST", DELETE, DELETE_BODY),
     "payout": (
         "POST",
         "/api/merchants/me/payout-requests",
@@ -148,10 +164,12 @@ CHANGES = {
 }
 
 
-def during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, change: str, *, row: bool) -> tuple[int, int]:
-    """The statuses of a deletion, and of a change that began while the deletion held its locks."""
-    who = merchant_account()
-    me = signed_in(client, who)
+def change_during_deletion(
+    client: Client, monkeypatch: pytest.MonkeyPatch, change: str, *, row: bool
+) -> tuple[int, int]:
+    """The statuses of a deletion, and of a change that starts while the deletion holds its locks."""
+    merchant_owner = merchant_account()
+    me = signed_in(client, merchant_owner)
     if row:
         changed(me, city="Windhoek")
     locked, go_on = Event(), Event()
@@ -164,31 +182,31 @@ def during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, change: s
 
     def act(number: int) -> int:
         if number == 0:
-            return me.post(DELETE, GO).status_code
+            return me.post(DELETE, DELETE_BODY).status_code
         locked.wait(10)
         method, path, body = CHANGES[change]
         return me.open(method, path, body).status_code
 
-    deleted, other = at_once(2, act)
-    return deleted, other
+    deletion_status, other = at_once(2, act)
+    return deletion_status, other
 
 
 @pytest.mark.parametrize("row", [True, False])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_during_a_deletion_is_refused(
+def test_change_during_deletion_is_refused(
     client: Client, monkeypatch: pytest.MonkeyPatch, change: str, row: bool
 ) -> None:
-    deleted, other = during_a_deletion(client, monkeypatch, change, row=row)
-    assert deleted == 200 and other in (401, 409)
-    assert scalar("SELECT count(*) FROM merchant_profile") == 0, "nobody made the deleted merchant a new profile"
+    deletion_status, other = change_during_deletion(client, monkeypatch, change, row=row)
+    assert deletion_status == 200 and other in (401, 409)
+    assert scalar("SELECT count(*) FROM merchant_profile") == 0, "the deleted merchant has no new profile"
     assert scalar("SELECT count(*) FROM merchant WHERE status <> 'deleted'") == 0
 
 
-def writes_during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, what: str) -> tuple[int, int]:
-    """The statuses of a deletion, and of writing something about a person while the deletion held its locks."""
-    owner, who = organiser(client), merchant_account()
-    me, path, _ = with_crew_and_payout(client, owner, who)
-    another = event(owner, name="Another")["id"]
+def write_during_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, kind: str) -> tuple[int, int]:
+    """The statuses of a deletion, and of a write about the merchant while the deletion holds its locks."""
+    organiser_client, merchant_owner = organiser(client), merchant_account()
+    me, path, _ = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
+    other_event_id = event(organiser_client, name="Another")["id"]
     locked, go_on = Event(), Event()
 
     def wait(*_: Any) -> None:
@@ -196,52 +214,50 @@ def writes_during_a_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, wh
         go_on.wait(0.4)
 
     monkeypatch.setattr(deletion_hooks, "_deletion_checks", [wait])
-    asks = {
+    requests = {
         "crew": lambda: me.put(path, {"crew": [{"name": "Late"}]}),
         "device": lambda: me.post("/api/notifications/devices", {"token": "late", "platform": "ios"}),
         "wish": lambda: me.patch("/api/notifications/preferences", {"push": False}),
-        "invite": lambda: owner.post(f"/api/events/{another}/directory-invites", {"merchantIds": [who.id]}),
+        "invite": lambda: organiser_client.post(
+            f"/api/events/{other_event_id}/directory-invites", {"merchantIds": [merchant_owner.id]}
+        ),
     }
 
     def act(number: int) -> int:
         if number == 0:
-            return me.post(DELETE, GO).status_code
+            return me.post(DELETE, DELETE_BODY).status_code
         locked.wait(10)
-        return asks[what]().status_code
+        return requests[kind]().status_code
 
-    deleted, other = at_once(2, act)
-    return deleted, other
+    deletion_status, other = at_once(2, act)
+    return deletion_status, other
 
 
-LATE = """
+COUNT_REMAINING_SQL = """
     SELECT (SELECT count(*) FROM crew_member WHERE name <> 'Former crew') + (SELECT count(*) FROM push_device)
          + (SELECT count(*) FROM channel_preference)
          + (SELECT count(*) FROM event_invite WHERE status = 'pending')
 """
 
 
-@pytest.mark.parametrize("what", ["crew", "device", "wish", "invite"])
-def test_what_is_written_during_a_deletion_is_not_left_behind(
-    client: Client, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
-    deleted, other = writes_during_a_deletion(client, monkeypatch, what)
-    assert deleted == 200 and other in ((201,) if what == "invite" else (401, 404)), (
-        "the organiser is told whom it left out"
+@pytest.mark.parametrize("kind", ["crew", "device", "wish", "invite"])
+def test_writes_during_deletion_leave_no_rows(client: Client, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    deletion_status, other = write_during_deletion(client, monkeypatch, kind)
+    assert deletion_status == 200 and other in ((201,) if kind == "invite" else (401, 404)), (
+        "the organiser gets 201 with the merchants that were left out"
     )
-    assert scalar(LATE) == 0
+    assert scalar(COUNT_REMAINING_SQL) == 0
 
 
 @pytest.mark.control
-def test_without_the_lock_of_the_account_a_device_is_left_behind(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claiming_devices, "LOCK_ACCOUNT_SQL", text("SELECT CAST(:id AS text)"))
-    assert writes_during_a_deletion(client, monkeypatch, "device") == (200, 201)
-    assert scalar(LATE) == 1
+def test_without_account_lock_a_device_remains(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscription_actions, "LOCK_ACCOUNT_SQL", text("SELECT CAST(:id AS text)"))
+    assert write_during_deletion(client, monkeypatch, "device") == (200, 201)
+    assert scalar(COUNT_REMAINING_SQL) == 1
 
 
 @pytest.mark.control
-def test_without_the_guard_a_change_during_a_deletion_is_an_error(
+def test_without_profile_check_a_change_during_deletion_fails(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unknown(error: IntegrityError) -> bool:
@@ -250,6 +266,6 @@ def test_without_the_guard_a_change_during_a_deletion_is_an_error(
     monkeypatch.setattr(row_locks, "_is_profile_deleted", unknown)
     app.testing = False
     try:
-        assert during_a_deletion(client, monkeypatch, "pause", row=True) == (200, 500)
+        assert change_during_deletion(client, monkeypatch, "pause", row=True) == (200, 500)
     finally:
         app.testing = True

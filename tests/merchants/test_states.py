@@ -1,4 +1,4 @@
-"""The state machine of merchants, and what guards it when two act at once."""
+"""The states of merchants, and concurrent changes of one merchant."""
 
 import pytest
 from flask import Flask
@@ -15,33 +15,33 @@ from tests.races import at_once
 ALLOWED = {(ACTIVE, PAUSED), (PAUSED, ACTIVE), (ACTIVE, DELETED), (PAUSED, DELETED), (DELETED, ACTIVE)}
 
 
-@pytest.mark.parametrize("now", STATUSES)
-@pytest.mark.parametrize("wanted", STATUSES)
-def test_only_the_steps_of_the_table_can_be_taken(now: str, wanted: str) -> None:
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("target", STATUSES)
+def test_only_listed_steps_are_allowed(status: str, target: str) -> None:
     assert set(STEPS) == set(STATUSES)
-    if (now, wanted) in ALLOWED:
-        check_step(now, wanted)
+    if (status, target) in ALLOWED:
+        check_step(status, target)
     else:
-        with pytest.raises(ValueError, match=now):
-            check_step(now, wanted)
+        with pytest.raises(ValueError, match=status):
+            check_step(status, target)
 
 
-def test_sixteen_pauses_at_once_make_one_row_and_one_mail(client: Client) -> None:
-    who = merchant_account()
-    me = signed_in(client, who)
+def test_concurrent_pauses_make_one_row_and_one_mail(client: Client) -> None:
+    owner = merchant_account()
+    me = signed_in(client, owner)
     assert set(at_once(16, lambda _: me.post("/api/merchants/me/pause").status_code)) == {200}
-    assert [item["subject"] for item in mails_to(who.email)] == ["Your business is paused"]
+    assert [item["subject"] for item in mails_to(owner.email)] == ["Your business is paused"]
     assert db.session.execute(text("SELECT status, version FROM merchant")).all() == [("paused", 1)]
 
 
-def test_of_two_new_passwords_at_once_one_counts(client: Client) -> None:
+def test_one_of_concurrent_password_changes_succeeds(client: Client) -> None:
     me = signed_in(client, merchant_account())
     bodies = [{"currentPassword": PASSWORD, "newPassword": f"the rain came late {number}"} for number in range(4)]
     answers = at_once(4, lambda number: me.post("/api/merchants/change-password", bodies[number]).status_code)
     assert sorted(answers) == [200, 422, 422, 422]
 
 
-def test_changes_at_once_are_all_kept(client: Client) -> None:
+def test_concurrent_changes_are_all_kept(client: Client) -> None:
     me = signed_in(client, merchant_account())
     fields = [
         {"settings": {"language": "de"}},
@@ -50,15 +50,15 @@ def test_changes_at_once_are_all_kept(client: Client) -> None:
         {"payoutDetails": {"bankName": "FNB"}},
         {"payoutDetails": {"msisdn": "0811234567"}},
     ]
-    empty: dict[str, object] = {"payoutDetails": {}, "settings": {}}
-    at_once(5, lambda number: me.patch("/api/merchants/me", {**empty, **fields[number]}))
-    found = me.get("/api/merchants/me").get_json()["data"]
-    assert (found["settings"]["language"], found["settings"]["timezone"]) == ("de", "Africa/Lusaka")
-    assert (found["name"], set(found["payoutDetails"])) == ("Ndapewa H", {"bankName", "msisdn"})
+    no_changes: dict[str, object] = {"payoutDetails": {}, "settings": {}}
+    at_once(5, lambda number: me.patch("/api/merchants/me", {**no_changes, **fields[number]}))
+    account_data = me.get("/api/merchants/me").get_json()["data"]
+    assert (account_data["settings"]["language"], account_data["settings"]["timezone"]) == ("de", "Africa/Lusaka")
+    assert (account_data["name"], set(account_data["payoutDetails"])) == ("Ndapewa H", {"bankName", "msisdn"})
 
 
-def test_sealed_details_open_for_their_account_alone(app: Flask) -> None:
-    sealed = payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
-    assert payout_encryption.decrypt_payout_details("a" * 24, sealed) == {"msisdn": "+264811234567"}
-    assert sealed != payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
-    assert payout_encryption.decrypt_payout_details("b" * 24, sealed) == {}
+def test_encrypted_details_are_readable_only_for_their_account(app: Flask) -> None:
+    encrypted = payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_encryption.decrypt_payout_details("a" * 24, encrypted) == {"msisdn": "+264811234567"}
+    assert encrypted != payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_encryption.decrypt_payout_details("b" * 24, encrypted) == {}

@@ -23,7 +23,7 @@ from app.core.db import db
 from app.core.transaction import transaction
 from app.merchants import payout_encryption
 from app.merchants.models import Merchant
-from tests.blueprints.test_external import _configured
+from tests.blueprints.test_external_login import configure_provider
 from tests.clients.identity_provider import IdentityProvider
 from tests.conftest import empty
 from tests.factories.accounts import deliver, mails_to
@@ -288,7 +288,7 @@ class AddressOwnership(RuleBasedStateMachine):
 
 @pytest.fixture
 def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
-    yield from _configured(app, IdentityProvider(httpserver, "google"))
+    yield from configure_provider(app, IdentityProvider(httpserver, "google"))
 
 
 @pytest.mark.timeout(3600)

@@ -1,4 +1,4 @@
-"""Scans of documents go some time after their application ended; files that no row names go after a day."""
+"""The erasure of documents of ended applications, and the removal of orphaned files."""
 
 import os
 import shutil
@@ -16,8 +16,8 @@ from app.clients import dev_mailbox, storage
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import orphaned_files as unnamed
-from tests.applications.test_replaced_files import list_files
+from app.retention import orphaned_files
+from tests.applications.test_replaced_files import files
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY
 from tests.clients.test_storage import use
@@ -28,8 +28,8 @@ from tests.http import Client, data
 from tests.retention.test_guests import erase
 
 
-def ended(client: Client, status: str, days: int) -> Client:
-    """The organiser of an application with one document that ended so many days ago."""
+def end_application(client: Client, status: str, days: int) -> Client:
+    """The organiser of an application with one document, which ended this many days ago."""
     owner = organiser(client)
     approved(client, owner)
     data(upload(client, link("documents"), "identity"))
@@ -47,14 +47,14 @@ def empty_storage(app: Flask) -> None:
         shutil.rmtree(Path(app.extensions["settings"].DATA_DIR) / "storage" / name, ignore_errors=True)
 
 
-def listed(owner: Client) -> dict[str, Any]:
-    """The one application that the organiser has."""
-    found = data(owner.get(LIST))
-    (only,) = next(value for value in found.values() if isinstance(value, list))
-    return dict(only)
+def load_application(owner: Client) -> dict[str, Any]:
+    """The organiser's only application."""
+    response_data = data(owner.get(LIST))
+    (application,) = next(value for value in response_data.values() if isinstance(value, list))
+    return dict(application)
 
 
-def sweep() -> None:
+def run_sweep() -> None:
     with transaction():
         enqueue("retention.sweep_files")
     deliver()
@@ -62,78 +62,82 @@ def sweep() -> None:
 
 @pytest.mark.parametrize("status", ["declined", "withdrawn", "expired"])
 def test_documents_of_ended_applications_are_erased(app: Flask, client: Client, status: str) -> None:
-    owner = ended(client, status, 91)
-    (shown,) = [document for document in listed(owner)["documents"] if "url" in document]
-    url = shown["url"].removeprefix("http://localhost:8000")
+    owner = end_application(client, status, 91)
+    (document_data,) = [document for document in load_application(owner)["documents"] if "url" in document]
+    url = document_data["url"].removeprefix("http://localhost:8000")
     assert client.get(url).status_code == 200
     erase()
-    assert not list_files(app) and client.get(url).status_code == 404
-    assert listed(owner)["status"] == status
+    assert not files(app) and client.get(url).status_code == 404
+    assert load_application(owner)["status"] == status
 
 
 @pytest.mark.parametrize(("status", "days"), [("declined", 89), ("awaiting_payment", 400), ("activated", 400)])
-def test_other_documents_stay(app: Flask, client: Client, status: str, days: int) -> None:
-    ended(client, status, days)
+def test_documents_of_recent_or_active_applications_stay(app: Flask, client: Client, status: str, days: int) -> None:
+    end_application(client, status, days)
     erase()
-    sweep()
-    assert len(list_files(app)) == 1
+    run_sweep()
+    assert len(files(app)) == 1
 
 
-def older(path: Path) -> Path:
+def make_old(path: Path) -> Path:
     os.utime(path, (time.time() - 90_000,) * 2)
     return path
 
 
-def test_files_that_no_row_names_are_swept(app: Flask, client: Client) -> None:
-    ended(client, "awaiting_documents", 0)
+def test_orphaned_files_are_removed(app: Flask, client: Client) -> None:
+    end_application(client, "awaiting_documents", 0)
     folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
-    (named,) = list_files(app)
-    older(Path(named))
+    (referenced,) = files(app)
+    make_old(Path(referenced))
     for name in ("private/applications/x/lost", "private/applications/x/young", "ticket-packs/lost.pdf", "media/a.png"):
         storage.put(name, b"canary", content_type="application/pdf")
         if "young" not in name:
-            older(folder / name)
+            make_old(folder / name)
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
     assert "2  files without a row (12 bytes)" in result.output, result.output
-    sweep()
-    left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert {"private/applications/x/young", "media/a.png", str(Path(named).relative_to(folder))} <= left
-    assert not {"private/applications/x/lost", "ticket-packs/lost.pdf"} & left
+    run_sweep()
+    remaining = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert {"private/applications/x/young", "media/a.png", str(Path(referenced).relative_to(folder))} <= remaining
+    assert not {"private/applications/x/lost", "ticket-packs/lost.pdf"} & remaining
 
 
-def test_files_of_others_are_left_alone(app: Flask) -> None:
-    """The folder may hold backups, or another installation's files."""
+def test_files_of_other_programs_stay(app: Flask) -> None:
+    """The folder may contain backups or files of another installation."""
     folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
-    others = folder / "backup" / "db.dump"
-    others.parent.mkdir()
-    for path in (others, folder / "note"):
+    foreign_file = folder / "backup" / "db.dump"
+    foreign_file.parent.mkdir()
+    for path in (foreign_file, folder / "note"):
         path.write_bytes(b"theirs")
         path.chmod(0o644)
-        older(path)
-    assert not {"backup/db.dump", "note"} & {unnamed_file.name for unnamed_file in unnamed.list_orphaned_files()}
-    sweep()
-    assert (others.read_bytes(), mode(others), (folder / "note").exists()) == (b"theirs", 0o644, True)
-    shutil.rmtree(others.parent)
+        make_old(path)
+    assert not {"backup/db.dump", "note"} & {
+        orphaned_file.name for orphaned_file in orphaned_files.list_orphaned_files()
+    }
+    run_sweep()
+    assert (foreign_file.read_bytes(), mode(foreign_file), (folder / "note").exists()) == (b"theirs", 0o644, True)
+    shutil.rmtree(foreign_file.parent)
     (folder / "note").unlink()
 
 
-def test_files_in_a_bucket_are_swept(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_orphaned_files_in_a_bucket_are_removed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     with s3_server.running() as endpoint:
         use(app, monkeypatch, f"s3://{KEY}:se%2Fcret@{BUCKET}/files?endpoint={endpoint}&region=us-east-1")
         storage.put("private/applications/x/lost", b"canary", content_type="application/pdf")
         storage.put("media/a.png", b"canary", content_type="image/png")
         storage.put("backup/db.dump", b"theirs", content_type="application/octet-stream")
-        assert [unnamed_file.name for unnamed_file in unnamed.list_orphaned_files()] == ["private/applications/x/lost"]
-        sweep()
+        assert [orphaned_file.name for orphaned_file in orphaned_files.list_orphaned_files()] == [
+            "private/applications/x/lost"
+        ]
+        run_sweep()
         assert storage.get("private/applications/x/lost") is None and storage.get("media/a.png") == b"canary"
         assert storage.get("backup/db.dump") == b"theirs"
 
 
-def test_upload_under_way_is_left_alone(app: Flask) -> None:
+def test_new_upload_is_not_orphaned(app: Flask) -> None:
     storage.put("private/applications/x/new", b"canary", content_type="application/pdf")
-    assert list(unnamed.list_orphaned_files()) == []
-    (listed,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
-    assert (datetime.now(UTC) - listed.modified_at).total_seconds() < 60 and listed.size == 6
+    assert list(orphaned_files.list_orphaned_files()) == []
+    (stored_file,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
+    assert (datetime.now(UTC) - stored_file.modified_at).total_seconds() < 60 and stored_file.size == 6
     storage.delete("private/applications/x/new")
 
 
@@ -143,15 +147,15 @@ def mode(path: Path) -> int:
 
 @pytest.fixture
 def open_umask() -> object:
-    before = os.umask(0)
+    old_umask = os.umask(0)
     yield
-    os.umask(before)
+    os.umask(old_umask)
 
 
 @pytest.mark.usefixtures("open_umask")
-def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client) -> None:
-    ended(client, "awaiting_documents", 0)
-    (name,) = list_files(app)
+def test_private_files_have_private_modes_with_any_umask(app: Flask, client: Client) -> None:
+    end_application(client, "awaiting_documents", 0)
+    (name,) = files(app)
     assert mode(Path(name)) == 0o600
     assert {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
     dev_mailbox.store_message("mail", "a@example.com", "s", "t")
@@ -161,14 +165,14 @@ def test_private_files_are_private_whatever_the_umask(app: Flask, client: Client
     assert mode(mail.parent / "storage" / "media" / "b.png") & 0o044, "the proxy serves pictures"
 
 
-def test_open_files_of_before_are_closed_by_the_sweep(app: Flask, client: Client) -> None:
-    ended(client, "awaiting_documents", 0)
-    (name,) = list_files(app)
+def test_sweep_restricts_modes_of_old_files(app: Flask, client: Client) -> None:
+    end_application(client, "awaiting_documents", 0)
+    (name,) = files(app)
     mail = Path(app.extensions["settings"].DATA_DIR) / "mail"
     for path in (*list(Path(name).parents)[:3], mail):
         path.chmod(0o755)
     for path in (Path(name), *mail.glob("*.json")):
         path.chmod(0o644)
-    sweep()
+    run_sweep()
     assert mode(Path(name)) == 0o600 and {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
     assert mode(mail) == 0o700 and {mode(path) for path in mail.glob("*.json")} <= {0o600}

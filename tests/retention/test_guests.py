@@ -1,4 +1,4 @@
-"""Guests of an event that is long over are nobody any more; figures, laws and reports say the same as before."""
+"""The erasure of guests of past events; statistics and integrity checks do not change."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,8 +22,8 @@ CANARY = "canary"
 TABLES = ("ticket", "allocation_slot", "allocation_block", "campaign_recipient", "campaign", "invite_link")
 
 
-def passed(event_id: str, days: int) -> None:
-    """The event ended so many days ago."""
+def end_event(event_id: str, days: int) -> None:
+    """Moves the end of the event this many days into the past."""
     with db.engine.begin() as connection:
         connection.execute(
             text(
@@ -40,12 +40,12 @@ def erase() -> None:
     deliver()
 
 
-def kept(table: str) -> str:
+def dump_table(table: str) -> str:
     with db.engine.connect() as connection:
         return str(connection.scalar(text(f"SELECT json_agg(to_jsonb(t) - 'search' - 'name_key') FROM {table} t")))
 
 
-def festival(client: Client) -> Crowd:
+def create_festival(client: Client) -> Crowd:
     """An event with sold tickets, a block with guests, a campaign that was sent, and an invitation."""
     crowd = Crowd(client, name="Lights")
     crowd.sold("canary1@example.com", "canary2@example.com", names=("Canary One", None))
@@ -67,73 +67,73 @@ def festival(client: Client) -> Crowd:
     return crowd
 
 
-def figures(crowd: Crowd) -> dict[str, Any]:
-    events = f"/api/events/{crowd.event['id']}"
+def load_statistics(crowd: Crowd) -> dict[str, Any]:
+    event_path = f"/api/events/{crowd.event['id']}"
     campaigns = data(crowd.owner.get(f"{crowd.path}/campaigns"))
-    return {"stats": data(crowd.owner.get(f"{events}/ticket-stats")), "campaigns": campaigns}
+    return {"stats": data(crowd.owner.get(f"{event_path}/ticket-stats")), "campaigns": campaigns}
 
 
-def test_guests_are_erased_and_figures_stay(app: Flask, client: Client) -> None:
-    crowd = festival(client)
+def test_guests_are_erased_and_statistics_stay(app: Flask, client: Client) -> None:
+    crowd = create_festival(client)
     deliver()
-    passed(crowd.event["id"], 401)
-    assert all(CANARY in kept(table).lower() for table in TABLES)
-    before, audit = figures(crowd), kept("allocation_slot_event")
+    end_event(crowd.event["id"], 401)
+    assert all(CANARY in dump_table(table).lower() for table in TABLES)
+    before, slot_events = load_statistics(crowd), dump_table("allocation_slot_event")
     erase()
-    assert not [table for table in TABLES if CANARY in kept(table).lower()]
-    assert figures(crowd) == before and kept("allocation_slot_event") == audit
+    assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
+    assert load_statistics(crowd) == before and dump_table("allocation_slot_event") == slot_events
     assert_books_agree()
     assert all(target.count_rows(400) == 0 for target in guest_data.ERASURE_TARGETS)
 
 
-def test_erasing_again_changes_nothing(app: Flask, client: Client) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 401)
+def test_second_erasure_changes_nothing(app: Flask, client: Client) -> None:
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 401)
     erase()
-    before = [kept(table) for table in TABLES]
+    before = [dump_table(table) for table in TABLES]
     erase()
-    assert [kept(table) for table in TABLES] == before
+    assert [dump_table(table) for table in TABLES] == before
 
 
-def test_guests_stay_until_then(app: Flask, client: Client) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 399)
+def test_guests_stay_until_the_retention_time(app: Flask, client: Client) -> None:
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 399)
     erase()
-    assert all(CANARY in kept(table).lower() for table in TABLES)
+    assert all(CANARY in dump_table(table).lower() for table in TABLES)
 
 
-def test_zero_keeps_guests(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_of_zero_days_keeps_guests(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], GUEST_RETENTION_DAYS=0))
-    crowd = festival(client)
-    passed(crowd.event["id"], 4000)
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 4000)
     erase()
-    assert all(CANARY in kept(table).lower() for table in TABLES)
+    assert all(CANARY in dump_table(table).lower() for table in TABLES)
 
 
-def test_a_run_that_dies_is_continued(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 401)
-    whole, calls = guest_data.ErasureTarget.erase_batch, iter(range(99))
+def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 401)
+    erase_batch, calls = guest_data.ErasureTarget.erase_batch, iter(range(99))
 
-    def dies(self: guest_data.ErasureTarget, *arguments: Any, **options: Any) -> int:
+    def fail_fourth_batch(self: guest_data.ErasureTarget, *arguments: Any, **options: Any) -> int:
         if next(calls) == 3:
             raise RuntimeError("killed")
-        return whole(self, *arguments, **options)
+        return erase_batch(self, *arguments, **options)
 
-    monkeypatch.setattr(guest_data.ErasureTarget, "erase_batch", dies)
+    monkeypatch.setattr(guest_data.ErasureTarget, "erase_batch", fail_fourth_batch)
     monkeypatch.setattr(guest_data, "BATCH_SIZE", 1)
     erase()
-    assert any(CANARY in kept(table).lower() for table in TABLES)
+    assert any(CANARY in dump_table(table).lower() for table in TABLES)
     with db.engine.begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'retention.erase'"))
     deliver()
-    assert not [table for table in TABLES if CANARY in kept(table).lower()]
+    assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
 
 
-def test_two_runs_at_once_do_it_once(app: Flask, client: Client) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 401)
-    before = figures(crowd)
+def test_concurrent_runs_erase_once(app: Flask, client: Client) -> None:
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 401)
+    before = load_statistics(crowd)
     with transaction():
         enqueue("retention.erase")
         enqueue("retention.erase")
@@ -144,25 +144,25 @@ def test_two_runs_at_once_do_it_once(app: Flask, client: Client) -> None:
 
     at_once(2, work)
     deliver()
-    assert not [table for table in TABLES if CANARY in kept(table).lower()]
-    assert figures(crowd) == before
+    assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
+    assert load_statistics(crowd) == before
     assert_books_agree()
 
 
 def test_dry_run_counts_and_erases_nothing(app: Flask, client: Client) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 401)
-    before = [kept(table) for table in TABLES]
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 401)
+    before = [dump_table(table) for table in TABLES]
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
     assert result.exit_code == 0, result.output
     assert "2  tickets of events that ended 400 days ago" in result.output
     assert "1  block holders" in result.output
-    assert [kept(table) for table in TABLES] == before
+    assert [dump_table(table) for table in TABLES] == before
 
 
 def test_command_queues_the_jobs(app: Flask, client: Client) -> None:
-    crowd = festival(client)
-    passed(crowd.event["id"], 401)
+    crowd = create_festival(client)
+    end_event(crowd.event["id"], 401)
     assert app.test_cli_runner().invoke(args=["retention", "run"]).exit_code == 0
     deliver()
-    assert not [table for table in TABLES if CANARY in kept(table).lower()]
+    assert not [table for table in TABLES if CANARY in dump_table(table).lower()]

@@ -1,1 +1,1 @@
-"""Ways to be reached, and ways to say no."""
+"""Subscriptions: conditions, mails, links and races."""

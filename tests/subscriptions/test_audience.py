@@ -1,4 +1,4 @@
-"""The conditions that a campaign asks for its audience, one by one and for all at once."""
+"""The SQL conditions of a campaign's audience, for one person and for a whole audience."""
 
 from typing import Any
 
@@ -15,55 +15,64 @@ from tests.factories.accounts import account, customer
 EMAIL = "frieda@guest.example"
 
 
-def holds(condition: str, **values: Any) -> bool:
+def evaluate_condition(condition: str, **values: Any) -> bool:
     return bool(db.session.execute(text(f"SELECT {condition}"), values).scalar())
 
 
-def test_who_said_no_to_one_or_to_all(app: Flask) -> None:
-    one, other = account("organiser").id, account("organiser").id
+def test_unsubscribed_from_one_organiser_or_all(app: Flask) -> None:
+    organiser_id, other_organiser_id = account("organiser").id, account("organiser").id
     condition = suppression.is_unsubscribed_sql("CAST(:address AS text)", "CAST(:organiser AS text)")
 
-    def said_no(organiser: str, address: str = EMAIL) -> bool:
-        return holds(condition, address=address, organiser=organiser)
+    def is_unsubscribed(organiser: str, address: str = EMAIL) -> bool:
+        return evaluate_condition(condition, address=address, organiser=organiser)
 
-    assert not said_no(one)
-    actions.unsubscribe(UnsubscribeTarget(EMAIL, one))
-    assert said_no(one) and not said_no(other) and not said_no(one, "other@guest.example")
-    actions.unsubscribe(UnsubscribeTarget(EMAIL, one), from_all=True)
-    assert said_no(other)
-    actions.resubscribe(UnsubscribeTarget(EMAIL, other))
-    assert said_no(one) and not said_no(other)
+    assert not is_unsubscribed(organiser_id)
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser_id))
+    assert (
+        is_unsubscribed(organiser_id)
+        and not is_unsubscribed(other_organiser_id)
+        and not is_unsubscribed(organiser_id, "other@guest.example")
+    )
+    actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser_id), from_all=True)
+    assert is_unsubscribed(other_organiser_id)
+    actions.resubscribe(UnsubscribeTarget(EMAIL, other_organiser_id))
+    assert is_unsubscribed(organiser_id) and not is_unsubscribed(other_organiser_id)
 
 
-def test_who_switched_a_channel_off(app: Flask) -> None:
-    who = account(email=EMAIL)
+def test_disabled_channel_condition(app: Flask) -> None:
+    subscriber = account(email=EMAIL)
     with transaction() as session:
         session.execute(
             text(
                 "INSERT INTO channel_preference (account_id, channel, wanted) VALUES (:id, 'sms', false), "
                 "(:id, 'push', true)"
             ),
-            {"id": who.id},
+            {"id": subscriber.id},
         )
     condition = suppression.has_disabled_channel_sql("CAST(:address AS text)", "CAST(:channel AS text)")
-    told = [holds(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
-    assert told == [False, True, False] and not holds(condition, address="other@guest.example", channel="sms")
+    disabled = [evaluate_condition(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
+    assert disabled == [False, True, False] and not evaluate_condition(
+        condition, address="other@guest.example", channel="sms"
+    )
 
 
-def test_which_addresses_refused_and_who_has_devices(app: Flask) -> None:
-    who = customer()
+def test_suppressed_address_and_device_conditions(app: Flask) -> None:
+    subscriber = customer()
     with transaction() as session:
         session.execute(
-            text("INSERT INTO suppression (channel, address, reason) VALUES ('email', :it, '550')"), {"it": EMAIL}
+            text("INSERT INTO suppression (channel, address, reason) VALUES ('email', :address, '550')"),
+            {"address": EMAIL},
         )
         session.execute(
             text("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :id, 't', 'ios')"),
-            {"id": who.id},
+            {"id": subscriber.id},
         )
     condition = suppression.is_suppressed_sql("CAST(:channel AS text)", "CAST(:address AS text)")
-    assert holds(condition, channel="email", address=EMAIL) and not holds(condition, channel="sms", address=EMAIL)
-    assert holds(suppression.has_device_sql("CAST(:id AS text)"), id=who.id)
-    assert not holds(suppression.has_device_sql("CAST(:id AS text)"), id=None)
+    assert evaluate_condition(condition, channel="email", address=EMAIL) and not evaluate_condition(
+        condition, channel="sms", address=EMAIL
+    )
+    assert evaluate_condition(suppression.has_device_sql("CAST(:id AS text)"), id=subscriber.id)
+    assert not evaluate_condition(suppression.has_device_sql("CAST(:id AS text)"), id=None)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +82,8 @@ def test_which_addresses_refused_and_who_has_devices(app: Flask) -> None:
         suppression.is_suppressed_sql("'email'", "person.address"),
     ],
 )
-def test_a_whole_audience_is_answered_by_hashing(app: Flask, condition: str) -> None:
-    """Not by one look per person: a hundred thousand of those are half a second."""
+def test_conditions_use_hashes_for_a_whole_audience(app: Flask, condition: str) -> None:
+    """A lookup for each of 100,000 people would take half a second."""
     organiser = account("organiser").id
     with transaction() as session:
         for statement in (
@@ -85,7 +94,7 @@ def test_a_whole_audience_is_answered_by_hashing(app: Flask, condition: str) -> 
         ):
             session.execute(text(statement), {"o": organiser})
         session.execute(text("ANALYZE unsubscribe, suppression"))
-        asked = text(f"""EXPLAIN (VERBOSE) SELECT address, {condition} AS barred
+        explain = text(f"""EXPLAIN (VERBOSE) SELECT address, {condition} AS is_excluded
               FROM (SELECT n || '@a.example' AS address FROM generate_series(1, 100000) n OFFSET 0) person""")
-        plan = "\n".join(session.execute(asked, {"organiser": organiser}).scalars())
+        plan = "\n".join(session.execute(explain, {"organiser": organiser}).scalars())
     assert "hashed SubPlan" in plan, plan

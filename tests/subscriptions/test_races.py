@@ -1,4 +1,4 @@
-"""Many at once: devices that move, links that are followed twice, wishes that are changed together."""
+"""Concurrent unsubscribing, device registrations and changes of preferences."""
 
 from typing import Any
 
@@ -11,14 +11,13 @@ from app.core.db import db
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 from app.subscriptions import actions, queries
-from app.subscriptions import actions as registering
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
 from tests.factories.accounts import account, customer
-from tests.factories.subscriptions import devices, ended
+from tests.factories.subscriptions import list_devices, list_unsubscriptions
 from tests.races import at_once
 from tests.unguarded import without
 
-MANY = 64
+CONCURRENT_CALLS = 64
 EMAIL = "frieda@guest.example"
 
 
@@ -26,114 +25,121 @@ def caller() -> Caller:
     return build_caller(customer())
 
 
-def in_app(app: Flask, call: Any) -> Any:
-    """`call` with a context and a session of its own, as a request has."""
+def with_app_context(app: Flask, call: Any) -> Any:
+    """`call` with its own app context and session, like a request."""
 
-    def go(number: int) -> Any:
+    def run(number: int) -> Any:
         with app.app_context():
             try:
                 return call(number)
             finally:
                 db.session.remove()
 
-    return go
+    return run
 
 
-def test_of_sixty_four_links_followed_at_once_one_row_stays(app: Flask) -> None:
+def test_concurrent_unsubscribes_make_one_row(app: Flask) -> None:
     organiser = account("organiser").id
-    at_once(MANY, in_app(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))))
-    at_once(MANY, in_app(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser), from_all=True)))
-    assert sorted(ended(), key=str) == sorted([(EMAIL, organiser), (EMAIL, None)], key=str)
+    at_once(CONCURRENT_CALLS, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))))
+    at_once(
+        CONCURRENT_CALLS,
+        with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser), from_all=True)),
+    )
+    assert sorted(list_unsubscriptions(), key=str) == sorted([(EMAIL, organiser), (EMAIL, None)], key=str)
 
 
 @pytest.mark.control
-def test_without_the_one_row_there_would_be_many(app: Flask) -> None:
+def test_without_unique_constraint_there_are_many_rows(app: Flask) -> None:
     with without("uq_unsubscribe_address_organiser_id"):
-        at_once(8, in_app(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, None))))
-        assert len(ended()) == 8
+        at_once(8, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, None))))
+        assert len(list_unsubscriptions()) == 8
 
 
-def test_no_and_yes_at_once_leave_one_of_both(app: Flask) -> None:
-    subject = UnsubscribeTarget(EMAIL, account("organiser").id)
+def test_concurrent_unsubscribe_and_resubscribe_leave_at_most_one_row(app: Flask) -> None:
+    target = UnsubscribeTarget(EMAIL, account("organiser").id)
 
     def change(number: int) -> None:
-        (actions.unsubscribe if number % 2 else actions.resubscribe)(subject)
+        (actions.unsubscribe if number % 2 else actions.resubscribe)(target)
 
-    at_once(MANY, in_app(app, change))
-    assert len(ended()) <= 1
+    at_once(CONCURRENT_CALLS, with_app_context(app, change))
+    assert len(list_unsubscriptions()) <= 1
 
 
-def registered(app: Flask, who: Caller) -> int:
-    """How many devices an account has after 64 were registered at once."""
-    for number in range(registering.MAX_DEVICES):
-        actions.register_device(caller=who, token=f"old-{number}", platform="ios")
+def count_devices_after_race(app: Flask, owner: Caller) -> int:
+    """The number of devices of an account after 64 concurrent registrations."""
+    for number in range(actions.MAX_DEVICES):
+        actions.register_device(caller=owner, token=f"old-{number}", platform="ios")
     at_once(
-        MANY,
-        in_app(app, lambda number: actions.register_device(caller=who, token=f"new-{number}", platform="ios")),
+        CONCURRENT_CALLS,
+        with_app_context(
+            app, lambda number: actions.register_device(caller=owner, token=f"new-{number}", platform="ios")
+        ),
     )
-    return len(devices())
+    return len(list_devices())
 
 
-def test_an_account_never_has_more_than_twenty_devices(app: Flask) -> None:
-    assert registered(app, caller()) == registering.MAX_DEVICES
+def test_concurrent_registrations_keep_device_limit(app: Flask) -> None:
+    assert count_devices_after_race(app, caller()) == actions.MAX_DEVICES
 
 
 @pytest.mark.control
-def test_without_the_claim_it_would(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registering, "lock_account", lambda *_: None)
+def test_without_account_lock_device_limit_is_exceeded(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "lock_account", lambda *_: None)
     rounds = []
-    while len(rounds) < 20 and max(rounds, default=0) <= registering.MAX_DEVICES:
-        rounds.append(registered(app, caller()))
+    while len(rounds) < 20 and max(rounds, default=0) <= actions.MAX_DEVICES:
+        rounds.append(count_devices_after_race(app, caller()))
         with transaction() as session:
             session.execute(text("DELETE FROM push_device"))
-    assert max(rounds) > registering.MAX_DEVICES, rounds
+    assert max(rounds) > actions.MAX_DEVICES, rounds
 
 
-def test_a_token_that_many_register_has_one_owner(app: Flask) -> None:
+def test_token_registered_concurrently_has_one_owner(app: Flask) -> None:
     people = [caller() for _ in range(8)]
-    made = at_once(
-        MANY,
-        in_app(app, lambda it: actions.register_device(caller=people[it % 8], token="shared", platform="ios")),
+    registrations = at_once(
+        CONCURRENT_CALLS,
+        with_app_context(
+            app, lambda number: actions.register_device(caller=people[number % 8], token="shared", platform="ios")
+        ),
     )
-    ((owner, _),) = devices()
-    assert owner in {person.id for person in people} and len(made) == MANY
+    ((owner, _),) = list_devices()
+    assert owner in {person.id for person in people} and len(registrations) == CONCURRENT_CALLS
 
 
-def test_two_who_take_over_each_others_devices_do_not_wait_for_ever(app: Flask) -> None:
-    one, other = caller(), caller()
-    for number in range(registering.MAX_DEVICES):
-        actions.register_device(caller=one, token=f"one-{number}", platform="ios")
-        actions.register_device(caller=other, token=f"other-{number}", platform="ios")
+def test_swapping_devices_does_not_deadlock(app: Flask) -> None:
+    first_owner, second_owner = caller(), caller()
+    for number in range(actions.MAX_DEVICES):
+        actions.register_device(caller=first_owner, token=f"first-{number}", platform="ios")
+        actions.register_device(caller=second_owner, token=f"second-{number}", platform="ios")
 
     def swap(number: int) -> None:
-        who, whose = (one, "other") if number % 2 else (other, "one")
-        actions.register_device(caller=who, token=f"{whose}-{number % registering.MAX_DEVICES}", platform="ios")
+        owner, token_prefix = (first_owner, "second") if number % 2 else (second_owner, "first")
+        actions.register_device(caller=owner, token=f"{token_prefix}-{number % actions.MAX_DEVICES}", platform="ios")
 
-    at_once(MANY, in_app(app, swap))
-    owners = [owner for owner, _ in devices()]
-    assert all(owners.count(item.id) <= registering.MAX_DEVICES for item in (one, other))
+    at_once(CONCURRENT_CALLS, with_app_context(app, swap))
+    owners = [owner for owner, _ in list_devices()]
+    assert all(owners.count(item.id) <= actions.MAX_DEVICES for item in (first_owner, second_owner))
 
 
-def stale_changes(app: Flask, who: Caller) -> int:
-    """How many of 16 changes of what all have read in one state were taken."""
-    version = queries.load_preferences(who)["version"]
-    before = queries.load_preferences(who)["sms"]
+def count_accepted_changes(app: Flask, owner: Caller) -> int:
+    """How many of 16 concurrent changes of the same version succeed."""
+    version = queries.load_preferences(owner)["version"]
+    old_value = queries.load_preferences(owner)["sms"]
 
     def change(_: int) -> bool:
         try:
-            actions.update_preferences(caller=who, expected_version=version, sms=not before)
+            actions.update_preferences(caller=owner, expected_version=version, sms=not old_value)
         except StaleVersion:
             return False
         return True
 
-    return sum(at_once(16, in_app(app, change)))
+    return sum(at_once(16, with_app_context(app, change)))
 
 
-def test_of_changes_to_one_state_one_is_taken(app: Flask) -> None:
-    assert stale_changes(app, caller()) == 1
+def test_one_of_concurrent_changes_of_a_version_succeeds(app: Flask) -> None:
+    assert count_accepted_changes(app, caller()) == 1
 
 
 @pytest.mark.control
-def test_without_the_claim_more_would_be(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_account_lock_several_changes_succeed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.subscriptions.actions.lock_account", lambda *_: None)
-    assert actions.lock_account and max(stale_changes(app, caller()) for _ in range(5)) > 1
+    assert max(count_accepted_changes(app, caller()) for _ in range(5)) > 1

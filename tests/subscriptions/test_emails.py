@@ -1,4 +1,4 @@
-"""The mail of a campaign: what it says, and that no text gets out of its place."""
+"""The mail of a campaign: its content, its headers, and the escaping of texts."""
 
 import re
 from collections.abc import Iterator
@@ -24,25 +24,25 @@ SENDER = CampaignSender(name="Windhoek Lights", reply_to="office@lights.example"
 
 @pytest.fixture(autouse=True)
 def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = replace(
+    test_settings = replace(
         app.extensions["settings"],
         PUBLIC_BASE_URL="https://events.example",
         MAIL_FROM="Event Commerce <no-reply@events.example>",
     )
-    monkeypatch.setitem(app.extensions, "settings", ours)
+    monkeypatch.setitem(app.extensions, "settings", test_settings)
 
 
 @pytest.fixture
 def sink(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
-    with running() as started:
-        monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], SMTP_URL=started.url))
-        yield started
+    with running() as smtp_sink:
+        monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], SMTP_URL=smtp_sink.url))
+        yield smtp_sink
         smtp.close_connections()
 
 
-def written(**fields: Any) -> Message:
+def render(**fields: Any) -> Message:
     links = build_unsubscribe_links(TO, ORGANISER)
-    given = {
+    arguments = {
         "to": TO,
         "key": "campaign:1",
         "sender": SENDER,
@@ -51,11 +51,11 @@ def written(**fields: Any) -> Message:
         "body": BODY,
         **fields,
     }
-    return render_campaign_email(**given)
+    return render_campaign_email(**arguments)
 
 
 class Tags(HTMLParser):
-    """The elements of a page as a browser finds them, by name."""
+    """The elements of an HTML page by tag name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,12 +65,17 @@ class Tags(HTMLParser):
         self.found.setdefault(tag, []).append(dict(attributes))
 
 
-def test_it_says_all_twice_and_the_text_stands_alone() -> None:
-    mail = written(href="https://events.example/r/1.0.abc", leads_to="https://lights.example/x?y=1")
+def test_text_and_html_parts_have_the_same_content() -> None:
+    mail = render(href="https://events.example/r/1.0.abc", leads_to="https://lights.example/x?y=1")
     link = build_unsubscribe_links(TO, ORGANISER).url
     assert mail.subject == "Doors open earlier"
-    for words in ("The gates open at 16:00.", "Bring a jacket.", "The first band plays at 18:00.", "lights.example"):
-        assert words in mail.text and words in mail.html
+    for text_part in (
+        "The gates open at 16:00.",
+        "Bring a jacket.",
+        "The first band plays at 18:00.",
+        "lights.example",
+    ):
+        assert text_part in mail.text and text_part in mail.html
     assert f"Stop these mails: {link}" in mail.text and f'href="{link}"' in mail.html
     assert mail.html.count('href="https://events.example/r/1.0.abc"') == 2
     assert ">https://events.example/r/1.0.abc</a>" in mail.html
@@ -80,35 +85,35 @@ def test_it_says_all_twice_and_the_text_stands_alone() -> None:
     assert mail.text.startswith("Doors open earlier\n\nThe gates open at 16:00.\nBring a jacket.\n\nThe first band")
 
 
-def test_without_a_link_or_picture_there_is_none() -> None:
-    mail = written()
+def test_mail_without_link_and_picture() -> None:
+    mail = render()
     assert "Read more" not in mail.text + mail.html and "<img" not in mail.html
 
 
-def test_a_picture_is_the_only_thing_that_is_loaded() -> None:
+def test_mail_loads_only_the_picture() -> None:
     address = 'https://events.example/media/a.jpg?x="><script>'
     tags = Tags()
-    tags.feed(written(image_url=address, href="https://events.example/x").html)
+    tags.feed(render(image_url=address, href="https://events.example/x").html)
     assert [item["src"] for item in tags.found["img"]] == [address]
     assert "script" not in tags.found and "link" not in tags.found
 
 
-def test_the_same_key_is_the_same_message() -> None:
-    assert written().message_id == written().message_id == "<campaign%3A1@events.example>"
-    assert written(key="campaign:2").message_id != written().message_id
+def test_same_key_gives_same_message_id() -> None:
+    assert render().message_id == render().message_id == "<campaign%3A1@events.example>"
+    assert render(key="campaign:2").message_id != render().message_id
 
 
-def test_it_arrives_with_the_headers_that_stop_it(sink: Sink) -> None:
-    send(written(), fence=lambda: None)
-    (got,) = sink.received
+def test_mail_has_unsubscribe_headers(sink: Sink) -> None:
+    send(render(), fence=lambda: None)
+    (received,) = sink.received
     link = build_unsubscribe_links(TO, ORGANISER).url
-    assert got.message["List-Unsubscribe"] == f"<{link}>"
-    assert got.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    assert got.message["From"] == "Windhoek Lights via Event Commerce <no-reply@events.example>"
-    assert got.message["Reply-To"] == "office@lights.example"
-    parts = [part.get_content_type() for part in got.message.walk()]
+    assert received.message["List-Unsubscribe"] == f"<{link}>"
+    assert received.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert received.message["From"] == "Windhoek Lights via Event Commerce <no-reply@events.example>"
+    assert received.message["Reply-To"] == "office@lights.example"
+    parts = [part.get_content_type() for part in received.message.walk()]
     assert parts == ["multipart/alternative", "text/plain", "text/html"]
-    assert f"List-Unsubscribe: <{link}>\r\n".encode() in got.content
+    assert f"List-Unsubscribe: <{link}>\r\n".encode() in received.content
 
 
 HOSTILE = {
@@ -127,34 +132,34 @@ HOSTILE = {
 
 @pytest.mark.parametrize("field", ["title", "body", "sender", "event"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_no_text_gets_out_of_its_place(sink: Sink, field: str, text: str) -> None:
+def test_hostile_texts_are_escaped(sink: Sink, field: str, text: str) -> None:
     if field in ("sender", "event"):
-        given: dict[str, Any] = {"sender": replace(SENDER, **{"name" if field == "sender" else field: text[:200]})}
+        arguments: dict[str, Any] = {"sender": replace(SENDER, **{"name" if field == "sender" else field: text[:200]})}
     else:
-        given = {field: text}
-    send(written(**given, href="https://events.example/x"), fence=lambda: None)
-    (got,) = sink.received
-    message = got.message
-    assert got.recipients == [TO] and message["Bcc"] is None and message["X"] is None and message["Z"] is None
-    head = got.content.partition(b"\r\n\r\n")[0]
-    assert len(re.findall(rb"(?im)^(subject|from|to|message-id|list-unsubscribe):", head)) == 5
-    assert max(map(len, got.content.split(b"\r\n"))) <= 998
+        arguments = {field: text}
+    send(render(**arguments, href="https://events.example/x"), fence=lambda: None)
+    (received,) = sink.received
+    message = received.message
+    assert received.recipients == [TO] and message["Bcc"] is None and message["X"] is None and message["Z"] is None
+    header_block = received.content.partition(b"\r\n\r\n")[0]
+    assert len(re.findall(rb"(?im)^(subject|from|to|message-id|list-unsubscribe):", header_block)) == 5
+    assert max(map(len, received.content.split(b"\r\n"))) <= 998
     plain, html = message.get_body(("plain",)), message.get_body(("html",))
     assert plain is not None and html is not None
-    shown = html.get_content()
-    assert "<script" not in shown and "onerror=alert(1)>" not in shown and "<b>body" not in shown
+    html_text = html.get_content()
+    assert "<script" not in html_text and "onerror=alert(1)>" not in html_text and "<b>body" not in html_text
     assert "49" not in message["Subject"] + (plain.get_content() if field != "body" else "")
     assert len(message["Subject"]) <= 160 and "\n" not in message["Subject"]
     for mark in "\u202e\u2066\u2028":
-        assert mark not in shown + plain.get_content() + message["Subject"] + message["From"]
+        assert mark not in html_text + plain.get_content() + message["Subject"] + message["From"]
     if text == HOSTILE["template"] and field == "body":
-        assert "{{7*7}} {% raw %} {{ config }}" in plain.get_content() and "{{7*7}}" in shown
+        assert "{{7*7}} {% raw %} {{ config }}" in plain.get_content() and "{{7*7}}" in html_text
     if text == HOSTILE["rtl"] and field == "title":
-        assert message["Subject"] == text and text in shown and 'dir="auto"' in shown
+        assert message["Subject"] == text and text in html_text and 'dir="auto"' in html_text
 
 
-def test_a_title_keeps_one_line_of_a_hundred_and_sixty(sink: Sink) -> None:
-    send(written(title="a" * 161), fence=lambda: None)
-    send(written(title="a" * 160), fence=lambda: None)
-    cut, whole = (got.message["Subject"] for got in sink.received)
-    assert cut == "a" * 159 + "…" and whole == "a" * 160
+def test_title_is_cut_to_160_characters(sink: Sink) -> None:
+    send(render(title="a" * 161), fence=lambda: None)
+    send(render(title="a" * 160), fence=lambda: None)
+    cut_title, whole_title = (received.message["Subject"] for received in sink.received)
+    assert cut_title == "a" * 159 + "…" and whole_title == "a" * 160

@@ -52,27 +52,27 @@ def by_google(client: Client, token: str, **more: str) -> object:
     return client.post("/api/auth/google", {"id_token": token, **more})
 
 
-def test_a_new_person_gets_a_customers_account(client: Client, google: IdentityProvider) -> None:
+def test_new_identity_creates_a_customer_account(client: Client, google: IdentityProvider) -> None:
     found = data(by_google(client, google.token(sub="g-1", email="Frieda@Example.com", name="Frieda A")))
     assert found["user"]["email"] == ADDRESS and found["user"]["roles"] == ["customer"]
     me = data(client.as_(found["accessToken"]).get("/api/auth/me"))
     assert me["emailVerified"] is True and me["name"] == "Frieda A"
 
 
-def test_apple_sends_the_name_beside_the_token(client: Client, apple: IdentityProvider) -> None:
+def test_apple_name_comes_from_the_request(client: Client, apple: IdentityProvider) -> None:
     token = apple.token(sub="a-1", email=ADDRESS, email_verified="true", name=None)
     body = {"identity_token": token, "full_name": "Frieda Amupolo", "email": "victim@example.com"}
     found = data(client.post("/api/auth/apple", body))
     assert found["user"]["name"] == "Frieda Amupolo" and found["user"]["email"] == ADDRESS
 
 
-def test_a_known_subject_signs_in_whatever_the_address_says_now(client: Client, google: IdentityProvider) -> None:
+def test_linked_identity_signs_in_with_any_address(client: Client, google: IdentityProvider) -> None:
     first = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
     second = data(by_google(client, google.token(sub="g-1", email="moved@example.com")))
     assert first["user"]["id"] == second["user"]["id"]
 
 
-def test_a_verified_address_links_to_its_verified_account(client: Client, google: IdentityProvider) -> None:
+def test_verified_address_links_to_verified_account(client: Client, google: IdentityProvider) -> None:
     owner = customer(email=ADDRESS)
     found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
     assert found["user"]["id"] == owner.id and sign_in(client, ADDRESS, PASSWORD)
@@ -90,9 +90,7 @@ def test_a_verified_provider_address_retires_an_unverified_account(client: Clien
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_an_unverified_address_of_the_provider_makes_no_account(
-    client: Client, google: IdentityProvider, known: bool
-) -> None:
+def test_unverified_provider_address_creates_no_account(client: Client, google: IdentityProvider, known: bool) -> None:
     if known:
         customer(email=ADDRESS)
     answer = by_google(client, google.token(sub="g-1", email=ADDRESS, email_verified=False))
@@ -120,7 +118,7 @@ def test_identities_are_listed_and_unlinked(client: Client, google: IdentityProv
     assert "removed" in mails_to(ADDRESS)[0]["subject"]
 
 
-def test_the_last_way_to_sign_in_stays(client: Client, google: IdentityProvider) -> None:
+def test_last_sign_in_method_cannot_be_removed(client: Client, google: IdentityProvider) -> None:
     found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
     caller = client.as_(found["accessToken"])
     assert refusal(caller.delete("/api/auth/identities/google")) == (409, "LAST_SIGN_IN_METHOD")
@@ -144,12 +142,12 @@ def unlinked_at_once(client: Client) -> list[int]:
     )
 
 
-def test_of_two_unlinks_at_once_one_stays(client: Client) -> None:
+def test_concurrent_unlinks_keep_one_identity(client: Client) -> None:
     assert unlinked_at_once(client) == [200, 409]
 
 
 @pytest.mark.control
-def test_without_the_lock_both_would_be_unlinked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lock_both_identities_are_unlinked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     meet = Barrier(2)
 
     def look_unlocked(session: Session, account: Account) -> bool:
@@ -164,7 +162,7 @@ def test_without_the_lock_both_would_be_unlinked(client: Client, monkeypatch: py
     assert unlinked_at_once(client) == [200, 200]
 
 
-def test_a_signed_in_caller_links_his_account(client: Client, google: IdentityProvider) -> None:
+def test_signed_in_caller_links_own_account(client: Client, google: IdentityProvider) -> None:
     owner = customer(email=ADDRESS)
     token = google.token(sub="g-1", email="other@example.com")
     found = data(by_google(signed_in(client, owner), token))
@@ -173,9 +171,7 @@ def test_a_signed_in_caller_links_his_account(client: Client, google: IdentityPr
     assert again["user"]["id"] == owner.id
 
 
-def test_who_is_signed_out_meanwhile_links_nothing(
-    client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ended_session_links_nothing(client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reset ends the session of a stranger, whose request to link waits for the provider's keys."""
     owner = customer()
     check = external_login.verify_identity_token
@@ -216,40 +212,40 @@ def sign_in_during_an_unlinking(
     return signing_in.status_code, unlinking.status_code
 
 
-def test_a_sign_in_that_an_unlinking_overtakes_begins_no_session(
+def test_sign_in_during_unlinking_creates_no_session(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sign_in_during_an_unlinking(client, google, monkeypatch) == (401, 200)
 
 
 @pytest.mark.control
-def test_without_a_second_look_it_would(
+def test_without_second_check_sign_in_during_unlinking_succeeds(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(external_login, "_check_still_linked", lambda *about: None)
     assert sign_in_during_an_unlinking(client, google, monkeypatch) == (200, 200)
 
 
-def test_a_subject_of_somebody_else_is_not_linked(client: Client, google: IdentityProvider) -> None:
+def test_identity_of_another_account_is_not_linked(client: Client, google: IdentityProvider) -> None:
     data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
     caller = signed_in(client, customer())
     answer = by_google(caller, google.token(sub="g-1", email=ADDRESS))
     assert refusal(answer) == (409, "IDENTITY_LINKED_ELSEWHERE")
 
 
-def test_a_token_counts_once(client: Client, google: IdentityProvider) -> None:
+def test_identity_token_works_once(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS)
     assert data(by_google(client, token))
     assert refusal(by_google(client, token)) == (401, "IDENTITY_REJECTED")
 
 
-def test_a_nonce_in_the_token_must_be_sent_along(client: Client, google: IdentityProvider) -> None:
+def test_nonce_of_the_token_must_be_sent(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS, nonce="n-1")
     assert problems(by_google(client, token)) == {"nonce": "required"}
     assert data(by_google(client, token, nonce="n-1")), "the refusal has not used the token up"
 
 
-def test_a_nonce_that_was_asked_for_must_be_in_the_token(client: Client, google: IdentityProvider) -> None:
+def test_sent_nonce_must_be_in_the_token(client: Client, google: IdentityProvider) -> None:
     assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
     assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0] == 401
     assert data(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-1"))
@@ -265,14 +261,14 @@ def test_a_nonce_that_was_asked_for_must_be_in_the_token(client: Client, google:
         {"email_verified": None, "iat": 1},
     ],
 )
-def test_a_token_that_is_not_for_us_is_401(client: Client, google: IdentityProvider, claims: dict[str, object]) -> None:
+def test_invalid_identity_token_is_401(client: Client, google: IdentityProvider, claims: dict[str, object]) -> None:
     token = google.token(**{"sub": "g-1", "email": ADDRESS, **claims})
     answer = by_google(client, token)
     assert refusal(answer) == (401, "IDENTITY_REJECTED") and answer.headers["WWW-Authenticate"] == "Bearer"
     assert db.session.query(Account).count() == 0
 
 
-def test_an_outage_with_cached_keys_goes_unnoticed(client: Client, google: IdentityProvider) -> None:
+def test_cached_keys_work_during_an_outage(client: Client, google: IdentityProvider) -> None:
     assert data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
     google.down()
     assert data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
@@ -284,11 +280,11 @@ def test_an_outage_before_the_first_key_is_503(client: Client, google: IdentityP
     assert refusal(answer) == (503, "PROVIDER_UNAVAILABLE") and answer.headers["Retry-After"]
 
 
-def test_a_provider_that_is_not_set_up_is_503(client: Client) -> None:
+def test_provider_without_settings_is_503(client: Client) -> None:
     assert refusal(by_google(client, "a.b.c")) == (503, "PROVIDER_NOT_CONFIGURED")
 
 
-def test_sixteen_first_sign_ins_at_once_make_one_account(client: Client, google: IdentityProvider) -> None:
+def test_concurrent_first_sign_ins_create_one_account(client: Client, google: IdentityProvider) -> None:
     tokens = [google.token(sub="g-1", email=ADDRESS) for _ in range(16)]
     answers = at_once(16, lambda number: by_google(client, tokens[number]))
     assert {answer.status_code for answer in answers} == {200}

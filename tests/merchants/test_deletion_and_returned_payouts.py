@@ -1,0 +1,104 @@
+"""A payout that comes back during or after the deletion of its merchant: no money is lost without a review."""
+
+import time
+from threading import Event
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.orm import Session
+
+from app.clients.payrail import TransferOutcome, TransferState
+from app.payouts import operator_actions, transfers
+from tests.factories.accounts import PASSWORD, account, mails_to
+from tests.factories.merchants import DELETE
+from tests.factories.payouts import Sink, earner, later, lawful, rail_of, requested, scalar, work
+from tests.http import Client, data
+from tests.races import at_once
+
+DELETE_BODY = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
+
+
+def test_payout_returned_after_deletion_goes_to_operators(client: Client) -> None:
+    operator, analyst = account("admin"), account("admin", admin_tier="analyst")
+    me, owner = earner(client, 1000)
+    email = owner.email
+    with rail_of(Sink()) as sink:
+        payout = requested(me, 1000)
+        work()
+        deletion = data(me.post(DELETE, DELETE_BODY))
+        assert deletion["moneyMayReturnUntil"] is not None
+        deletion_mail = next(item for item in mails_to(email) if "deleted" in item["subject"])
+        assert owner.id in deletion_mail["text"] and "send your last payout back" in deletion_mail["text"]
+        sink.truth[payout["id"]] = TransferOutcome.RETURNED
+        later()
+        later()
+    assert scalar("SELECT status FROM payout") == "returned"
+    assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=owner.id) == 1000
+    (open_review,) = operator_actions.list_open_reviews()
+    assert (open_review.review.kind, open_review.review.reference) == ("merchant_deleted", payout["id"])
+    (mail,) = mails_to(operator.email)
+    assert payout["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
+    assert mails_to(analyst.email) == []
+    assert not [item for item in mails_to(email) if "came back" in item["subject"]]
+    lawful()
+
+
+def test_concurrent_return_and_deletion_never_lose_money_silently(app: Flask, client: Client) -> None:
+    """Either the money is back and the merchant stays, or the merchant is deleted and there is a review."""
+    for _ in range(6):
+        me, _ = earner(client, 700)
+        with rail_of(Sink()):
+            payout = requested(me, 700)
+            work()
+
+        def act(number: int, me: Client = me, payout_id: str = payout["id"]) -> Any:
+            if number:
+                return me.post(DELETE, DELETE_BODY).status_code
+            with app.app_context():
+                return transfers.record_outcome(
+                    payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail"
+                )
+
+        _, status = at_once(2, act)
+        reviewed_payout_ids = [review.review.reference for review in operator_actions.list_open_reviews()]
+        assert status in (200, 409) and (payout["id"] in reviewed_payout_ids) == (status == 200)
+    lawful()
+
+
+def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """The status of a deletion that starts after a return has checked its merchant, and the number of reviews."""
+    me, _ = earner(client, 700)
+    with rail_of(Sink()):
+        payout = requested(me, 700)
+        work()
+    merchant_checked, lock_merchant = Event(), transfers._lock_merchant
+
+    def check_and_wait(session: Session, payout_id: str) -> bool:
+        is_merchant = lock_merchant(session, payout_id)
+        merchant_checked.set()
+        time.sleep(0.5)
+        return is_merchant
+
+    def act(number: int) -> int:
+        if number:
+            merchant_checked.wait(10)
+            return me.post(DELETE, DELETE_BODY).status_code
+        with app.app_context():
+            transfers.record_outcome(payout["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
+        return 0
+
+    monkeypatch.setattr(transfers, "_lock_merchant", check_and_wait)
+    return at_once(2, act)[1], len(operator_actions.list_open_reviews())
+
+
+def test_deletion_waits_for_returned_payout(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert delete_during_return(app, client, monkeypatch) == (409, 0)
+
+
+@pytest.mark.control
+def test_without_account_lock_returned_money_is_lost(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfers, "_lock_merchant", lambda session, payout_id: True)
+    assert delete_during_return(app, client, monkeypatch) == (200, 0)
