@@ -11,11 +11,11 @@ from tests.http import Client, data, refusal
 from tests.races import at_once
 
 ADDRESS = "frieda@example.com"
-NEW = "a new and longer password"
+NEW_PASSWORD = "a new and longer password"
 
 
-def later(interval: str) -> None:
-    """Lets that much time go by for every code and every window."""
+def advance_time(interval: str) -> None:
+    """Moves all codes and throttle windows into the past."""
     with transaction() as session:
         session.execute(
             text(
@@ -26,80 +26,80 @@ def later(interval: str) -> None:
         session.execute(text(f"UPDATE throttle SET ends_at = ends_at - interval '{interval}'"))
 
 
-def asked(client: Client, what: str = "resend-verification", email: str = ADDRESS) -> int:
-    return client.post(f"/api/auth/{what}", {"email": email}).status_code
+def request_code(client: Client, path: str = "resend-verification", email: str = ADDRESS) -> int:
+    return client.post(f"/api/auth/{path}", {"email": email}).status_code
 
 
-def wrong(code: str) -> str:
+def wrong_code(code: str) -> str:
     return f"{(int(code) + 1) % 1_000_000:06d}"
 
 
-def tried(client: Client, code: str, what: str = "verify-email") -> int:
-    return client.post(f"/api/auth/{what}", {"email": ADDRESS, "code": code}).status_code
+def submit_code(client: Client, code: str, path: str = "verify-email") -> int:
+    return client.post(f"/api/auth/{path}", {"email": ADDRESS, "code": code}).status_code
 
 
 def reset_token(client: Client) -> str:
-    assert asked(client, "password-reset/request") == 200
+    assert request_code(client, "password-reset/request") == 200
     code = newest_code(ADDRESS)
     return data(client.post("/api/auth/password-reset/verify", {"email": ADDRESS, "code": code}))["resetToken"]
 
 
-def completed(client: Client, token: str, password: str = NEW, email: str = ADDRESS) -> tuple[int, str]:
+def complete_reset(client: Client, token: str, password: str = NEW_PASSWORD, email: str = ADDRESS) -> tuple[int, str]:
     body = {"email": email, "resetToken": token, "password": password}
-    answer = client.post("/api/auth/password-reset/complete", body)
-    return answer.status_code, answer.get_json()["shortMessage"]
+    response = client.post("/api/auth/password-reset/complete", body)
+    return response.status_code, response.get_json()["shortMessage"]
 
 
 def test_a_code_works_once(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
-    assert [tried(client, code) for _ in range(2)] == [200, 422]
+    assert [submit_code(client, code) for _ in range(2)] == [200, 422]
 
 
 def test_code_expires_after_ten_minutes(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
-    later("10 minutes 1 second")
-    assert tried(client, code) == 422
+    advance_time("10 minutes 1 second")
+    assert submit_code(client, code) == 422
 
 
 def test_new_code_after_sixty_seconds_voids_the_old_one(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     first = newest_code(ADDRESS)
     refused = client.post("/api/auth/resend-verification", {"email": ADDRESS})
     assert refusal(refused) == (429, "RATE_LIMITED") and 0 < int(refused.headers["Retry-After"]) <= 61
-    later("60 seconds")
-    assert asked(client) == 200
+    advance_time("60 seconds")
+    assert request_code(client) == 200
     second = newest_code(ADDRESS)
-    assert first == second or tried(client, first) == 422
-    assert tried(client, second) == 200
+    assert first == second or submit_code(client, first) == 422
+    assert submit_code(client, second) == 200
 
 
 def test_ten_codes_a_day(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
     for _ in range(10):
-        assert asked(client) == 200
+        assert request_code(client) == 200
         with transaction() as session:
             session.execute(text("UPDATE one_time_code SET sent_at = sent_at - interval '61 seconds'"))
-    assert asked(client) == 429
-    later("1 day")
-    assert asked(client) == 200
+    assert request_code(client) == 429
+    advance_time("1 day")
+    assert request_code(client) == 200
 
 
 def test_code_is_void_after_five_wrong_attempts(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
-    assert [tried(client, wrong(code)) for _ in range(5)] == [422] * 5
-    assert tried(client, code) == 422
+    assert [submit_code(client, wrong_code(code)) for _ in range(5)] == [422] * 5
+    assert submit_code(client, code) == 422
 
 
 def test_concurrent_guesses_count_five_attempts(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
 
     def guess(number: int) -> int:
@@ -110,55 +110,55 @@ def test_concurrent_guesses_count_five_attempts(client: Client) -> None:
     assert set(at_once(64, guess)) == {422}
     with transaction() as session:
         assert session.execute(text("SELECT tries FROM one_time_code")).scalar() == 5
-    assert tried(client, code) == 422
+    assert submit_code(client, code) == 422
 
 
 @pytest.mark.control
 def test_without_limit_more_attempts_are_checked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_time_codes, "MAX_ATTEMPTS", 1000)
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
-    at_once(12, lambda number: tried(client, wrong(code)))
-    assert tried(client, code) == 200, "the sixth and later tries were evaluated"
+    at_once(12, lambda number: submit_code(client, wrong_code(code)))
+    assert submit_code(client, code) == 200, "attempts beyond the fifth were checked"
 
 
 def test_right_code_submitted_concurrently_works_once(client: Client) -> None:
     customer(email=ADDRESS)
-    assert asked(client, "password-reset/request") == 200
+    assert request_code(client, "password-reset/request") == 200
     code = newest_code(ADDRESS)
-    found = at_once(16, lambda _: tried(client, code, "password-reset/verify"))
-    assert sorted(found) == [200] + [422] * 15
+    statuses = at_once(16, lambda _: submit_code(client, code, "password-reset/verify"))
+    assert sorted(statuses) == [200] + [422] * 15
 
 
 def test_code_is_valid_only_for_its_purpose(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
-    assert tried(client, newest_code(ADDRESS), "password-reset/verify") == 422
-    assert asked(client, "password-reset/request") == 200
-    assert tried(client, newest_code(ADDRESS)) == 422
+    assert request_code(client) == 200
+    assert submit_code(client, newest_code(ADDRESS), "password-reset/verify") == 422
+    assert request_code(client, "password-reset/request") == 200
+    assert submit_code(client, newest_code(ADDRESS)) == 422
 
 
 def test_unknown_address_gets_no_mail(client: Client) -> None:
-    assert asked(client, email="nobody@example.com") == 200
-    assert asked(client, "password-reset/request", "nobody@example.com") == 200
+    assert request_code(client, email="nobody@example.com") == 200
+    assert request_code(client, "password-reset/request", "nobody@example.com") == 200
     assert mails_to("nobody@example.com") == []
 
 
 def test_verified_address_gets_no_verification_code(client: Client) -> None:
     customer(email=ADDRESS)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     assert mails_to(ADDRESS) == []
 
 
 def test_a_reset_sets_the_password_ends_sessions_and_verifies(client: Client) -> None:
     owner = customer(email=ADDRESS, verified=False)
-    before = signed_in(client, owner)
-    assert completed(client, reset_token(client)) == (200, "SUCCESS")
-    assert refusal(before.get("/api/auth/me")) == (401, "SESSION_ENDED")
+    old_client = signed_in(client, owner)
+    assert complete_reset(client, reset_token(client)) == (200, "SUCCESS")
+    assert refusal(old_client.get("/api/auth/me")) == (401, "SESSION_ENDED")
     old = {"email": ADDRESS, "password": PASSWORD}
     assert refusal(client.post("/api/auth/login", old)) == (401, "INVALID_CREDENTIALS")
-    me = data(client.as_(sign_in(client, ADDRESS, NEW)["accessToken"]).get("/api/auth/me"))
+    me = data(client.as_(sign_in(client, ADDRESS, NEW_PASSWORD)["accessToken"]).get("/api/auth/me"))
     assert me["emailVerified"] is True
     assert "password" in mails_to(ADDRESS)[0]["subject"].lower()
 
@@ -166,28 +166,28 @@ def test_a_reset_sets_the_password_ends_sessions_and_verifies(client: Client) ->
 def test_reset_token_used_concurrently_works_once(client: Client) -> None:
     customer(email=ADDRESS)
     token = reset_token(client)
-    answers = at_once(32, lambda number: completed(client, token, f"{NEW} {number}"))
-    assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 31
+    responses = at_once(32, lambda number: complete_reset(client, token, f"{NEW_PASSWORD} {number}"))
+    assert sorted(responses) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 31
 
 
 def test_reset_token_is_bound_to_address_and_expires(client: Client) -> None:
     customer(email=ADDRESS)
     customer(email="other@example.com")
     token = reset_token(client)
-    assert completed(client, token, email="other@example.com")[1] == "RESET_TOKEN_INVALID"
-    assert completed(client, "x" * 43)[1] == "RESET_TOKEN_INVALID"
+    assert complete_reset(client, token, email="other@example.com")[1] == "RESET_TOKEN_INVALID"
+    assert complete_reset(client, "x" * 43)[1] == "RESET_TOKEN_INVALID"
     with transaction() as session:
         session.execute(text("UPDATE reset_token SET expires_at = now()"))
-    assert completed(client, token)[1] == "RESET_TOKEN_INVALID"
+    assert complete_reset(client, token)[1] == "RESET_TOKEN_INVALID"
 
 
 def test_reset_token_is_void_after_a_password_change(client: Client) -> None:
     customer(email=ADDRESS)
     first = reset_token(client)
-    later("61 seconds")
+    advance_time("61 seconds")
     second = reset_token(client)
-    assert completed(client, second) == (200, "SUCCESS")
-    assert completed(client, first)[1] == "RESET_TOKEN_INVALID"
+    assert complete_reset(client, second) == (200, "SUCCESS")
+    assert complete_reset(client, first)[1] == "RESET_TOKEN_INVALID"
 
 
 def test_reset_clears_failures_of_the_address(client: Client) -> None:
@@ -195,13 +195,13 @@ def test_reset_clears_failures_of_the_address(client: Client) -> None:
     for _ in range(10):
         client.post("/api/auth/login", {"email": ADDRESS, "password": "wrong"})
     assert client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD}).status_code == 429
-    assert completed(client, reset_token(client)) == (200, "SUCCESS")
-    assert sign_in(client, ADDRESS, NEW)
+    assert complete_reset(client, reset_token(client)) == (200, "SUCCESS")
+    assert sign_in(client, ADDRESS, NEW_PASSWORD)
 
 
 def test_code_is_not_stored(app: Flask, client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     code = newest_code(ADDRESS)
     with transaction() as session:
         stored = session.execute(text("SELECT to_jsonb(one_time_code) FROM one_time_code")).scalar()
@@ -211,7 +211,7 @@ def test_code_is_not_stored(app: Flask, client: Client) -> None:
 
 def test_repeated_mail_has_the_same_code(client: Client) -> None:
     customer(email=ADDRESS, verified=False)
-    assert asked(client) == 200
+    assert request_code(client) == 200
     first = newest_code(ADDRESS)
     with transaction() as session:
         session.execute(text("UPDATE outbox SET state = 'ready', run_at = now()"))

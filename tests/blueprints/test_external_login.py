@@ -1,4 +1,4 @@
-"""Signing in with Apple and Google, against a provider of our own over HTTP."""
+"""Signing in with Apple and Google, with a test provider over HTTP."""
 
 import time
 from collections.abc import Iterator
@@ -29,103 +29,106 @@ ADDRESS = "frieda@example.com"
 
 @pytest.fixture
 def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
-    yield from _configured(app, IdentityProvider(httpserver, "google"))
+    yield from configure_provider(app, IdentityProvider(httpserver, "google"))
 
 
 @pytest.fixture
 def apple(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
-    yield from _configured(app, IdentityProvider(httpserver, "apple"))
+    yield from configure_provider(app, IdentityProvider(httpserver, "apple"))
 
 
-def _configured(app: Flask, provider: IdentityProvider) -> Iterator[IdentityProvider]:
-    usual: Settings = app.extensions["settings"]
+def configure_provider(app: Flask, provider: IdentityProvider) -> Iterator[IdentityProvider]:
+    original_settings: Settings = app.extensions["settings"]
     app.extensions.pop("identity_verifiers", None)
     app.extensions["settings"] = settings_for(
-        database_url=usual.DATABASE_URL, redis_url=usual.REDIS_URL, data_dir=usual.DATA_DIR, **provider.settings
+        database_url=original_settings.DATABASE_URL,
+        redis_url=original_settings.REDIS_URL,
+        data_dir=original_settings.DATA_DIR,
+        **provider.settings,
     )
     yield provider
-    app.extensions["settings"] = usual
+    app.extensions["settings"] = original_settings
     app.extensions.pop("identity_verifiers", None)
 
 
-def by_google(client: Client, token: str, **more: str) -> object:
-    return client.post("/api/auth/google", {"id_token": token, **more})
+def sign_in_by_google(client: Client, token: str, **fields: str) -> object:
+    return client.post("/api/auth/google", {"id_token": token, **fields})
 
 
 def test_new_identity_creates_a_customer_account(client: Client, google: IdentityProvider) -> None:
-    found = data(by_google(client, google.token(sub="g-1", email="Frieda@Example.com", name="Frieda A")))
-    assert found["user"]["email"] == ADDRESS and found["user"]["roles"] == ["customer"]
-    me = data(client.as_(found["accessToken"]).get("/api/auth/me"))
+    login = data(sign_in_by_google(client, google.token(sub="g-1", email="Frieda@Example.com", name="Frieda A")))
+    assert login["user"]["email"] == ADDRESS and login["user"]["roles"] == ["customer"]
+    me = data(client.as_(login["accessToken"]).get("/api/auth/me"))
     assert me["emailVerified"] is True and me["name"] == "Frieda A"
 
 
 def test_apple_name_comes_from_the_request(client: Client, apple: IdentityProvider) -> None:
     token = apple.token(sub="a-1", email=ADDRESS, email_verified="true", name=None)
     body = {"identity_token": token, "full_name": "Frieda Amupolo", "email": "victim@example.com"}
-    found = data(client.post("/api/auth/apple", body))
-    assert found["user"]["name"] == "Frieda Amupolo" and found["user"]["email"] == ADDRESS
+    login = data(client.post("/api/auth/apple", body))
+    assert login["user"]["name"] == "Frieda Amupolo" and login["user"]["email"] == ADDRESS
 
 
 def test_linked_identity_signs_in_with_any_address(client: Client, google: IdentityProvider) -> None:
-    first = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    second = data(by_google(client, google.token(sub="g-1", email="moved@example.com")))
+    first = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    second = data(sign_in_by_google(client, google.token(sub="g-1", email="moved@example.com")))
     assert first["user"]["id"] == second["user"]["id"]
 
 
 def test_verified_address_links_to_verified_account(client: Client, google: IdentityProvider) -> None:
     owner = customer(email=ADDRESS)
-    found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    assert found["user"]["id"] == owner.id and sign_in(client, ADDRESS, PASSWORD)
+    login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    assert login["user"]["id"] == owner.id and sign_in(client, ADDRESS, PASSWORD)
     assert "linked" in mails_to(ADDRESS)[0]["subject"]
 
 
 def test_a_verified_provider_address_retires_an_unverified_account(client: Client, google: IdentityProvider) -> None:
     squatter = customer(email=ADDRESS, verified=False)
-    before = signed_in(client, squatter)
-    found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    assert found["user"]["id"] != squatter.id and found["user"]["email"] == ADDRESS
-    assert refusal(before.get("/api/auth/me")) == (401, "SESSION_ENDED")
-    old = client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD})
-    assert refusal(old) == (401, "INVALID_CREDENTIALS")
+    old_client = signed_in(client, squatter)
+    login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    assert login["user"]["id"] != squatter.id and login["user"]["email"] == ADDRESS
+    assert refusal(old_client.get("/api/auth/me")) == (401, "SESSION_ENDED")
+    response = client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD})
+    assert refusal(response) == (401, "INVALID_CREDENTIALS")
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_unverified_provider_address_creates_no_account(client: Client, google: IdentityProvider, known: bool) -> None:
     if known:
         customer(email=ADDRESS)
-    answer = by_google(client, google.token(sub="g-1", email=ADDRESS, email_verified=False))
-    assert refusal(answer) == (409, "EMAIL_NOT_VERIFIED_BY_PROVIDER")
+    response = sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, email_verified=False))
+    assert refusal(response) == (409, "EMAIL_NOT_VERIFIED_BY_PROVIDER")
     assert db.session.query(Account).count() == known
 
 
 def test_an_unverified_account_links_nothing(client: Client, google: IdentityProvider) -> None:
     caller = signed_in(client, customer(email=ADDRESS, verified=False))
-    answer = by_google(caller, google.token(sub="g-1", email="squatter@example.com"))
-    assert refusal(answer) == (403, "EMAIL_NOT_VERIFIED")
+    response = sign_in_by_google(caller, google.token(sub="g-1", email="squatter@example.com"))
+    assert refusal(response) == (403, "EMAIL_NOT_VERIFIED")
     assert data(caller.get("/api/auth/identities")) == {"identities": []}
 
 
 def test_identities_are_listed_and_unlinked(client: Client, google: IdentityProvider) -> None:
     owner = customer(email=ADDRESS)
     caller, other = signed_in(client, owner), signed_in(client, owner)
-    data(by_google(caller, google.token(sub="g-1", email=ADDRESS)))
-    (linked,) = data(caller.get("/api/auth/identities"))["identities"]
-    assert linked["provider"] == "google" and linked["linkedAt"].endswith("Z")
+    data(sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS)))
+    (identity,) = data(caller.get("/api/auth/identities"))["identities"]
+    assert identity["provider"] == "google" and identity["linkedAt"].endswith("Z")
     assert refusal(caller.delete("/api/auth/identities/apple")) == (404, "NOT_FOUND")
     assert data(caller.delete("/api/auth/identities/google")) == {}
     assert data(caller.get("/api/auth/identities")) == {"identities": []}
-    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "anyone who came by the identity is out"
+    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "sessions of the identity have ended"
     assert "removed" in mails_to(ADDRESS)[0]["subject"]
 
 
 def test_last_sign_in_method_cannot_be_removed(client: Client, google: IdentityProvider) -> None:
-    found = data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    caller = client.as_(found["accessToken"])
+    login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    caller = client.as_(login["accessToken"])
     assert refusal(caller.delete("/api/auth/identities/google")) == (409, "LAST_SIGN_IN_METHOD")
     assert len(data(caller.get("/api/auth/identities"))["identities"]) == 1
 
 
-def passwordless(client: Client) -> Client:
+def create_passwordless_caller(client: Client) -> Client:
     """A caller without a password, with Google and Apple linked."""
     owner = customer(email=ADDRESS, password_hash=None)
     with transaction() as session:
@@ -134,82 +137,86 @@ def passwordless(client: Client) -> Client:
     return signed_in(client, owner)
 
 
-def unlinked_at_once(client: Client) -> list[int]:
-    caller, providers = passwordless(client), ["google", "apple"]
+def unlink_concurrently(client: Client) -> list[int]:
+    caller, providers = create_passwordless_caller(client), ["google", "apple"]
     return sorted(
-        answer.status_code
-        for answer in at_once(2, lambda number: caller.delete(f"/api/auth/identities/{providers[number]}"))
+        response.status_code
+        for response in at_once(2, lambda number: caller.delete(f"/api/auth/identities/{providers[number]}"))
     )
 
 
 def test_concurrent_unlinks_keep_one_identity(client: Client) -> None:
-    assert unlinked_at_once(client) == [200, 409]
+    assert unlink_concurrently(client) == [200, 409]
 
 
 @pytest.mark.control
 def test_without_lock_both_identities_are_unlinked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    meet = Barrier(2)
+    barrier = Barrier(2)
 
-    def look_unlocked(session: Session, account: Account) -> bool:
-        left = bool(session.scalar(text("SELECT 1 FROM external_identity WHERE account_id = :id"), {"id": account.id}))
-        meet.wait(5)
-        return left
+    def check_without_lock(session: Session, account: Account) -> bool:
+        has_identity = bool(
+            session.scalar(text("SELECT 1 FROM external_identity WHERE account_id = :id"), {"id": account.id})
+        )
+        barrier.wait(5)
+        return has_identity
 
-    unlocked = ReadOrWriteSession.get_one
-    monkeypatch.setattr(ReadOrWriteSession, "get_one", lambda *them, with_for_update=None: unlocked(*them))
-    monkeypatch.setattr(external_login, "_has_identity", look_unlocked)
+    original_get_one = ReadOrWriteSession.get_one
+    monkeypatch.setattr(
+        ReadOrWriteSession, "get_one", lambda *arguments, with_for_update=None: original_get_one(*arguments)
+    )
+    monkeypatch.setattr(external_login, "_has_identity", check_without_lock)
     monkeypatch.setattr(external_login.sessions, "end_all_sessions", lambda *_, **__: None)
-    assert unlinked_at_once(client) == [200, 200]
+    assert unlink_concurrently(client) == [200, 200]
 
 
 def test_signed_in_caller_links_own_account(client: Client, google: IdentityProvider) -> None:
     owner = customer(email=ADDRESS)
     token = google.token(sub="g-1", email="other@example.com")
-    found = data(by_google(signed_in(client, owner), token))
-    assert found["user"]["id"] == owner.id
-    again = data(by_google(client, google.token(sub="g-1", email="other@example.com")))
-    assert again["user"]["id"] == owner.id
+    login = data(sign_in_by_google(signed_in(client, owner), token))
+    assert login["user"]["id"] == owner.id
+    second_login = data(sign_in_by_google(client, google.token(sub="g-1", email="other@example.com")))
+    assert second_login["user"]["id"] == owner.id
 
 
 def test_ended_session_links_nothing(client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reset ends the session of a stranger, whose request to link waits for the provider's keys."""
+    """A reset ends the session while the request to link waits for the provider's keys."""
     owner = customer()
-    check = external_login.verify_identity_token
+    original_verify = external_login.verify_identity_token
 
-    def reset_meanwhile(*given: Any, **more: Any) -> Any:
-        identity = check(*given, **more)
+    def verify_and_reset(*arguments: Any, **fields: Any) -> Any:
+        identity = original_verify(*arguments, **fields)
         with transaction() as session:
             sessions.end_all_sessions(session, owner.id, "password_reset")
         return identity
 
-    monkeypatch.setattr(external_login, "verify_identity_token", reset_meanwhile)
-    answer = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
-    assert refusal(answer) == (401, "INVALID_CREDENTIALS")
+    monkeypatch.setattr(external_login, "verify_identity_token", verify_and_reset)
+    response = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
+    assert refusal(response) == (401, "INVALID_CREDENTIALS")
     assert db.session.query(ExternalIdentity).count() == 0
 
 
 def sign_in_during_an_unlinking(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
-    """The answers to a sign-in that has looked the identity up when it is unlinked, and to the unlinking."""
-    caller, begin, looked_up = signed_in(client, customer(email=ADDRESS)), sessions.create_session, Event()
-    data(by_google(caller, google.token(sub="g-1", email=ADDRESS)))
+    """The statuses of a sign-in whose identity is unlinked after its lookup, and of the unlinking."""
+    caller, original_create, lookup_done = signed_in(client, customer(email=ADDRESS)), sessions.create_session, Event()
+    data(sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS)))
     token = google.token(sub="g-1", email="other@example.com")
 
-    def begin_slowly(*about: Any) -> Any:
-        looked_up.set()
+    def create_slowly(*arguments: Any) -> Any:
+        lookup_done.set()
         time.sleep(0.5)
-        return begin(*about)
+        return original_create(*arguments)
 
-    def act(number: int) -> Any:
+    def run(number: int) -> Any:
         if number == 0:
-            return by_google(client, token)
-        assert looked_up.wait(10)
+            return sign_in_by_google(client, token)
+        assert lookup_done.wait(10)
         return caller.delete("/api/auth/identities/google")
 
-    monkeypatch.setattr(sessions, "create_session", begin_slowly)
-    signing_in, unlinking = at_once(2, act)
-    return signing_in.status_code, unlinking.status_code
+    monkeypatch.setattr(sessions, "create_session", create_slowly)
+    login_response, unlink_response = at_once(2, run)
+    return login_response.status_code, unlink_response.status_code
 
 
 def test_sign_in_during_unlinking_creates_no_session(
@@ -222,33 +229,35 @@ def test_sign_in_during_unlinking_creates_no_session(
 def test_without_second_check_sign_in_during_unlinking_succeeds(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(external_login, "_check_still_linked", lambda *about: None)
+    monkeypatch.setattr(external_login, "_check_still_linked", lambda *arguments: None)
     assert sign_in_during_an_unlinking(client, google, monkeypatch) == (200, 200)
 
 
 def test_identity_of_another_account_is_not_linked(client: Client, google: IdentityProvider) -> None:
-    data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
     caller = signed_in(client, customer())
-    answer = by_google(caller, google.token(sub="g-1", email=ADDRESS))
-    assert refusal(answer) == (409, "IDENTITY_LINKED_ELSEWHERE")
+    response = sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS))
+    assert refusal(response) == (409, "IDENTITY_LINKED_ELSEWHERE")
 
 
 def test_identity_token_works_once(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS)
-    assert data(by_google(client, token))
-    assert refusal(by_google(client, token)) == (401, "IDENTITY_REJECTED")
+    assert data(sign_in_by_google(client, token))
+    assert refusal(sign_in_by_google(client, token)) == (401, "IDENTITY_REJECTED")
 
 
 def test_nonce_of_the_token_must_be_sent(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS, nonce="n-1")
-    assert problems(by_google(client, token)) == {"nonce": "required"}
-    assert data(by_google(client, token, nonce="n-1")), "the refusal has not used the token up"
+    assert problems(sign_in_by_google(client, token)) == {"nonce": "required"}
+    assert data(sign_in_by_google(client, token, nonce="n-1")), "the refused request has not used the token"
 
 
 def test_sent_nonce_must_be_in_the_token(client: Client, google: IdentityProvider) -> None:
-    assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
-    assert refusal(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0] == 401
-    assert data(by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-1"))
+    assert refusal(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
+    assert (
+        refusal(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0] == 401
+    )
+    assert data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-1"))
 
 
 @pytest.mark.parametrize(
@@ -263,29 +272,29 @@ def test_sent_nonce_must_be_in_the_token(client: Client, google: IdentityProvide
 )
 def test_invalid_identity_token_is_401(client: Client, google: IdentityProvider, claims: dict[str, object]) -> None:
     token = google.token(**{"sub": "g-1", "email": ADDRESS, **claims})
-    answer = by_google(client, token)
-    assert refusal(answer) == (401, "IDENTITY_REJECTED") and answer.headers["WWW-Authenticate"] == "Bearer"
+    response = sign_in_by_google(client, token)
+    assert refusal(response) == (401, "IDENTITY_REJECTED") and response.headers["WWW-Authenticate"] == "Bearer"
     assert db.session.query(Account).count() == 0
 
 
 def test_cached_keys_work_during_an_outage(client: Client, google: IdentityProvider) -> None:
-    assert data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    assert data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
     google.down()
-    assert data(by_google(client, google.token(sub="g-1", email=ADDRESS)))
+    assert data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
 
 
 def test_an_outage_before_the_first_key_is_503(client: Client, google: IdentityProvider) -> None:
     google.down()
-    answer = by_google(client, google.token(sub="g-1", email=ADDRESS))
-    assert refusal(answer) == (503, "PROVIDER_UNAVAILABLE") and answer.headers["Retry-After"]
+    response = sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS))
+    assert refusal(response) == (503, "PROVIDER_UNAVAILABLE") and response.headers["Retry-After"]
 
 
 def test_provider_without_settings_is_503(client: Client) -> None:
-    assert refusal(by_google(client, "a.b.c")) == (503, "PROVIDER_NOT_CONFIGURED")
+    assert refusal(sign_in_by_google(client, "a.b.c")) == (503, "PROVIDER_NOT_CONFIGURED")
 
 
 def test_concurrent_first_sign_ins_create_one_account(client: Client, google: IdentityProvider) -> None:
     tokens = [google.token(sub="g-1", email=ADDRESS) for _ in range(16)]
-    answers = at_once(16, lambda number: by_google(client, tokens[number]))
-    assert {answer.status_code for answer in answers} == {200}
-    assert len({data(answer)["user"]["id"] for answer in answers}) == 1
+    responses = at_once(16, lambda number: sign_in_by_google(client, tokens[number]))
+    assert {response.status_code for response in responses} == {200}
+    assert len({data(response)["user"]["id"] for response in responses}) == 1

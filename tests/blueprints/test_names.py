@@ -1,4 +1,4 @@
-"""Names are kept without characters that nobody sees, whichever way they come in."""
+"""Invisible characters are removed from names in all requests and imports."""
 
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,13 @@ def owner(client: Client) -> Client:
 
 
 def test_accounts(client: Client) -> None:
-    sent = {"email": "frieda@example.com", "password": PASSWORD}
-    data(client.post("/api/auth/register/customer", {**sent, "firstName": f"\u200f{PERSIAN}", "lastName": DIRTY}), 201)
+    registration = {"email": "frieda@example.com", "password": PASSWORD}
+    data(
+        client.post(
+            "/api/auth/register/customer", {**registration, "firstName": f"\u200f{PERSIAN}", "lastName": DIRTY}
+        ),
+        201,
+    )
     assert db.session.scalar(text("SELECT name FROM account")) == f"{PERSIAN} {CLEAN}"
 
 
@@ -42,21 +47,21 @@ def test_guests_and_holders(client: Client) -> None:
     assert data(claim(made.owner, code, name=DIRTY))["name"] == CLEAN
     invited = data(made.post("invite", recipients=[{"name": DIRTY, "email": "guest@example.com"}]), 201)
     assert invited["invited"][0]["name"] == CLEAN
-    shown = made.now()
-    assert (shown["holder"]["name"], shown["holder"]["organisation"]) == (CLEAN, CLEAN)
-    assert {slot["name"] for slot in shown["slots"] if slot["status"] != "available"} == {CLEAN}
+    block_data = made.now()
+    assert (block_data["holder"]["name"], block_data["holder"]["organisation"]) == (CLEAN, CLEAN)
+    assert {slot["name"] for slot in block_data["slots"] if slot["status"] != "available"} == {CLEAN}
 
 
 def test_stalls(client: Client, owner: Client) -> None:
     made = applied(client, owner, businessName=DIRTY, contactName=DIRTY, stallType=DIRTY)
-    found = data(owner.get(f"/api/merchant-applications/{made['id']}"))
-    assert [found[name] for name in ("businessName", "contactName", "stallType")] == [CLEAN] * 3
+    application = data(owner.get(f"/api/merchant-applications/{made['id']}"))
+    assert [application[name] for name in ("businessName", "contactName", "stallType")] == [CLEAN] * 3
 
 
 def test_imported_guests(app: Flask, owner: Client, tmp_path: Path) -> None:
     event: dict[str, Any] = published(owner)
     path = tmp_path / "tickets.csv"
     path.write_text(f"reference,ticketType,name\nR1,Week\u200bend pass,{DIRTY}\nR2,Weekend pass,{PERSIAN}\n")
-    done = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
-    assert done.exit_code == 0, done.output
+    result = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
+    assert result.exit_code == 0, result.output
     assert db.session.scalars(text("SELECT name FROM ticket ORDER BY reference")).all() == [CLEAN, PERSIAN]

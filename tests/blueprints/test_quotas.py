@@ -1,4 +1,4 @@
-"""What an account may make until its e-mail address is verified: a few events, places in blocks, and imports."""
+"""Quotas of unverified accounts: events, places in blocks, and imports."""
 
 from collections import Counter
 from typing import Any
@@ -22,33 +22,35 @@ TYPES = [{"name": "Weekend pass", "priceMinor": 85000, "quantity": 9000}]
 
 
 @pytest.fixture
-def who(app: Flask) -> Account:
+def organiser_account(app: Flask) -> Account:
     return account("organiser", verified=False)
 
 
 @pytest.fixture
-def owner(client: Client, who: Account) -> Client:
-    return signed_in(client, who)
+def owner(client: Client, organiser_account: Account) -> Client:
+    return signed_in(client, organiser_account)
 
 
-def reserve(owner: Client, made: dict[str, Any], quantity: int) -> Any:
-    sent = {"ticketTypeId": made["ticketTypes"][0]["id"], "quantity": quantity, "kind": "press"}
-    return owner.post(f"/api/events/{made['id']}/allocations", sent)
+def reserve(owner: Client, new_event: dict[str, Any], quantity: int) -> Any:
+    request_body = {"ticketTypeId": new_event["ticketTypes"][0]["id"], "quantity": quantity, "kind": "press"}
+    return owner.post(f"/api/events/{new_event['id']}/allocations", request_body)
 
 
-def verify(who: Account) -> None:
+def verify(organiser_account: Account) -> None:
     with transaction() as session:
-        session.execute(text("UPDATE account SET email_verified_at = now() WHERE id = :id"), {"id": who.id})
+        session.execute(
+            text("UPDATE account SET email_verified_at = now() WHERE id = :id"), {"id": organiser_account.id}
+        )
 
 
-def test_unverified_organiser_creates_three_events(owner: Client, who: Account) -> None:
+def test_unverified_organiser_creates_three_events(owner: Client, organiser_account: Account) -> None:
     for _ in range(3):
         event(owner)
     refused = owner.post("/api/events", body())
     assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
     assert refused.get_json()["data"] == {"quota": "events", "limit": 3, "used": 3, "requested": 1}
     assert db.session.scalar(text("SELECT count(*) FROM event")) == 3
-    verify(who)
+    verify(organiser_account)
     assert event(owner)
 
 
@@ -59,47 +61,47 @@ def test_a_refused_event_is_not_counted(owner: Client) -> None:
         event(owner)
 
 
-def test_unverified_organiser_allocates_two_hundred_places(owner: Client, who: Account) -> None:
-    made = event(owner, ticketTypes=TYPES)
-    refused = reserve(owner, made, 201)
+def test_unverified_organiser_allocates_two_hundred_places(owner: Client, organiser_account: Account) -> None:
+    new_event = event(owner, ticketTypes=TYPES)
+    refused = reserve(owner, new_event, 201)
     assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
     assert refused.get_json()["data"] == {"quota": "places", "limit": 200, "used": 0, "requested": 201}
-    data(reserve(owner, made, 150), 201)
-    assert reserve(owner, made, 51).get_json()["data"]["used"] == 150
-    data(reserve(owner, made, 50), 201)
-    assert refusal(reserve(owner, made, 1)) == (403, "EMAIL_NOT_VERIFIED")
-    verify(who)
-    data(reserve(owner, made, 1000), 201)
+    data(reserve(owner, new_event, 150), 201)
+    assert reserve(owner, new_event, 51).get_json()["data"]["used"] == 150
+    data(reserve(owner, new_event, 50), 201)
+    assert refusal(reserve(owner, new_event, 1)) == (403, "EMAIL_NOT_VERIFIED")
+    verify(organiser_account)
+    data(reserve(owner, new_event, 1000), 201)
 
 
-def test_unverified_organiser_imports_ten_files(owner: Client, who: Account) -> None:
+def test_unverified_organiser_imports_ten_files(owner: Client, organiser_account: Account) -> None:
     path = f"/api/events/{event(owner)['id']}/inventory/import"
 
-    def sheet() -> Any:
+    def import_sheet() -> Any:
         return owner.post(path, data=SHEET, content_type="text/csv", query_string={"dryRun": "true"})
 
-    assert {sheet().status_code for _ in range(10)} == {200}
-    refused = sheet()
+    assert {import_sheet().status_code for _ in range(10)} == {200}
+    refused = import_sheet()
     assert refusal(refused) == (403, "EMAIL_NOT_VERIFIED")
     assert refused.get_json()["data"] == {"quota": "imports", "limit": 10, "used": 10, "requested": 1}
-    verify(who)
-    assert sheet().status_code == 200
+    verify(organiser_account)
+    assert import_sheet().status_code == 200
 
 
 def test_replayed_request_counts_once(owner: Client) -> None:
-    sent, again = body(), owner.with_(Idempotency_Key="first-event-1")
-    assert {again.post("/api/events", sent).status_code for _ in range(4)} == {201}
+    request_body, client_with_key = body(), owner.with_(Idempotency_Key="first-event-1")
+    assert {client_with_key.post("/api/events", request_body).status_code for _ in range(4)} == {201}
     assert {owner.post("/api/events", body()).status_code for _ in range(2)} == {201}
 
 
-def race(app: Flask, owner: Client) -> Counter[int]:
+def create_concurrently(app: Flask, owner: Client) -> Counter[int]:
     return Counter(
         at_once(64, lambda _: Client(app.test_client(), owner.headers).post("/api/events", body()).status_code)
     )
 
 
 def test_concurrent_requests_create_three_events(app: Flask, owner: Client) -> None:
-    assert race(app, owner) == {201: 3, 403: 61}
+    assert create_concurrently(app, owner) == {201: 3, 403: 61}
 
 
 @pytest.mark.control
@@ -107,4 +109,4 @@ def test_without_condition_quota_is_exceeded(app: Flask, owner: Client, monkeypa
     monkeypatch.setattr(
         quotas, "COUNT_USE_SQL", text(quotas.COUNT_USE_SQL.text.replace("<= :limit", "<= :limit OR true"))
     )
-    assert race(app, owner)[201] > 3
+    assert create_concurrently(app, owner)[201] > 3

@@ -1,10 +1,10 @@
-"""Four kinds of account, and what becomes of an address that somebody has already."""
+"""Registration of customers, merchants and organisers, with new and with known addresses."""
 
 import pytest
 from flask import Flask
 
 from app.accounts.queries import find_account_by_email
-from tests.blueprints.test_codes import later
+from tests.blueprints.test_codes import advance_time
 from tests.factories.accounts import PASSWORD, account, customer, mails_to, newest_code, sign_in, signed_in
 from tests.http import Client, data, problems, refusal
 from tests.settings import settings_for
@@ -16,53 +16,53 @@ BODIES = {
 }
 
 
-def body_of(kind: str, email: str = "frieda@example.com", **more: object) -> dict[str, object]:
-    return {"email": email, "password": PASSWORD, **BODIES[kind], **more}
+def build_body(role: str, email: str = "frieda@example.com", **fields: object) -> dict[str, object]:
+    return {"email": email, "password": PASSWORD, **BODIES[role], **fields}
 
 
-@pytest.mark.parametrize("kind", BODIES)
-def test_each_role_registers_verifies_and_signs_in(client: Client, kind: str) -> None:
-    assert data(client.post(f"/api/auth/register/{kind}", body_of(kind, "Frieda@Example.COM")), 201) == {}
+@pytest.mark.parametrize("role", BODIES)
+def test_each_role_registers_verifies_and_signs_in(client: Client, role: str) -> None:
+    assert data(client.post(f"/api/auth/register/{role}", build_body(role, "Frieda@Example.COM")), 201) == {}
     code = newest_code("frieda@example.com")
     data(client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": code}))
-    signed = sign_in(client, "FRIEDA@example.com")
-    assert signed["user"]["roles"] == [kind] and signed["expiresIn"] == 900 and signed["tokenType"] == "Bearer"
-    me = data(client.as_(signed["accessToken"]).get("/api/auth/me"))
+    login = sign_in(client, "FRIEDA@example.com")
+    assert login["user"]["roles"] == [role] and login["expiresIn"] == 900 and login["tokenType"] == "Bearer"
+    me = data(client.as_(login["accessToken"]).get("/api/auth/me"))
     assert me["email"] == "frieda@example.com" and me["emailVerified"] is True
 
 
 def test_me_shows_the_profile_of_each_role(client: Client) -> None:
-    data(client.post("/api/auth/register/merchant", body_of("merchant", phone="081 123 4567")), 201)
+    data(client.post("/api/auth/register/merchant", build_body("merchant", phone="081 123 4567")), 201)
     me = data(client.as_(sign_in(client, "frieda@example.com")["accessToken"]).get("/api/auth/me"))
     assert me["merchant"] == {"businessName": "Kapana Corner", "stallName": "Gate B"}
     assert me["phone"] == "+264811234567" and me["emailVerified"] is False and "organiser" not in me
 
 
 def test_signing_in_works_before_verification(client: Client) -> None:
-    data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+    data(client.post("/api/auth/register/customer", build_body("customer")), 201)
     assert sign_in(client, "frieda@example.com")["user"]["email"] == "frieda@example.com"
 
 
 def test_a_verified_address_gets_a_mail_and_nothing_changes(client: Client) -> None:
     owner = customer(email="frieda@example.com")
-    taken = client.post("/api/auth/register/merchant", body_of("merchant", password="another password"))
-    assert data(taken, 201) == {}
+    response = client.post("/api/auth/register/merchant", build_body("merchant", password="another password"))
+    assert data(response, 201) == {}
     assert "already" in mails_to("frieda@example.com")[0]["subject"]
     assert "/reset-password" in mails_to("frieda@example.com")[0]["text"]
     assert sign_in(client, owner.email)["user"]["roles"] == ["customer"]
 
 
 def test_last_registration_owns_unverified_address(client: Client) -> None:
-    data(client.post("/api/auth/register/organiser", body_of("organiser", password="the squatter's own")), 201)
+    data(client.post("/api/auth/register/organiser", build_body("organiser", password="the squatter's own")), 201)
     squatter = sign_in(client, "frieda@example.com", "the squatter's own")
     first_code = newest_code("frieda@example.com")
-    data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+    data(client.post("/api/auth/register/customer", build_body("customer")), 201)
 
     assert refusal(client.as_(squatter["accessToken"]).get("/api/auth/me")) == (401, "SESSION_ENDED")
-    old = {"email": "frieda@example.com", "password": "the squatter's own"}
-    assert refusal(client.post("/api/auth/login", old)) == (401, "INVALID_CREDENTIALS")
-    spent = client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": first_code})
-    assert refusal(spent) == (422, "CODE_INVALID")
+    old_login = {"email": "frieda@example.com", "password": "the squatter's own"}
+    assert refusal(client.post("/api/auth/login", old_login)) == (401, "INVALID_CREDENTIALS")
+    void_code_response = client.post("/api/auth/verify-email", {"email": "frieda@example.com", "code": first_code})
+    assert refusal(void_code_response) == (422, "CODE_INVALID")
     me = data(client.as_(sign_in(client, "frieda@example.com")["accessToken"]).get("/api/auth/me"))
     assert me["roles"] == ["customer"] and "organiser" not in me
 
@@ -70,74 +70,79 @@ def test_last_registration_owns_unverified_address(client: Client) -> None:
 def test_signed_in_caller_adds_a_role_with_own_password(client: Client) -> None:
     owner = customer(email="frieda@example.com")
     caller = signed_in(client, owner)
-    data(caller.post("/api/auth/register/organiser", body_of("organiser")), 201)
+    data(caller.post("/api/auth/register/organiser", build_body("organiser")), 201)
     me = data(caller.get("/api/auth/me"))
     assert me["roles"] == ["customer", "organiser"] and me["organiser"] == {"orgName": "Windhoek Lights"}
-    data(caller.post("/api/auth/register/organiser", body_of("organiser")), 201)
+    data(caller.post("/api/auth/register/organiser", build_body("organiser")), 201)
     assert data(caller.get("/api/auth/me"))["roles"] == ["customer", "organiser"]
 
 
 def test_a_role_is_not_added_with_a_wrong_password(client: Client) -> None:
     caller = signed_in(client, customer(email="frieda@example.com"))
-    wrong = caller.post("/api/auth/register/organiser", body_of("organiser", password="not the password"))
-    assert refusal(wrong) == (422, "CURRENT_PASSWORD_WRONG")
+    wrong_password = caller.post("/api/auth/register/organiser", build_body("organiser", password="not the password"))
+    assert refusal(wrong_password) == (422, "CURRENT_PASSWORD_WRONG")
     assert data(caller.get("/api/auth/me"))["roles"] == ["customer"]
 
 
 def test_admin_is_not_replaced_by_registration(client: Client) -> None:
-    boss = account("admin", email="boss@example.com", verified=False)
+    admin = account("admin", email="boss@example.com", verified=False)
     data(
-        client.post("/api/auth/register/customer", body_of("customer", "boss@example.com", password="mine, mine")), 201
+        client.post("/api/auth/register/customer", build_body("customer", "boss@example.com", password="mine, mine")),
+        201,
     )
-    assert sign_in(client, boss.email)["user"]["roles"] == ["admin"]
+    assert sign_in(client, admin.email)["user"]["roles"] == ["admin"]
 
 
-def about(client: Client, kind: str, known: bool) -> list[int]:
-    """What a stranger hears who registers an address and then asks for things."""
-    address = f"{kind}-{known}@example.com"
+def request_after_registration(client: Client, role: str, known: bool) -> list[int]:
+    """The statuses of the requests that a stranger makes after registering an address."""
+    address = f"{role}-{known}@example.com"
     if known:
         customer(email=address)
     paths = ["resend-verification", "resend-verification", "password-reset/request", "password-reset/request"]
-    data(client.post(f"/api/auth/register/{kind}", body_of(kind, address)), 201)
+    data(client.post(f"/api/auth/register/{role}", build_body(role, address)), 201)
     return [client.post(f"/api/auth/{path}", {"email": address}).status_code for path in paths]
 
 
-@pytest.mark.parametrize("kind", BODIES)
-def test_requests_after_registration_do_not_reveal_accounts(client: Client, kind: str) -> None:
-    assert about(client, kind, known=True) == about(client, kind, known=False) == [429, 429, 200, 429]
+@pytest.mark.parametrize("role", BODIES)
+def test_requests_after_registration_do_not_reveal_accounts(client: Client, role: str) -> None:
+    assert (
+        request_after_registration(client, role, known=True)
+        == request_after_registration(client, role, known=False)
+        == [429, 429, 200, 429]
+    )
 
 
 def test_verified_owner_gets_one_registration_mail_a_minute(client: Client) -> None:
     customer(email="frieda@example.com")
     callers = [client, signed_in(client, customer()), signed_in(client, customer())]
     for caller in callers * 3:
-        data(caller.post("/api/auth/register/customer", body_of("customer")), 201)
+        data(caller.post("/api/auth/register/customer", build_body("customer")), 201)
         assert len(mails_to("frieda@example.com")) == 1
     for _ in range(11):
-        later("61 seconds")
-        data(client.post("/api/auth/register/customer", body_of("customer")), 201)
+        advance_time("61 seconds")
+        data(client.post("/api/auth/register/customer", build_body("customer")), 201)
         mails_to("frieda@example.com")
-    assert len(mails_to("frieda@example.com")) == 10, "of one day"
+    assert len(mails_to("frieda@example.com")) == 10, "the daily limit"
 
 
 def test_signed_in_registrations_count_for_their_network(client: Client) -> None:
     callers = [client, *(signed_in(client, customer()) for _ in range(3))]
-    answers = [
+    statuses = [
         callers[number % 4].post("/api/auth/register/customer", {"email": "no address"}).status_code
         for number in range(21)
     ]
-    assert answers == [422] * 20 + [429]
+    assert statuses == [422] * 20 + [429]
 
 
 @pytest.mark.parametrize("extra", ["roles", "tier", "assignedTier", "emailVerified", "id"])
 def test_privileged_fields_are_refused(client: Client, extra: str) -> None:
-    smuggled = client.post("/api/auth/register/customer", body_of("customer", **{extra: "super_admin"}))
-    assert problems(smuggled) == {extra: "unknown_field"}
+    response = client.post("/api/auth/register/customer", build_body("customer", **{extra: "super_admin"}))
+    assert problems(response) == {extra: "unknown_field"}
 
 
 def test_registration_response_lists_all_problems(client: Client) -> None:
-    bad = {"email": "no address", "password": "short", "firstName": "", "phone": "12", "lastname": "A"}
-    assert problems(client.post("/api/auth/register/customer", bad)) == {
+    invalid_body = {"email": "no address", "password": "short", "firstName": "", "phone": "12", "lastname": "A"}
+    assert problems(client.post("/api/auth/register/customer", invalid_body)) == {
         "email": "invalid_email",
         "password": "too_short",
         "firstName": "too_short",
@@ -149,9 +154,9 @@ def test_registration_response_lists_all_problems(client: Client) -> None:
 
 def test_all_characters_of_a_password_count(client: Client) -> None:
     long = "ǃ" * 127 + "x"
-    data(client.post("/api/auth/register/customer", body_of("customer", password=long)), 201)
-    wrong = {"email": "frieda@example.com", "password": long[:-1] + "y"}
-    assert refusal(client.post("/api/auth/login", wrong)) == (401, "INVALID_CREDENTIALS")
+    data(client.post("/api/auth/register/customer", build_body("customer", password=long)), 201)
+    wrong_password = {"email": "frieda@example.com", "password": long[:-1] + "y"}
+    assert refusal(client.post("/api/auth/login", wrong_password)) == (401, "INVALID_CREDENTIALS")
     assert sign_in(client, "frieda@example.com", long)
 
 
@@ -164,11 +169,11 @@ def test_production_refuses_common_passwords_and_reserved_domains(app: Flask, cl
         PAYRAIL_MODE="disabled",
     )
     try:
-        common = client.post("/api/auth/register/customer", body_of("customer", "f@gmail.com", password="Password1"))
+        common = client.post("/api/auth/register/customer", build_body("customer", "f@gmail.com", password="Password1"))
         assert problems(common) == {"password": "too_common"}
-        reserved = client.post("/api/auth/register/customer", body_of("customer"))
-        assert reserved.status_code == 201, "example.com is a real domain; only its top-level namesake is reserved"
-        assert problems(client.post("/api/auth/register/customer", body_of("customer", "f@shop.test")))
+        reserved = client.post("/api/auth/register/customer", build_body("customer"))
+        assert reserved.status_code == 201, "example.com is a real domain; only the top-level domain is reserved"
+        assert problems(client.post("/api/auth/register/customer", build_body("customer", "f@shop.test")))
     finally:
         app.extensions["settings"] = development
     assert find_account_by_email("f@gmail.com") is None

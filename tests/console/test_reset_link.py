@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.blueprints.test_code_limits import submit_wrong_codes
-from tests.blueprints.test_codes import ADDRESS, NEW, complete_reset, request_code, submit_code
+from tests.blueprints.test_codes import ADDRESS, NEW_PASSWORD, complete_reset, request_code, submit_code
 from tests.console.pages import Visitor
 from tests.factories.accounts import customer, mails_to, newest_code, sign_in
 from tests.http import Client
@@ -29,9 +29,9 @@ def test_the_link_works_when_codes_are_blocked(client: Client, visitor: Visitor)
     link = reset_link(client)
     assert submit_code(client, newest_code(ADDRESS), "password-reset/verify") == 422
     assert [visitor.open(link).status_code for _ in range(2)] == [200, 200], "opening it uses nothing up"
-    page = visitor.send(password=NEW)
+    page = visitor.send(password=NEW_PASSWORD)
     assert (page.status_code, page.request.path) == (200, "/reset-password/done")
-    assert sign_in(client, ADDRESS, NEW)
+    assert sign_in(client, ADDRESS, NEW_PASSWORD)
     page = visitor.open(link)
     assert page.status_code == 410 and "This link no longer works" in page.text
 
@@ -50,16 +50,16 @@ def test_two_browsers_use_it_once(client: Client, visitor: Visitor) -> None:
     other = Visitor(client.flask.application.test_client())
     for item in (visitor, other):
         item.open(link)
-    assert visitor.send(password=NEW).status_code == 200
+    assert visitor.send(password=NEW_PASSWORD).status_code == 200
     assert other.send(password="another password").status_code == 410
-    assert sign_in(client, ADDRESS, NEW)
+    assert sign_in(client, ADDRESS, NEW_PASSWORD)
 
 
 def test_a_refused_password_does_not_use_the_link_up(client: Client, visitor: Visitor) -> None:
     customer(email=ADDRESS)
     visitor.open(reset_link(client))
     assert visitor.send(password="short").status_code == 422
-    assert visitor.send(password=NEW).status_code == 200
+    assert visitor.send(password=NEW_PASSWORD).status_code == 200
 
 
 def test_the_link_lives_ten_minutes_and_is_stored_hashed(client: Client) -> None:
@@ -83,5 +83,5 @@ def test_the_link_holds_a_reset_token_of_the_api(client: Client) -> None:
 def test_of_many_at_once_the_link_works_once(client: Client) -> None:
     customer(email=ADDRESS)
     token = reset_link(client).rpartition("/")[2]
-    answers = at_once(8, lambda number: complete_reset(client, token, f"{NEW} {number}"))
+    answers = at_once(8, lambda number: complete_reset(client, token, f"{NEW_PASSWORD} {number}"))
     assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 7
