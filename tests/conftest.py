@@ -1,4 +1,4 @@
-"""What every test has: an application on its own database, empty before each test, and a client that speaks JSON."""
+"""Fixtures of all tests: an application with an empty database, and a JSON client."""
 
 import os
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from tests.http import Client
 from tests.leaks.watch import Watch
 from tests.settings import app_for
 
-KEPT = {"alembic_version", "signing_key"}
-WHOLE_SERVICES = {"deploy", "docs", "faults", "topology"}
-LONGEST = {"test_guides", "test_mixture", "test_outbox_faults", "test_upgrades"}
+KEPT_TABLES = {"alembic_version", "signing_key"}
+SERVICE_FOLDERS = {"deploy", "docs", "faults", "topology"}
+LONGEST_FILES = {"test_guides", "test_mixture", "test_outbox_faults", "test_upgrades"}
 _servers = ExitStack()
 
 
@@ -30,12 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole services first, the longest before all: one test process starts them one after another while the others do
-    the rest, and helps them in the end with what is short.
+    """Sorts tests that start whole services to the front, the longest first, so that no worker ends with a long test.
 
-    A control needs its race to happen, and may try twice. A law may not.
+    A control test, whose race may not happen, is retried once. Other tests are not.
     """
-    items.sort(key=lambda item: (item.path.parent.name not in WHOLE_SERVICES, item.path.stem not in LONGEST))
+    items.sort(key=lambda item: (item.path.parent.name not in SERVICE_FOLDERS, item.path.stem not in LONGEST_FILES))
     for item in items:
         if item.get_closest_marker("control"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
@@ -81,8 +80,8 @@ def client(app: Flask) -> Client:
 
 
 def empty(app: Flask) -> None:
-    """Removes all rows, keys and mails."""
-    tables = [table.name for table in reversed(db.metadata.sorted_tables) if table.name not in KEPT]
+    """Removes all rows, Redis keys and mails."""
+    tables = [table.name for table in reversed(db.metadata.sorted_tables) if table.name not in KEPT_TABLES]
     with db.engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text("; ".join(f'DELETE FROM "{name}"' for name in tables)))

@@ -1,4 +1,4 @@
-"""How many statements something costs: a page that asks more often than it must is slow for everybody."""
+"""Counts the SQL statements of a call."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,39 +9,39 @@ import pytest
 
 from tests.races import at_once
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 RAIL = "payrail_mock_charge"
-"""The stand-in for the payment rail keeps its own books here; the real one is a call over the network."""
-OWN_WORDS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+"""The table of the mock rail, which is not counted; the live rail is a network call."""
+TRANSACTION_COMMANDS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """Every statement that any connection of this process runs meanwhile, transactions' own words left out.
+    """Every statement that this process executes inside the block, without transaction commands.
 
-    It listens at the driver's cursor, which SQLAlchemy's statements and our hand-written ones both go through.
+    It patches the driver's cursor, which executes both SQLAlchemy's statements and SQL text.
     """
-    seen: list[str] = []
+    executed: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         for name in ("execute", "executemany", "stream", "copy"):
-            patch.setattr(psycopg.Cursor, name, _noting(getattr(psycopg.Cursor, name), seen))
-        yield seen
+            patch.setattr(psycopg.Cursor, name, _with_recording(getattr(psycopg.Cursor, name), executed))
+        yield executed
 
 
-def counted(call: Callable[[], Found]) -> tuple[Found, list[str]]:
-    """What a request answers and the statements it took, made as a server does: by a thread that knows nothing yet.
+def counted(call: Callable[[], Result]) -> tuple[Result, list[str]]:
+    """The result of a call and its statements. It runs in a new thread, like a request on a server.
 
-    Requests inside a test share its context, where objects that earlier ones have read would save statements.
+    Calls in the thread of the test share its session, where loaded objects would save statements.
     """
-    with statements() as seen:
-        (answer,) = at_once(1, lambda _: call())
-    return answer, seen
+    with statements() as executed:
+        (result,) = at_once(1, lambda _: call())
+    return result, executed
 
 
-def _noting(run: Any, seen: list[str]) -> Any:
-    def noted(cursor: Any, query: Any, *arguments: Any, **options: Any) -> Any:
-        if not str(query).lstrip().upper().startswith(OWN_WORDS) and RAIL not in str(query):
-            seen.append(str(query))
+def _with_recording(run: Any, executed: list[str]) -> Any:
+    def recording_call(cursor: Any, query: Any, *arguments: Any, **options: Any) -> Any:
+        if not str(query).lstrip().upper().startswith(TRANSACTION_COMMANDS) and RAIL not in str(query):
+            executed.append(str(query))
         return run(cursor, query, *arguments, **options)
 
-    return noted
+    return recording_call

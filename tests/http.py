@@ -1,4 +1,4 @@
-"""Talking to the API as a client does."""
+"""A JSON client for the API, and helpers that read its responses."""
 
 import json
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from tests.leaks.ledger import RUN
 
 @dataclass
 class Client:
-    """A JSON client; `as_(token)` gives one that is signed in."""
+    """A JSON client; `as_(token)` returns a signed-in one."""
 
     flask: FlaskClient
     headers: dict[str, str] = field(default_factory=dict)
@@ -21,18 +21,20 @@ class Client:
         return Client(self.flask, {**self.headers, "Authorization": f"Bearer {token}"})
 
     def with_(self, **headers: str) -> "Client":
-        return Client(self.flask, {**self.headers, **{name.replace("_", "-"): it for name, it in headers.items()}})
+        return Client(
+            self.flask, {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        )
 
     def open(self, method: str, path: str, body: Any = None, **options: Any) -> TestResponse:
         if body is not None:
             options["json"] = body
         headers = {**self.headers, **options.pop("headers", {})}
-        answer = self.flask.open(path, method=method, headers=headers, **options)
+        response = self.flask.open(path, method=method, headers=headers, **options)
         if isinstance(options.get("json"), dict):
             RUN.learn(json.dumps(options["json"]))
-        if answer.mimetype == "application/json":
-            RUN.learn(answer.get_data(as_text=True))
-        return answer
+        if response.mimetype == "application/json":
+            RUN.learn(response.get_data(as_text=True))
+        return response
 
     def get(self, path: str, **options: Any) -> TestResponse:
         return self.open("GET", path, **options)
@@ -51,20 +53,20 @@ class Client:
 
 
 def data(response: TestResponse, status: int = 200) -> dict[str, Any]:
-    """The answer's data, after checking that it succeeded."""
+    """The data of the response; asserts the status."""
     assert response.status_code == status, response.get_data(as_text=True)
-    found: dict[str, Any] = response.get_json()["data"]
-    return found
+    response_data: dict[str, Any] = response.get_json()["data"]
+    return response_data
 
 
 def refusal(response: TestResponse) -> tuple[int, str]:
-    """Status and code of an error."""
+    """Status and code of an error response."""
     body = response.get_json()
     assert body["success"] is False, body
     return response.status_code, body["shortMessage"]
 
 
 def problems(response: TestResponse) -> dict[str, str]:
-    """Path and code of every problem in a 422."""
+    """Path and code of every problem in a 422 response."""
     assert refusal(response) == (422, "VALIDATION_FAILED"), response.get_data(as_text=True)
     return {error["path"]: error["code"] for error in response.get_json()["data"]["errors"]}

@@ -19,7 +19,7 @@ NOWHERE = "/nonexistent"
 METRICS_DIR = Path(gettempdir()) / f"event-commerce-metrics-{os.getuid()}"
 
 
-def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NOWHERE, **more: str) -> Settings:
+def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NOWHERE, **variables: str) -> Settings:
     return load(
         {
             "APP_ENV": "development",
@@ -32,7 +32,7 @@ def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NO
             "RATE_LIMIT_SCALE": "1",
             "DATABASE_POOL": "20",
             "PUBLIC_BASE_URL": "http://localhost:8000",
-            **more,
+            **variables,
         }
     )
 

@@ -1,4 +1,4 @@
-"""A mail server that does as it is told: accepts, refuses at any step, is slow, or hangs up at the worst time."""
+"""A test mail server that accepts messages, or refuses, delays or disconnects at a planned step."""
 
 import asyncio
 import ssl
@@ -16,7 +16,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 @dataclass
 class Plan:
-    """What happens to one message: the reply to give at each step, instead of accepting."""
+    """The replies to one message at each step; without a reply the step is accepted."""
 
     mail: str | None = None
     rcpt: str | None = None
@@ -59,17 +59,17 @@ class Sink:
         return f"{self.scheme}://{user}localhost:{self.port}"
 
     def next(self, **plan: Any) -> None:
-        """Plans the next message that has none yet; unplanned ones are accepted."""
+        """Adds a plan for the next message without one. Messages without a plan are accepted."""
         self.plans.append(Plan(**plan))
 
     def allows(self, session: Session, mechanism: str, data: Any) -> AuthResult:
-        given = (data.login.decode(), data.password.decode()) if isinstance(data, LoginPassword) else None
-        self.signed_in += given == self.login
-        return AuthResult(success=given == self.login, handled=False)
+        credentials = (data.login.decode(), data.password.decode()) if isinstance(data, LoginPassword) else None
+        self.signed_in += credentials == self.login
+        return AuthResult(success=credentials == self.login, handled=False)
 
 
 class _Server(SMTP):
-    """Notes each command as it comes, before anything answers it."""
+    """An SMTP server that records each command before the reply."""
 
     def __init__(self, sink: Sink, **options: Any) -> None:
         super().__init__(_Handler(sink), hostname="sink.test", **options)
@@ -101,7 +101,7 @@ class _Handler:
         self.sink.commands.append("MAIL")
         if self.sink.plans and self.sink.plans[0].drop_at_mail:
             self.sink.plans.popleft()
-            _cut(server)
+            _disconnect(server)
             return "421 away"
         envelope.mail_from = address
         envelope.mail_options.extend(options)
@@ -123,9 +123,9 @@ class _Handler:
         plan = self.sink.plans.popleft() if self.sink.plans else Plan()
         await asyncio.sleep(plan.seconds)
         if plan.final is None:
-            self.sink.received.append(_received(server, envelope))
+            self.sink.received.append(_build_received(server, envelope))
         if plan.drop:
-            _cut(server)
+            _disconnect(server)
         return plan.final or "250 taken"
 
     def _planned(self, step: str) -> str | None:
@@ -143,7 +143,7 @@ def running(
     login: tuple[str, str] | None = None,
     utf8: bool = True,
 ) -> Iterator[Sink]:
-    """A sink on a free port of this machine, in a thread of its own."""
+    """A running sink on a free local port, in its own thread."""
     sink = Sink(scheme="smtps" if tls and not starttls else "smtp", login=login)
     options: dict[str, Any] = {"enable_SMTPUTF8": utf8}
     if login:
@@ -172,18 +172,18 @@ def running(
 
 async def _close(server: asyncio.Server) -> None:
     server.close()
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
+    other_tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in other_tasks:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.gather(*other_tasks, return_exceptions=True)
 
 
-def _cut(server: SMTP) -> None:
+def _disconnect(server: SMTP) -> None:
     assert isinstance(server.transport, asyncio.Transport)
     server.transport.abort()
 
 
-def _received(server: SMTP, envelope: Envelope) -> Received:
+def _build_received(server: SMTP, envelope: Envelope) -> Received:
     content = envelope.original_content or b""
     assert server.transport
     return Received(

@@ -1,7 +1,6 @@
-"""The stores of a test run: one PostgreSQL and Redis for all workers, one database and Redis number each.
+"""The stores of a test run: one PostgreSQL and one Redis, with a database and a Redis number for each worker.
 
-With DATABASE_URL and REDIS_URL set those servers are used; otherwise the embedded ones are started once, by
-the process that controls the run.
+With DATABASE_URL and REDIS_URL these servers are used. Otherwise the controlling process starts embedded ones.
 """
 
 import os
@@ -19,7 +18,7 @@ DATABASE, REDIS, TEMPLATE = "TEST_DATABASE_URL", "TEST_REDIS_URL", "TEST_TEMPLAT
 
 
 def start(stack: ExitStack) -> None:
-    """Finds or starts the servers and makes the migrated template; leaves their addresses in the environment."""
+    """Finds or starts the servers, creates the migrated template, and sets the environment variables."""
     database, redis = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
     if not (database and redis):
         state = Path(os.environ.get("DATA_DIR") or ROOT / "var") / "tests" / str(os.getpid())
@@ -31,7 +30,7 @@ def start(stack: ExitStack) -> None:
 
 
 def database_of(worker: str) -> str:
-    """The address of a fresh clone of the template, for one test worker."""
+    """The URL of a new clone of the template for one test worker."""
     name = f"t_{worker}_{os.getpid()}"
     with _maintenance(os.environ[DATABASE]) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
@@ -45,10 +44,14 @@ def drop(url: str) -> None:
 
 
 def redis_of(worker: str) -> str:
-    """A Redis database number of the worker's own (0 stays free)."""
+    """The Redis URL with the worker's own database number. Number 0 stays free."""
     number = 1 + int(worker.removeprefix("gw") or 0) if worker.startswith("gw") else 1
-    base = os.environ[REDIS]
-    return f"{base.partition('?')[0]}?db={number}" if base.startswith("unix") else f"{_trunk(base)}/{number}"
+    redis_url = os.environ[REDIS]
+    return (
+        f"{redis_url.partition('?')[0]}?db={number}"
+        if redis_url.startswith("unix")
+        else f"{_without_path(redis_url)}/{number}"
+    )
 
 
 def named(url: str, database: str) -> str:
@@ -83,7 +86,7 @@ def _maintenance(url: str) -> psycopg.Connection:
     return psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True)
 
 
-def _trunk(url: str) -> str:
+def _without_path(url: str) -> str:
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.split('/')[0]}"
 

@@ -1,4 +1,4 @@
-"""Listening to server-sent events as a client does, over a socket of its own, from a gunicorn of the test's own."""
+"""Clients of server-sent events over sockets, and a gunicorn process that serves them."""
 
 import os
 import signal
@@ -19,30 +19,30 @@ from flask import Flask
 from tests.faults.service import OURS, ROOT, WEB, free_port, until_ready
 
 CUT = (OSError, ValueError, HTTPException)
-"""What a reader meets when a connection does not end well."""
+"""The errors of a reader whose connection breaks."""
 
 
 class Event(NamedTuple):
-    """What a client is given: the name, the data, and the id that it would come again with."""
+    """A server-sent event; a client reconnects with its id."""
 
     name: str
     data: Any
     id: str | None
 
 
-def events_of(pieces: Iterable[bytes]) -> Iterator[Event]:
-    """The events in a stream, however it is cut into pieces; one without its blank line has not come."""
-    rest = b""
-    for piece in pieces:
-        *blocks, rest = (rest + piece).split(b"\n\n")
+def events_of(chunks: Iterable[bytes]) -> Iterator[Event]:
+    """The complete events in a stream of chunks."""
+    remainder = b""
+    for chunk in chunks:
+        *blocks, remainder = (remainder + chunk).split(b"\n\n")
         for block in blocks:
-            found = event_of(block)
-            if found is not None:
-                yield found
+            event = event_of(block)
+            if event is not None:
+                yield event
 
 
 def event_of(block: bytes) -> Event | None:
-    """The event in a block of lines; None for heartbeats."""
+    """The event in a block of lines; None for a heartbeat."""
     fields = dict(line.split(b": ", 1) for line in block.split(b"\n") if line and not line.startswith(b":"))
     if b"data" not in fields:
         return None
@@ -51,7 +51,7 @@ def event_of(block: bytes) -> Event | None:
 
 
 class Listening:
-    """A stream that is open; its events are read as they are asked for."""
+    """An open stream, whose events are read on demand."""
 
     def __init__(
         self,
@@ -77,34 +77,34 @@ class Listening:
         self.answer = HTTPResponse(self.socket, method=method)
         self.answer.begin()
         self.status = self.answer.status
-        self.events = events_of(self._pieces()) if self.status == 200 else iter(())
+        self.events = events_of(self._read_chunks()) if self.status == 200 else iter(())
         self.raw = b""
 
     def next(self, seconds: float = 10) -> Event | None:
-        """The next event; None when the answer has ended well. Raises OSError when nothing comes in time."""
+        """The next event; None when the response has ended. Raises OSError on a timeout."""
         self.socket.settimeout(seconds)
         return next(self.events, None)
 
     def snapshot(self) -> str:
-        """Reads up to the end of the snapshot; the id to go on with."""
-        while (found := self.next()) is not None:
-            if found.id is not None:
-                return found.id
+        """Reads the snapshot and returns the id of its last event."""
+        while (event := self.next()) is not None:
+            if event.id is not None:
+                return event.id
         raise AssertionError("the stream ended before its snapshot")
 
     def close(self) -> None:
         self.answer.close()
         self.socket.close()
 
-    def _pieces(self) -> Iterator[bytes]:
-        while piece := self.answer.read1(65536):
-            self.raw = (self.raw + piece)[-4096:]
-            yield piece
+    def _read_chunks(self) -> Iterator[bytes]:
+        while chunk := self.answer.read1(65536):
+            self.raw = (self.raw + chunk)[-4096:]
+            yield chunk
 
 
 @dataclass
 class Web:
-    """The web part of the service as processes of its own, on the database of the test's application."""
+    """The web processes of the service, on the database of the test's application."""
 
     port: int
     process: "subprocess.Popen[bytes]"
@@ -112,31 +112,31 @@ class Web:
     opened: list[Listening] = field(default_factory=list)
 
     def listen(self, path: str, headers: dict[str, str], position: str | None = None, **options: Any) -> Listening:
-        more = {} if position is None else {"Last-Event-ID": position}
-        self.opened.append(Listening(self.port, path, {**headers, **more}, **options))
+        position_header = {} if position is None else {"Last-Event-ID": position}
+        self.opened.append(Listening(self.port, path, {**headers, **position_header}, **options))
         return self.opened[-1]
 
     def leave(self) -> None:
-        """Closes every stream that a test has opened."""
+        """Closes all streams."""
         while self.opened:
             self.opened.pop().close()
 
     @property
     def workers(self) -> list[int]:
-        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
-        return [int(part) for part in found.stdout.split()]
+        processes = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
+        return [int(pid) for pid in processes.stdout.split()]
 
     def stop(self) -> float:
-        """Asks it to stop; the seconds that it took."""
-        began = time.monotonic()
+        """Stops the service and returns the seconds that it took."""
+        start_time = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(40)
-        return time.monotonic() - began
+        return time.monotonic() - start_time
 
 
 @contextmanager
-def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]:
-    """gunicorn with the program's own settings, two workers of eight threads unless told otherwise."""
+def web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iterator[Web]:
+    """gunicorn with the service's settings; two workers of eight threads by default."""
     settings, port, log = app.extensions["settings"], free_port(), folder / "web.log"
     environment = {
         **{name: value for name, value in os.environ.items() if name not in OURS},
@@ -148,7 +148,7 @@ def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]
         "PORT": str(port),
         "RATE_LIMIT_SCALE": "10000",
         "PGAPPNAME": "web",
-        **more,
+        **variables,
     }
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -165,7 +165,7 @@ def web(app: Flask, folder: Path, *arguments: str, **more: str) -> Iterator[Web]
 
 
 class Following(threading.Thread):
-    """A client that follows a stock as the guide says, through whatever happens to its connections."""
+    """A client that follows a stock like the guide, and reconnects when its connection breaks."""
 
     def __init__(self, service: Web, path: str, headers: dict[str, str]) -> None:
         super().__init__(daemon=True)
@@ -182,16 +182,16 @@ class Following(threading.Thread):
             with suppress(*CUT):
                 self.connection = self.service.listen(self.path, self.headers, self.position)
                 self.begun += self.connection.status == 200
-                while (found := self.connection.next(5)) is not None:
-                    self.remember(found.id)
-                    self.names.append(found.name)
-                    self.seen += found.data.get("changes", [])
+                while (event := self.connection.next(5)) is not None:
+                    self.remember(event.id)
+                    self.names.append(event.name)
+                    self.seen += event.data.get("changes", [])
             time.sleep(0.02)
 
     def remember(self, id: str | None) -> None:
         self.position = id or self.position
 
     def cut(self) -> None:
-        """Breaks the connection wherever it is."""
+        """Breaks the connection."""
         with suppress(*CUT, AttributeError):
             self.connection.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]

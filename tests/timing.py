@@ -1,10 +1,10 @@
-"""Figures that need a processor that is free. Missed, the test may try again; a law may not."""
+"""Assertions on times, which need a free processor. Such a test may be retried; other assertions may not."""
 
 
 class TooSlow(AssertionError):
-    """setup.cfg names it: nothing else is tried again."""
+    """A time was missed. setup.cfg retries only tests with this error."""
 
 
-def timely(met: bool, *seen: object) -> None:
+def timely(met: bool, *details: object) -> None:
     if not met:
-        raise TooSlow(*seen or ("the machine, or the program",))
+        raise TooSlow(*details or ("the machine or the program is too slow",))

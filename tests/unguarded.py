@@ -1,4 +1,4 @@
-"""Tables without one of their rules, for controls that show what it is good for."""
+"""Removes a constraint or index for control tests, which show what it prevents."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,36 +7,38 @@ from sqlalchemy import Connection, text
 
 from app.core.db import db
 
-DEFINED = text("""
+DEFINITION_SQL = text("""
     SELECT conrelid::regclass, 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname,
            'ALTER TABLE ' || conrelid::regclass || ' ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid)
-      FROM pg_constraint WHERE conname = :rule
+      FROM pg_constraint WHERE conname = :name
      UNION ALL
     SELECT indrelid::regclass, 'DROP INDEX ' || indexrelid::regclass, pg_get_indexdef(indexrelid)
-      FROM pg_index WHERE indexrelid = to_regclass(:rule)
-       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conname = :rule)""")
+      FROM pg_index WHERE indexrelid = to_regclass(:name)
+       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conname = :name)""")
 
 
 @contextmanager
-def without(*rules: str) -> Iterator[None]:
-    """Constraints and indexes are away for as long as the block. What comes back is what was there, whatever a
-    migration has made of it; the rows of their tables do not, for they may break it."""
+def without(*names: str) -> Iterator[None]:
+    """Removes these constraints and indexes for the block and then restores them with their own definitions.
+
+    The rows of their tables are deleted, because they may violate the rules.
+    """
     db.session.remove()
     with db.engine.begin() as connection:
-        found = [_taken_away(connection, rule) for rule in rules]
+        removed_rules = [_remove_rule(connection, name) for name in names]
     try:
         yield
     finally:
         db.session.remove()
         with db.engine.begin() as connection:
             connection.execute(text("SET LOCAL session_replication_role = replica"))
-            for table, put_back in found:
+            for table, restore in removed_rules:
                 connection.execute(text(f"DELETE FROM {table}"))
-                connection.exec_driver_sql(put_back)
+                connection.exec_driver_sql(restore)
 
 
-def _taken_away(connection: Connection, rule: str) -> tuple[str, str]:
-    """Its table, and the words that bring it back."""
-    table, drop, put_back = connection.execute(DEFINED, {"rule": rule}).one()
+def _remove_rule(connection: Connection, name: str) -> tuple[str, str]:
+    """The table, and the statement that restores the rule."""
+    table, drop, restore = connection.execute(DEFINITION_SQL, {"name": name}).one()
     connection.exec_driver_sql(drop)
-    return table, put_back
+    return table, restore

@@ -1,4 +1,4 @@
-"""Accounts for tests, and what was mailed to them."""
+"""Accounts for tests, and the mails to them."""
 
 import re
 from itertools import count
@@ -16,23 +16,23 @@ from tests.leaks.ledger import RUN
 
 PASSWORD = "a quiet evening at Sossusvlei"
 _numbers = count(1)
-_hash: list[str] = []
+_password_hashes: list[str] = []
 
 
 def account(role: str = "customer", *, email: str | None = None, verified: bool = True, **details: Any) -> Account:
-    """An account that is there already, with PASSWORD."""
-    if not _hash:
-        _hash.append(hash_password(PASSWORD))
-    details = {"name": "Frieda Amupolo", "roles": [role], "password_hash": _hash[0], **details}
+    """A new account with PASSWORD."""
+    if not _password_hashes:
+        _password_hashes.append(hash_password(PASSWORD))
+    details = {"name": "Frieda Amupolo", "roles": [role], "password_hash": _password_hashes[0], **details}
     if role == "admin":
         details.setdefault("admin_tier", "super_admin")
     with transaction() as session:
-        made = Account(email=email or f"{role}{next(_numbers)}@example.com", **details)
-        session.add(made)
+        new_account = Account(email=email or f"{role}{next(_numbers)}@example.com", **details)
+        session.add(new_account)
         session.flush()
         if verified:
-            made.email_verified_at = made.created_at
-    return made
+            new_account.email_verified_at = new_account.created_at
+    return new_account
 
 
 def customer(**details: Any) -> Account:
@@ -40,35 +40,35 @@ def customer(**details: Any) -> Account:
 
 
 def sign_in(client: Client, email: str, password: str = PASSWORD) -> dict[str, Any]:
-    """What a sign-in answers."""
+    """The data of the response to a sign-in."""
     return data(client.post("/api/auth/login", {"email": email, "password": password}))
 
 
-def signed_in(client: Client, who: Account) -> Client:
-    """A client with the token of a new session. No password is asked for: to verify one costs more than most tests."""
+def signed_in(client: Client, owner: Account) -> Client:
+    """A client with the token of a new session. It skips the password, which takes long to verify."""
     with client.flask.application.app_context():
         with transaction() as session:
-            begun = create_session(session, who)
-        token: str = serialize_sign_in(begun)["access_token"]
+            login_result = create_session(session, owner)
+        token: str = serialize_sign_in(login_result)["access_token"]
     RUN.add(token)
     return client.as_(token)
 
 
 def deliver() -> None:
-    """Does the work that is due, here and now, as a worker would."""
+    """Runs the jobs that are due, like a worker."""
     run_due_jobs(worker="test")
 
 
 def mails_to(email: str) -> list[dict[str, Any]]:
-    """What was mailed to an address, newest first."""
+    """The mails to an address, newest first."""
     deliver()
     return [message for message in dev_mailbox.list_messages() if message["to"] == email]
 
 
 def newest_code(email: str) -> str:
-    """The code in the newest mail to an address that has one."""
-    text = next(item["text"] for item in mails_to(email) if "code" in item["subject"])
-    found = re.search(r"\b(\d{3}) ?(\d{3})\b", text)
-    assert found, "no code in the newest mail"
-    RUN.add(found[1] + found[2])
-    return found[1] + found[2]
+    """The code in the newest mail with a code."""
+    text = next(mail["text"] for mail in mails_to(email) if "code" in mail["subject"])
+    match = re.search(r"\b(\d{3}) ?(\d{3})\b", text)
+    assert match, "no code in the newest mail"
+    RUN.add(match[1] + match[2])
+    return match[1] + match[2]

@@ -1,4 +1,4 @@
-"""Blocks and people for tests, made over HTTP as an organiser makes them."""
+"""Blocks of places for tests, created over HTTP by an organiser."""
 
 from itertools import count
 from typing import Any
@@ -10,11 +10,11 @@ _numbers = count(1)
 
 
 class Block:
-    """A block and who made it: `post("codes", count=2)` is what its organiser asks of it."""
+    """A block and its organiser's client: `block.post("codes", count=2)` calls an operation of the block."""
 
-    def __init__(self, owner: Client, event: dict[str, Any], made: dict[str, Any]) -> None:
-        self.owner, self.event, self.id = owner, event, made["id"]
-        self.ticket_type_id = made["ticketTypeId"]
+    def __init__(self, owner: Client, event: dict[str, Any], created: dict[str, Any]) -> None:
+        self.owner, self.event, self.id = owner, event, created["id"]
+        self.ticket_type_id = created["ticketTypeId"]
 
     @property
     def events(self) -> str:
@@ -31,13 +31,13 @@ class Block:
         return data(self.owner.get(self.path, query_string={"limit": 100, **query}))
 
     def codes(self, number: int | None = None) -> list[str]:
-        made = data(self.post("codes", **({} if number is None else {"count": number})), 201)
-        return [code["code"] for code in made["codes"]]
+        created_codes = data(self.post("codes", **({} if number is None else {"count": number})), 201)
+        return [code["code"] for code in created_codes["codes"]]
 
     def invite(self, *emails: str) -> list[dict[str, Any]]:
         body = {"recipients": [{"name": email.partition("@")[0], "email": email} for email in emails]}
-        found: list[dict[str, Any]] = data(self.post("invite", **body), 201)["invited"]
-        return found
+        invited: list[dict[str, Any]] = data(self.post("invite", **body), 201)["invited"]
+        return invited
 
     def open_link(self, **body: Any) -> str:
         return token_in(data(self.post("open-link", **body)))
@@ -52,12 +52,12 @@ class Block:
         return self.owner.post(f"{self.events}/will-call/{slot_id}/admit", body)
 
     def claimed(self, number: int, name: str = "Frieda") -> list[str]:
-        """Slots that somebody has claimed by code: their ids."""
+        """The ids of slots that were claimed by code."""
         return [data(claim(self.owner, code, name=f"{name} {code}"))["slotId"] for code in self.codes(number)]
 
 
 def block(client: Client, *, total: int = 100, owner: Client | None = None, **fields: Any) -> Block:
-    """A block of ten places of an event with 100 of them, unless the fields say otherwise."""
+    """A block of ten places of a new event with `total` places."""
     owner = owner or organiser(client)
     event = published(owner, ticketTypes=[{**WEEKEND, "quantity": total}])
     return another(Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields)
@@ -70,7 +70,7 @@ def another(first: Block, **fields: Any) -> Block:
 
 
 def claim(client: Client, token: str, **body: Any) -> Any:
-    """A claim by somebody new, without a token of an account."""
+    """The response to a claim by a new guest, without an account."""
     number = next(_numbers)
     sent = {"name": f"Guest {number}", "email": f"guest{number}@example.com", "delivery": "will_call", **body}
     return Client(client.flask).post(f"/api/allocations/claim/{token}", sent)

@@ -1,4 +1,4 @@
-"""Applications for tests, made over HTTP as people make them."""
+"""Applications for tests, created over HTTP."""
 
 import re
 from typing import Any
@@ -16,8 +16,8 @@ CODE = "123456"
 
 
 def body(**fields: Any) -> dict[str, Any]:
-    """What applies for a food stall with a fee of N$ 2 500; a field that is None is left out."""
-    given = {
+    """The body of an application for a food stall with a fee of N$ 2 500. Fields that are None are left out."""
+    all_fields = {
         "amountMinor": 250000,
         "destination": "payrail",
         "mode": "now",
@@ -29,38 +29,38 @@ def body(**fields: Any) -> dict[str, Any]:
         "stallType": "Food",
         **fields,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in all_fields.items() if value is not None}
 
 
 def applied(client: Client, owner: Client | None = None, **fields: Any) -> dict[str, Any]:
-    """An application to a fresh event of this organiser."""
+    """A new application, to a new event if there is an organiser."""
     if owner is not None and "eventId" not in fields:
         fields["eventId"] = published(owner, name="Windhoek Lights")["id"]
     return data(client.post(LIST, body(**fields)), 201)
 
 
-def decided(owner: Client, made: dict[str, Any], decision: str = "approved", **fields: Any) -> dict[str, Any]:
-    return data(owner.patch(f"{LIST}/{made['id']}", {"decision": decision, **fields}))
+def decided(owner: Client, application: dict[str, Any], decision: str = "approved", **fields: Any) -> dict[str, Any]:
+    return data(owner.patch(f"{LIST}/{application['id']}", {"decision": decision, **fields}))
 
 
 def approved(client: Client, owner: Client, **fields: Any) -> dict[str, Any]:
-    """An application that was approved; `documentsRequired` goes into the decision, all else into the application."""
-    wanted = {name: fields.pop(name) for name in ("documentsRequired",) if name in fields}
-    return decided(owner, applied(client, owner, **fields), **wanted)
+    """An approved application. `documentsRequired` goes into the decision, other fields into the application."""
+    decision_fields = {name: fields.pop(name) for name in ("documentsRequired",) if name in fields}
+    return decided(owner, applied(client, owner, **fields), **decision_fields)
 
 
 def link(page: str, email: str = EMAIL) -> str:
-    """The token of the newest link to a page that was mailed to an address."""
+    """The token of the newest mailed link to a page."""
     for mail in mails_to(email):
-        found = re.search(rf"/{page}/([\w-]+)", mail["text"])
-        if found:
-            RUN.add(found[1])
-            return found[1]
-    raise AssertionError(f"no mail to {email} links to /{page}")
+        match = re.search(rf"/{page}/([\w-]+)", mail["text"])
+        if match:
+            RUN.add(match[1])
+            return match[1]
+    raise AssertionError(f"no mail to {email} has a link to /{page}")
 
 
 def upload(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:
-    """The answer to documents of these kinds, all with the same content."""
+    """The response to an upload of documents of these kinds, all with the same content."""
     from io import BytesIO
 
     files = {kind: (BytesIO(content), f"{kind}.pdf") for kind in kinds}
@@ -68,19 +68,19 @@ def upload(client: Client, token: str, *kinds: str, content: bytes = PDF, **form
 
 
 def handed_in(client: Client, token: str) -> dict[str, Any]:
-    """All four documents, handed in."""
+    """Submits all four documents."""
     kinds = ("identity", "business_registration", "tax_clearance", "food_safety")
     return data(upload(client, token, *kinds, submit="true"))
 
 
 def paid(client: Client, token: str) -> dict[str, Any]:
-    """The stall fee, paid with the code."""
+    """Pays the stall fee with the code."""
     data(client.post(f"{LIST}/pay/{token}"))
     return data(client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}))
 
 
 def activation(**fields: Any) -> dict[str, Any]:
-    """What activates an account."""
+    """The form of an activation."""
     password = fields.pop("password", "charcoal and a canvas roof")
     return {
         "name": "Tuli Hamutenya",
@@ -93,6 +93,6 @@ def activation(**fields: Any) -> dict[str, Any]:
 
 
 def ready(client: Client, owner: Client, **fields: Any) -> str:
-    """The activation token of an application that was approved with nothing outstanding."""
+    """The activation token of an approved application without fee and documents."""
     approved(client, owner, **{"amountMinor": 0, "documentsRequired": [], **fields})
     return link("activate", fields.get("email", EMAIL))

@@ -1,4 +1,4 @@
-"""Campaigns for tests: an event with people who hold tickets, and what its organiser sends them."""
+"""Campaigns for tests: an event with ticket holders, and the messages of its organiser."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ class Crowd:
         return f"/api/events/{self.event['id']}/notifications"
 
     def sold(self, *emails: str | None, status: str = "sold", names: Sequence[str | None] = ()) -> list[str]:
-        """Tickets sold to these addresses: their ids."""
+        """Adds tickets for these addresses and returns their ids."""
         ids = [new_id() for _ in emails]
         values = {
             "event": self.event["id"],
@@ -71,7 +71,7 @@ class Crowd:
         return self.owner.post(f"{self.path}/broadcast", self.body(**fields), headers=headers)
 
     def send(self, **fields: Any) -> str:
-        """A campaign that was asked for: its id."""
+        """The id of a new campaign."""
         return str(data(self.broadcast(**fields), 202)["campaignId"])
 
     def draft(self, **fields: Any) -> str:
@@ -87,18 +87,18 @@ class Crowd:
         return data(self.owner.post(f"{self.path}/audience-preview", body))
 
     def finished(self, campaign_id: str) -> dict[str, Any]:
-        """The campaign once all its work that is due is done."""
+        """The campaign after its jobs have run."""
         for _ in range(40):
             deliver()
-            found = self.now(campaign_id)
-            if found["status"] != "sending":
-                return found
+            campaign = self.now(campaign_id)
+            if campaign["status"] != "sending":
+                return campaign
             hurry()
-        raise AssertionError((rows("SELECT kind, state, last_error FROM outbox"), found))
+        raise AssertionError((rows("SELECT kind, state, last_error FROM outbox"), campaign))
 
 
 def hurry() -> None:
-    """What was put off for seconds is due now."""
+    """Makes postponed campaign jobs due now."""
     with transaction() as session:
         session.execute(
             text(
@@ -109,13 +109,13 @@ def hurry() -> None:
 
 
 def rows(statement: str, **values: Any) -> list[Any]:
-    """What a statement finds."""
+    """The rows of a statement."""
     with transaction() as session:
         return list(session.execute(text(statement), values))
 
 
 def fanned_out() -> None:
-    """Makes the rows, and sends none of them."""
+    """Runs only the fan-out: creates the recipients and sends nothing."""
     ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
     lease = lease_next(outbox_id, worker="test", pace=get_tuning())
     assert lease and executor.run(lease, get_tuning()) == "done"

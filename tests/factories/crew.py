@@ -10,30 +10,30 @@ from tests.http import Client, data
 
 
 def stall(client: Client) -> tuple[Client, str]:
-    """A merchant who takes part in an event, and where the crew of that stall is."""
+    """A merchant with a stall at an event, and the path of its crew."""
     owner = organiser(client)
-    made = event(owner)
-    me, _ = participant(client, owner, made["id"])
-    return me, f"/api/merchants/me/events/{made['id']}/crew"
+    new_event = event(owner)
+    me, _ = participant(client, owner, new_event["id"])
+    return me, f"/api/merchants/me/events/{new_event['id']}/crew"
 
 
 def put(me: Client, path: str, *crew: dict[str, Any]) -> list[dict[str, Any]]:
-    """The crew as it was replaced."""
-    found: list[dict[str, Any]] = data(me.put(path, {"crew": list(crew)}))["crew"]
-    return found
+    """Replaces the crew and returns it."""
+    crew_data: list[dict[str, Any]] = data(me.put(path, {"crew": list(crew)}))["crew"]
+    return crew_data
 
 
 def crew_of(me: Client, path: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = data(me.get(path))["crew"]
-    return found
+    crew_data: list[dict[str, Any]] = data(me.get(path))["crew"]
+    return crew_data
 
 
-def at(me: Client, path: str, what: str, **body: Any) -> TestResponse:
-    """The answer to a shift-verify or shift-checkout."""
-    return me.post(f"{path}/shift-{what}", body)
+def at(me: Client, path: str, operation: str, **body: Any) -> TestResponse:
+    """The response to shift-verify or shift-checkout."""
+    return me.post(f"{path}/shift-{operation}", body)
 
 
 def verify(me: Client, path: str, code: str, member_id: str | None = None) -> dict[str, Any]:
-    """The shift that the code begins."""
+    """Starts a shift with the code and returns it."""
     body = {"code": code} if member_id is None else {"code": code, "crewMemberId": member_id}
     return data(at(me, path, "verify", **body))

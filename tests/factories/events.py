@@ -1,4 +1,4 @@
-"""Events for tests, made over HTTP as an organiser makes them."""
+"""Events for tests, created over HTTP by an organiser."""
 
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ def organiser(client: Client, **details: Any) -> Client:
 
 
 def body(**fields: Any) -> dict[str, Any]:
-    """What creates an event: the six fields and these."""
+    """The body of a new event: the six required fields and these."""
     return {
         "name": f"Windhoek Lights {next(_numbers)}",
         "startDate": "2027-06-04T18:00:00",
@@ -29,15 +29,15 @@ def body(**fields: Any) -> dict[str, Any]:
 
 
 def event(owner: Client, **fields: Any) -> dict[str, Any]:
-    """An event that was created, as its organiser sees it."""
+    """A new event."""
     return data(owner.post("/api/events", body(**fields)), 201)
 
 
 def published(owner: Client, **fields: Any) -> dict[str, Any]:
-    """A published event with one ticket type, unless the fields say otherwise."""
+    """A new published event with one ticket type by default."""
     return event(owner, **{"visibility": "published", "ticketTypes": [WEEKEND], **fields})
 
 
-def changed(owner: Client, made: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """The event after these changes."""
-    return data(owner.patch(f"/api/events/{made['id']}", fields))
+def changed(owner: Client, event_data: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Updates the event and returns it."""
+    return data(owner.patch(f"/api/events/{event_data['id']}", fields))

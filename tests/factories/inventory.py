@@ -1,4 +1,4 @@
-"""Stock for tests, made over HTTP as an organiser makes it."""
+"""Stock for tests, created over HTTP by an organiser."""
 
 from io import BytesIO
 from itertools import count
@@ -17,7 +17,7 @@ _numbers = count(1)
 
 
 class Stock:
-    """An event's stock, as its organiser works with it."""
+    """The stock of a new event, and its organiser's client."""
 
     def __init__(self, client: Client, **fields: Any) -> None:
         self.owner = organiser(client)
@@ -45,11 +45,11 @@ class Stock:
         return data(self.owner.get(f"{self.path}/items/{item['id']}"))
 
     def adjust(self, item: dict[str, Any], delta: float | None = None, **body: Any) -> TestResponse:
-        said = body if delta is None else {"delta": delta, **body}
-        return self.owner.post(f"{self.path}/items/{item['id']}/adjust", said)
+        request_body = body if delta is None else {"delta": delta, **body}
+        return self.owner.post(f"{self.path}/items/{item['id']}/adjust", request_body)
 
     def book(self, item: dict[str, Any]) -> list[dict[str, Any]]:
-        """The movements of an item in the order of their own times."""
+        """The movements of an item by the time when they occurred."""
         path = f"{self.path}/items/{item['id']}/movements?limit=100&sort=occurredAt"
         return list(data(self.owner.get(path))["movements"])
 
@@ -57,26 +57,28 @@ class Stock:
         return list(data(self.owner.get(self.path, query_string={"limit": 100, **query}))["items"])
 
     def sheet(self, content: str | bytes | Path, **query: Any) -> TestResponse:
-        """The answer to an import of bare bytes."""
+        """The response to an import of a CSV body."""
         raw = content.read_bytes() if isinstance(content, Path) else content
         raw = raw.encode() if isinstance(raw, str) else raw
         return self.owner.post(f"{self.path}/import", data=raw, content_type="text/csv", query_string=query)
 
     def form(self, content: bytes, name: str = "stock.csv", **query: Any) -> TestResponse:
-        sent = {"file": (BytesIO(content), name)}
-        return self.owner.post(f"{self.path}/import", data=sent, content_type="multipart/form-data", query_string=query)
+        form_data = {"file": (BytesIO(content), name)}
+        return self.owner.post(
+            f"{self.path}/import", data=form_data, content_type="multipart/form-data", query_string=query
+        )
 
     def export(self) -> bytes:
-        answer = self.owner.get(f"{self.path}/export.csv")
-        assert answer.status_code == 200, answer.get_data(as_text=True)
-        return answer.get_data()
+        response = self.owner.get(f"{self.path}/export.csv")
+        assert response.status_code == 200, response.get_data(as_text=True)
+        return response.get_data()
 
 
 def rows(*lines: str) -> str:
-    """A sheet with the columns that an item needs, and these rows."""
+    """A CSV sheet with the required columns and these rows."""
     return "\n".join([HEADER, *lines]) + "\n"
 
 
 def assert_adds_up() -> None:
-    """Every quantity is the sum of its movements."""
+    """Asserts that every quantity is the sum of its movements."""
     assert list(list_differences()) == []

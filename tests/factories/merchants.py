@@ -16,12 +16,12 @@ DELETE = "/api/merchants/me/delete"
 def merchant_account(
     business_name: str | None = None, *, profile: dict[str, Any] | None = None, **details: Any
 ) -> Account:
-    """An account that is a merchant's, with its profile."""
-    made = account("merchant", **details)
+    """A new account with the role merchant and a profile."""
+    new_account = account("merchant", **details)
     with transaction() as session:
         name = business_name or f"Kapana Corner {next(_numbers)}"
-        session.add(MerchantProfile(account_id=made.id, business_name=name, **(profile or {})))
-    return made
+        session.add(MerchantProfile(account_id=new_account.id, business_name=name, **(profile or {})))
+    return new_account
 
 
 def merchant(client: Client, business_name: str | None = None, **details: Any) -> Client:
@@ -30,24 +30,24 @@ def merchant(client: Client, business_name: str | None = None, **details: Any) -
 
 
 def changed(caller: Client, **fields: Any) -> dict[str, Any]:
-    """The merchant's account after these changes."""
+    """Updates the merchant's account and returns it."""
     return data(caller.patch("/api/merchants/me", {"payoutDetails": {}, "settings": {}, **fields}))
 
 
-def invited(owner: Client, event_id: str, *who: Account, **terms: Any) -> dict[str, Any]:
-    """What inviting these merchants from the directory answers."""
-    body = {"merchantIds": [item.id for item in who], **terms}
+def invited(owner: Client, event_id: str, *invited_merchants: Account, **terms: Any) -> dict[str, Any]:
+    """Invites these merchants from the directory and returns the response data."""
+    body = {"merchantIds": [merchant.id for merchant in invited_merchants], **terms}
     return data(owner.post(f"/api/events/{event_id}/directory-invites", body), 201)
 
 
 def answered(caller: Client, invite_id: str, status: str = "accepted") -> dict[str, Any]:
-    """The invitation after the answer."""
+    """Answers the invitation and returns it."""
     return data(caller.patch(f"/api/merchants/me/event-invites/{invite_id}", {"status": status}))
 
 
 def participant(client: Client, owner: Client, event_id: str, **details: Any) -> tuple[Client, Account]:
-    """A merchant who takes part in the event, by an invitation that they accepted."""
-    who = merchant_account(**details)
-    me = signed_in(client, who)
-    answered(me, invited(owner, event_id, who)["invited"][0]["inviteId"])
-    return me, who
+    """A merchant who has accepted an invitation to the event: client and account."""
+    new_account = merchant_account(**details)
+    me = signed_in(client, new_account)
+    answered(me, invited(owner, event_id, new_account)["invited"][0]["inviteId"])
+    return me, new_account

@@ -1,4 +1,4 @@
-"""Rows of work, as they stand when something is wrong."""
+"""Rows of the outbox in any state, for tests of problems."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,10 +7,10 @@ from app.core.transaction import transaction
 
 
 def work(state: str, ago: timedelta, *, kind: str = "core.once", error: str | None = None) -> None:
-    """A row that was due, or is over, since then."""
-    at = datetime.now(UTC) - ago
-    ended = at if state in ("done", "dead", "uncertain", "canceled") else None
-    lease = at if state == "leased" else None
+    """Adds a job that was due or finished `ago`."""
+    event_time = datetime.now(UTC) - ago
+    done_at = event_time if state in ("done", "dead", "uncertain", "canceled") else None
+    lease_until = event_time if state == "leased" else None
     with transaction() as session:
         session.add(
             Outbox(
@@ -18,9 +18,9 @@ def work(state: str, ago: timedelta, *, kind: str = "core.once", error: str | No
                 delivery="A",
                 state=state,
                 max_attempts=1,
-                run_at=at,
-                done_at=ended,
-                lease_until=lease,
+                run_at=event_time,
+                done_at=done_at,
+                lease_until=lease_until,
                 last_error=error,
             )
         )

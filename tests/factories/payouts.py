@@ -1,4 +1,4 @@
-"""Merchants with money for tests, a rail that can be told how to behave, and what must hold whatever happened."""
+"""Merchants with earnings for tests, a fake payment rail, and the integrity checks of the ledger."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,29 +34,29 @@ BANK = {
 _references = count(1)
 
 
-def settled(who: Account, amount: int, **more: Any) -> SettlementResult:
-    """Earnings of a merchant."""
-    fields = {"occurred_at": None, "description": None, "reference": f"S{next(_references)}", **more}
-    return import_settlement([Credit(2, merchant=who.id, amount_minor=amount, **fields)])
+def settled(merchant: Account, amount: int, **credit_fields: Any) -> SettlementResult:
+    """Imports a settlement with earnings of the merchant."""
+    fields = {"occurred_at": None, "description": None, "reference": f"S{next(_references)}", **credit_fields}
+    return import_settlement([Credit(2, merchant=merchant.id, amount_minor=amount, **fields)])
 
 
 def earner(client: Client, amount: int = 0, *, msisdn: str = WALLET, **details: Any) -> tuple[Client, Account]:
-    """A merchant with a wallet and these earnings."""
-    who = merchant_account(**details)
-    me = signed_in(client, who)
+    """A merchant with a wallet and these earnings: client and account."""
+    merchant = merchant_account(**details)
+    me = signed_in(client, merchant)
     changed(me, payoutDetails={"msisdn": msisdn, **BANK})
     if amount:
-        settled(who, amount)
-    return me, who
+        settled(merchant, amount)
+    return me, merchant
 
 
 def wish(amount: int = 1000, **fields: Any) -> dict[str, Any]:
-    """What asks for a payout to the wallet, now."""
+    """The body of a request for an immediate payout to the wallet."""
     return {"amountMinor": amount, "destination": "payrail", "mode": "now", **fields}
 
 
 def requested(me: Client, amount: int = 1000, **fields: Any) -> dict[str, Any]:
-    """A payout that was asked for."""
+    """Requests a payout and returns it."""
     return data(me.post(PATH, wish(amount, **fields)), 201)
 
 
@@ -65,29 +65,29 @@ def read(me: Client, payout: dict[str, Any]) -> dict[str, Any]:
 
 
 def money(me: Client) -> tuple[int, int]:
-    """What is available, and what is held."""
-    found = data(me.get(f"{PATH}/availability"))
-    return found["availableMinor"], found["heldMinor"]
+    """The available and the held amount, in cents."""
+    balance = data(me.get(f"{PATH}/availability"))
+    return balance["availableMinor"], balance["heldMinor"]
 
 
-def signed_in_earlier(who: Account, span: timedelta = timedelta(days=1)) -> None:
-    """Makes the merchant's sign-ins older, so that they confirm nothing any more."""
+def signed_in_earlier(merchant: Account, span: timedelta = timedelta(days=1)) -> None:
+    """Makes the merchant's sign-ins older, so that they no longer confirm the owner."""
     write(
         "UPDATE account_session SET created_at = created_at - CAST(:span AS interval) WHERE account_id = :id",
         span=span,
-        id=who.id,
+        id=merchant.id,
     )
 
 
 @contextmanager
 def resting(app: Flask, *, hours: float) -> Iterator[None]:
-    """The application with payouts to new destinations that rest so long."""
-    before = app.extensions["settings"]
-    app.extensions["settings"] = replace(before, PAYOUT_NEW_DESTINATION_HOLD=hours)
+    """The application with a hold of this many hours for payouts to new destinations."""
+    original = app.extensions["settings"]
+    app.extensions["settings"] = replace(original, PAYOUT_NEW_DESTINATION_HOLD=hours)
     try:
         yield
     finally:
-        app.extensions["settings"] = before
+        app.extensions["settings"] = original
 
 
 def scalar(sql: str, **values: Any) -> Any:
@@ -101,13 +101,13 @@ def write(sql: str, **values: Any) -> None:
 
 
 def work() -> None:
-    """Does all that is due, whatever was postponed included, until nothing is left to do at this moment."""
+    """Runs due jobs until none is left."""
     while run_due_jobs(worker="test"):
         pass
 
 
 def later(span: timedelta = timedelta(days=1)) -> None:
-    """Lets time pass for everything that payouts wait for, and does what is due then."""
+    """Moves all times of payouts and jobs into the past, and runs due jobs."""
     write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
     write(
         "UPDATE payout SET submitted_at = submitted_at - CAST(:span AS interval),"
@@ -120,18 +120,18 @@ def later(span: timedelta = timedelta(days=1)) -> None:
 
 
 def lawful() -> None:
-    """M1 to M7: everything that follows from the entries and from payouts."""
-    found = list(list_differences())
-    assert found == [], found
+    """Asserts that the ledger and the payouts pass the integrity checks M1 to M7."""
+    differences = list(list_differences())
+    assert differences == [], differences
     db.session.remove()
 
 
 @dataclass
 class Sink:
-    """A rail that keeps what it was told, and answers as it is told to.
+    """A fake payment rail that records transfers and returns planned outcomes.
 
-    `answers` are given in turn to transfers that are sent; without one a transfer is paid at once. `truth` is what
-    it says when asked. What it has accepted stays, however it answers.
+    `first` is the outcome of new transfers, `truth` the status of each transfer. `answer`, if set, is returned instead
+    of both; accepted transfers stay recorded.
     """
 
     sent: dict[str, Transfer] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Sink:
     lock: Any = field(default_factory=Lock)
 
     def check(self) -> None:
-        """It always can."""
+        """The rail is always configured."""
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
         with self.lock:
@@ -162,10 +162,10 @@ class Sink:
 
 @contextmanager
 def rail_of(sink: Any) -> Iterator[Any]:
-    """The application with another rail."""
-    before = current_app.extensions.get("payrail")
+    """The application with this rail."""
+    original = current_app.extensions.get("payrail")
     current_app.extensions["payrail"] = sink
     try:
         yield sink
     finally:
-        current_app.extensions["payrail"] = before
+        current_app.extensions["payrail"] = original

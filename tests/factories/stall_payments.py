@@ -1,4 +1,4 @@
-"""Stall payments for tests: what the rail calls, what operators find, and time that passes."""
+"""Stall payments for tests: callbacks of the rail, open reviews, and time."""
 
 import json
 import time
@@ -18,7 +18,7 @@ FEE = 250000
 
 
 def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = SECRET, **fields: Any) -> Any:
-    """The answer to a signed callback about a charge."""
+    """The response to a signed callback about a charge."""
     event = {
         "id": f"evt_{uuid.uuid4().hex}",
         "kind": "charge",
@@ -36,12 +36,12 @@ def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = S
 
 
 def capture(server: MockServer, payment_id: str) -> None:
-    """Has the rail take the money now, whatever it has said before."""
+    """Makes the rail capture the charge now."""
     server.book.end_charge(payment_id, "paid", timedelta())
 
 
 def pass_time(seconds: int, server: MockServer | None = None) -> None:
-    """Moves the clocks of the rail, of payments and of the work that waits, and does what is due."""
+    """Moves the clocks of the rail, payments and jobs forward, and runs due jobs."""
     if server is not None:
         server.clock.ahead += seconds
     span = timedelta(seconds=seconds)
@@ -62,12 +62,12 @@ def run_recurring(kind: str) -> None:
 
 
 def reviews() -> list[tuple[str, str]]:
-    """Kind and reference of every open review of a stall payment, the oldest first."""
-    found = scalar(
+    """Kind and reference of every open review, oldest first."""
+    open_reviews = scalar(
         "SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
         " WHERE resolved_at IS NULL"
     )
-    return [tuple(item) for item in found or []]
+    return [tuple(item) for item in open_reviews or []]
 
 
 def status_of(payment_id: str) -> str:
