@@ -686,14 +686,14 @@ export interface Operations {
     body: CodeBody;
     data: Empty;
   };
-  /** Mail a fresh verification code. For anybody. */
+  /** Mail a new verification code. For anybody. */
   "POST /api/auth/resend-verification": {
     path: {};
     query: {};
     body: EmailBody;
     data: Empty;
   };
-  /** Mail a code for setting a new password. For anybody. */
+  /** Mail a code to set a new password. For anybody. */
   "POST /api/auth/password-reset/request": {
     path: {};
     query: {};
@@ -1379,49 +1379,49 @@ export interface Operations {
     body: FloorStatusBody;
     data: FloorStatusData;
   };
-  /** See an uploaded picture. For anybody. */
+  /** Get an uploaded picture. For anybody. */
   "GET /media/{name}": {
     path: { "name": string };
     query: {};
     body: undefined;
     data: Blob;
   };
-  /** Read one's own account as a merchant. For merchants. */
+  /** Read your account as a merchant. For merchants. */
   "GET /api/merchants/me": {
     path: {};
     query: { "fields"?: string };
     body: undefined;
     data: MerchantAccountChosen;
   };
-  /** Change one's own account as a merchant. For merchants. */
+  /** Change your account as a merchant. For merchants. */
   "PATCH /api/merchants/me": {
     path: {};
     query: {};
     body: MerchantChanges;
     data: MerchantAccount;
   };
-  /** Set a new password; every other session ends, and a mail tells the owner. For merchants. */
+  /** Set a new password. Every other session ends, and the owner gets a mail. For merchants. */
   "POST /api/merchants/change-password": {
     path: {};
     query: {};
     body: ChangePasswordBody;
     data: Empty;
   };
-  /** Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves. For merchants. */
+  /** Pause the merchant: hide them, close their stalls, and stop invitations and payouts. For merchants. */
   "POST /api/merchants/me/pause": {
     path: {};
     query: {};
     body: undefined;
     data: StatusData;
   };
-  /** End the pause; stalls stay closed until they are opened. For merchants. */
+  /** End the pause. Stalls stay closed until they are opened. For merchants. */
   "POST /api/merchants/me/resume": {
     path: {};
     query: {};
     body: ResumeBody;
     data: StatusData;
   };
-  /** Delete the merchant; what the books need stays, who it was does not. For merchants. */
+  /** Delete the merchant and their personal data. The ledger keeps its entries. For merchants. */
   "POST /api/merchants/me/delete": {
     path: {};
     query: {};
@@ -1498,7 +1498,7 @@ export interface Operations {
     body: undefined;
     data: Inventory;
   };
-  /** Read on which channels organisers may write, and which of them may not. For anybody signed in. */
+  /** Read the channels on which organisers may write, and the organisers who may not. For anybody signed in. */
   "GET /api/notifications/preferences": {
     path: {};
     query: {};
@@ -1519,7 +1519,7 @@ export interface Operations {
     body: DeviceBodyWithKey;
     data: DeviceData;
   };
-  /** Remove a device, as when somebody signs out on it. A second time it is 200 as well. For anybody signed in. */
+  /** Remove a device, for example after signing out on it. Repeating it also returns 200. For anybody signed in. */
   "DELETE /api/notifications/devices": {
     path: {};
     query: {};

@@ -242,7 +242,7 @@ class Operations(Transport):
         *,
         email: Any,
     ) -> dict[str, Any]:
-        """Mail a fresh verification code. For anybody."""
+        """Mail a new verification code. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/auth/resend-verification",
@@ -256,7 +256,7 @@ class Operations(Transport):
         *,
         email: Any,
     ) -> dict[str, Any]:
-        """Mail a code for setting a new password. For anybody."""
+        """Mail a code to set a new password. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/auth/password-reset/request",
@@ -2795,7 +2795,7 @@ class Operations(Transport):
         self,
         name: str,
     ) -> bytes:
-        """See an uploaded picture. For anybody."""
+        """Get an uploaded picture. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/media/{name}",
@@ -2809,7 +2809,7 @@ class Operations(Transport):
         *,
         fields: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Read one's own account as a merchant. For merchants."""
+        """Read your account as a merchant. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchants/me",
@@ -2830,7 +2830,7 @@ class Operations(Transport):
         category: Any = OMITTED,
         city: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Change one's own account as a merchant. For merchants."""
+        """Change your account as a merchant. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "PATCH",
             "/api/merchants/me",
@@ -2852,7 +2852,7 @@ class Operations(Transport):
         current_password: Any,
         new_password: Any,
     ) -> dict[str, Any]:
-        """Set a new password; every other session ends, and a mail tells the owner. For merchants."""
+        """Set a new password. Every other session ends, and the owner gets a mail. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/change-password",
@@ -2865,7 +2865,7 @@ class Operations(Transport):
     def pause_merchant(
         self,
     ) -> dict[str, Any]:
-        """Pause: out of the directory, stalls closed, no invitation accepted, no payout leaves. For merchants."""
+        """Pause the merchant: hide them, close their stalls, and stop invitations and payouts. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/me/pause",
@@ -2877,7 +2877,7 @@ class Operations(Transport):
         current_password: Any,
         confirmation: Any,
     ) -> dict[str, Any]:
-        """End the pause; stalls stay closed until they are opened. For merchants."""
+        """End the pause. Stalls stay closed until they are opened. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/me/resume",
@@ -2893,7 +2893,7 @@ class Operations(Transport):
         current_password: Any,
         confirmation: Any,
     ) -> dict[str, Any]:
-        """Delete the merchant; what the books need stays, who it was does not. For merchants."""
+        """Delete the merchant and their personal data. The ledger keeps its entries. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/me/delete",
@@ -3096,7 +3096,7 @@ class Operations(Transport):
     def read_preferences(
         self,
     ) -> dict[str, Any]:
-        """Read on which channels organisers may write, and which of them may not. For anybody signed in."""
+        """Read the channels on which organisers may write, and the organisers who may not. For anybody signed in."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/notifications/preferences",
@@ -3147,7 +3147,7 @@ class Operations(Transport):
         *,
         token: Any,
     ) -> dict[str, Any]:
-        """Remove a device, as when somebody signs out on it. A second time it is 200 as well. For anybody signed in."""
+        """Remove a device, for example after signing out on it. Repeating it also returns 200. For anybody signed in."""
         return self._call(  # type: ignore[no-any-return]
             "DELETE",
             "/api/notifications/devices",
