@@ -123,7 +123,9 @@ class Web:
 
     @property
     def workers(self) -> list[int]:
-        processes = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
+        processes = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True
+        )
         return [int(pid) for pid in processes.stdout.split()]
 
     def stop(self) -> float:

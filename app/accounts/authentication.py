@@ -27,9 +27,10 @@ from app.core.transaction import transaction
 FAILURE_WINDOW = timedelta(minutes=15)
 FAILURES_PER_ADDRESS = Rule("login-address", 10, FAILURE_WINDOW)
 FAILURES_PER_NETWORK = Rule("login-network", 50, FAILURE_WINDOW)
-OWN_PASSWORD_SQL = f"""
-    SELECT a.password_hash, a.password_version, s.hits, s.seconds
-      FROM account a LEFT JOIN ({throttle.STANDING}) AS s(key, hits, seconds) ON true
+OWN_PASSWORD_SQL = """
+    SELECT a.password_hash, a.password_version, t.hits,
+           CAST(greatest(1, ceil(extract(epoch FROM t.ends_at - now()))) AS integer)
+      FROM account a LEFT JOIN throttle t ON t.key = %s AND t.ends_at > now()
      WHERE a.id = %s
 """
 RECENT_SIGN_IN_WINDOW = timedelta(minutes=10)
@@ -81,12 +82,12 @@ def find_own_password_version(caller: Caller, password: str) -> int | None:
 
     A failure counts like a failed sign-in. Raises Throttled.
     """
-    row = fetch_row(OWN_PASSWORD_SQL, ([throttle.key_of(FAILURES_PER_ADDRESS, caller.email)], caller.id))
+    row = fetch_row(OWN_PASSWORD_SQL, (throttle.key_of(FAILURES_PER_ADDRESS, caller.email), caller.id))
     if row is None:
         return None
-    password_hash, version, hits, seconds = row
-    if hits is not None and hits >= FAILURES_PER_ADDRESS.allowed:
-        raise Throttled(TOO_MANY_FAILURES_MESSAGE, retry_after=seconds)
+    password_hash, version, failures, retry_after = row
+    if failures is not None and failures >= FAILURES_PER_ADDRESS.allowed:
+        raise Throttled(TOO_MANY_FAILURES_MESSAGE, retry_after=retry_after)
     if passwords.verify_password(password_hash, password):
         return int(version)
     count_login_failure(caller.email, None, caller.id)

@@ -22,21 +22,21 @@ from app.core.outbox import enqueue
 Cleanup = Callable[[OrmSession, str], None]
 _cleanups: list[Cleanup] = []
 
-RETIRE_ACCOUNT_SQL = text(f"""
+RETIRE_ACCOUNT_SQL = text("""
     WITH ended_sessions AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
          WHERE account_id = :id AND ended_at IS NULL
     ), unlinked_identities AS (
         DELETE FROM external_identity WHERE account_id = :id
-    ), organiser AS (
+    ), deleted_organiser_profile AS (
         DELETE FROM organiser_profile WHERE account_id = :id
-    ), merchant AS (
+    ), deleted_merchant_profile AS (
         DELETE FROM merchant_profile WHERE account_id = :id
-    ), void_codes AS (
-        UPDATE one_time_code SET used = true WHERE purpose = '{one_time_codes.VERIFY_EMAIL}' AND email = :email
+    ), voided_codes AS (
+        UPDATE one_time_code SET used = true WHERE purpose = :purpose AND email = :email
     )
     UPDATE account
-       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{{}}',
+       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{}',
            admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
            version = version + 1, retired_at = now(), updated_at = now()
      WHERE id = :id
@@ -55,9 +55,12 @@ def retire_account(session: OrmSession, account: Account | None) -> None:
     For None the same statement runs and changes nothing, so that addresses with and without an account take the same
     time.
     """
-    session.execute(
-        RETIRE_ACCOUNT_SQL, {"id": account.id if account else "", "email": account.email if account else ""}
-    )
+    params = {
+        "id": account.id if account else "",
+        "email": account.email if account else "",
+        "purpose": one_time_codes.VERIFY_EMAIL,
+    }
+    session.execute(RETIRE_ACCOUNT_SQL, params)
     if account is not None:
         enqueue("accounts.clean_up_retired_account", account_id=account.id)
         session.expunge(account)

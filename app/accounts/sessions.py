@@ -44,14 +44,14 @@ class LoginResult:
     device_mark: str | None = None
 
 
-CREATE_SESSION_SQL = text(f"""
+CREATE_SESSION_SQL = text("""
     WITH owner AS (
         SELECT id FROM account
          WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
-             ORDER BY created_at DESC, id DESC OFFSET {MAX_SESSIONS_PER_ACCOUNT - 1})
+             ORDER BY created_at DESC, id DESC OFFSET :others)
     )
     INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
 """)
@@ -64,7 +64,12 @@ def create_session(session: OrmSession, account: Account) -> LoginResult:
     must not survive the change.
     """
     session.flush()
-    params = {"id": new_id(), "account_id": account.id, "password_version": account.password_version}
+    params = {
+        "id": new_id(),
+        "account_id": account.id,
+        "password_version": account.password_version,
+        "others": MAX_SESSIONS_PER_ACCOUNT - 1,
+    }
     session_id = session.execute(CREATE_SESSION_SQL, params).scalar()
     if session_id is None:
         raise InvalidCredentials()

@@ -11,38 +11,54 @@ from sqlalchemy.orm import Session as OrmSession
 from app.core.db import fetch_row, fetch_rows
 
 BATCH_SIZE = 1000
-ENDED_EVENTS_SQL = "SELECT id FROM event WHERE ends_at < now() - make_interval(days => %(days)s)"
-NEXT_EVENTS_SQL = f"{ENDED_EVENTS_SQL} AND id > %(after)s ORDER BY id LIMIT 100"
-ERASED_VALUE_SQL = "'erased:' || x.id"
-IS_EVENT_RECIPIENT_SQL = "x.campaign_id IN (SELECT id FROM campaign WHERE event_id IN ({events}))"
+LIST_ENDED_EVENTS_SQL = """
+    SELECT id FROM event
+     WHERE ends_at < now() - make_interval(days => %(days)s) AND id > %(after)s
+     ORDER BY id LIMIT 100
+"""
+COUNT_ROWS_SQL = """
+    WITH past_event AS (SELECT id FROM event WHERE ends_at < now() - make_interval(days => %(days)s))
+    SELECT count(*) FROM {table} x WHERE {belongs_to_past_event} AND ({has_personal_data})
+"""
+ERASE_BATCH_SQL = """
+    WITH past_event AS (SELECT CAST(%(event_id)s AS text) AS id)
+    UPDATE {table} x SET {assignments} WHERE x.id IN (
+        SELECT x.id FROM {table} x WHERE {belongs_to_past_event} AND ({has_personal_data})
+         ORDER BY x.id LIMIT %(limit)s FOR UPDATE OF x SKIP LOCKED)
+    RETURNING 1
+"""
+BELONGS_TO_PAST_EVENT_SQL = "x.event_id IN (SELECT id FROM past_event)"
+BELONGS_TO_PAST_CAMPAIGN_SQL = (
+    "x.campaign_id IN (SELECT id FROM campaign WHERE event_id IN (SELECT id FROM past_event))"
+)
 
 
 @dataclass(frozen=True)
 class ErasureTarget:
-    """A table `x` with personal data: which rows belong to an event, which have data, and what erases it."""
+    """A table `x` with personal data: the assignments that erase it, and the conditions on its rows."""
 
     name: str
     table: str
-    assignments_sql: str
-    has_personal_data_sql: str
-    belongs_to_event_sql: str = "x.event_id IN ({events})"
+    assignments: str
+    has_personal_data: str
+    belongs_to_past_event: str = BELONGS_TO_PAST_EVENT_SQL
 
     def count_rows(self, days: int) -> int:
         """How many rows of events that ended more than `days` ago still have personal data."""
-        condition_sql = (
-            f"{self.belongs_to_event_sql.format(events=ENDED_EVENTS_SQL)} AND ({self.has_personal_data_sql})"
-        )
-        row = fetch_row(f"SELECT count(*) FROM {self.table} x WHERE {condition_sql}", {"days": days})
+        row = fetch_row(self._format_sql(COUNT_ROWS_SQL), {"days": days})
         return int(row[0]) if row else 0
 
     def erase_batch(self, session: OrmSession, event_id: str) -> int:
         """Erases at most BATCH_SIZE rows of an event and returns how many. Rows locked by others are skipped."""
-        condition_sql = (
-            f"{self.belongs_to_event_sql.format(events='SELECT %(event_id)s')} AND ({self.has_personal_data_sql})"
+        return len(fetch_rows(self._format_sql(ERASE_BATCH_SQL), {"event_id": event_id, "limit": BATCH_SIZE}))
+
+    def _format_sql(self, template: str) -> str:
+        return template.format(
+            table=self.table,
+            assignments=self.assignments,
+            has_personal_data=self.has_personal_data,
+            belongs_to_past_event=self.belongs_to_past_event,
         )
-        batch_sql = f"SELECT x.id FROM {self.table} x WHERE {condition_sql} ORDER BY x.id LIMIT {BATCH_SIZE} FOR UPDATE OF x SKIP LOCKED"
-        statement = f"UPDATE {self.table} x SET {self.assignments_sql} WHERE x.id IN ({batch_sql}) RETURNING 1"
-        return len(fetch_rows(statement, {"event_id": event_id}))
 
 
 ERASURE_TARGETS = (
@@ -62,9 +78,9 @@ ERASURE_TARGETS = (
     ErasureTarget(
         "campaign recipients",
         "campaign_recipient",
-        f"person = {ERASED_VALUE_SQL}, address = {ERASED_VALUE_SQL}, name = NULL, reason = NULL",
+        "person = 'erased:' || x.id, address = 'erased:' || x.id, name = NULL, reason = NULL",
         "x.person NOT LIKE 'erased:%%' AND x.state <> 'pending'",
-        belongs_to_event_sql=IS_EVENT_RECIPIENT_SQL,
+        belongs_to_past_event=BELONGS_TO_PAST_CAMPAIGN_SQL,
     ),
     ErasureTarget(
         "campaign positions", "campaign", "after = NULL", "x.after IS NOT NULL AND x.finished_at IS NOT NULL"
@@ -81,6 +97,6 @@ ERASURE_TARGETS = (
 def list_ended_events(days: int) -> Iterator[str]:
     """The ids of the events that ended more than `days` ago."""
     last_event_id = ""
-    while rows := fetch_rows(NEXT_EVENTS_SQL, {"days": days, "after": last_event_id}):
+    while rows := fetch_rows(LIST_ENDED_EVENTS_SQL, {"days": days, "after": last_event_id}):
         yield from (str(event_id) for (event_id,) in rows)
         last_event_id = rows[-1][0]

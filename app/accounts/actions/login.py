@@ -18,10 +18,10 @@ from app.core.db import release_connection
 from app.core.transaction import transaction
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
-ADVANCE_COUNTER_SQL = text(f"""
+ADVANCE_COUNTER_SQL = text("""
     UPDATE account_session s
        SET counter = s.counter + 1, rotated_at = now(),
-           idle_until = least(now() + interval '{IDLE_LIFETIME.days} days', s.ends_at)
+           idle_until = least(now() + :idle_lifetime, s.ends_at)
       FROM account a
      WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
        AND s.ends_at > now() AND a.id = s.account_id
@@ -78,7 +78,7 @@ def refresh_session(*, refresh_token: str) -> LoginResult:
     session_id, counter = parsed_token
     with transaction() as session:
         owner: SessionOwner | None = session.execute(
-            ADVANCE_COUNTER_SQL, {"session_id": session_id, "counter": counter}
+            ADVANCE_COUNTER_SQL, {"session_id": session_id, "counter": counter, "idle_lifetime": IDLE_LIFETIME}
         ).first()
         if owner is None and _is_repeated_refresh(session, session_id, counter):
             owner = _get_owner(session, session_id)
