@@ -25,14 +25,15 @@ MOVE_RESET_TOKENS_SQL = text("""
 
 @dataclass(frozen=True, kw_only=True)
 class Applicant:
-    """A person who asks for an account with one role.
+    """A person who asks for an account.
 
-    `profile` has the columns of the role's profile table; it is empty for roles without one.
+    `profile` has the columns of the role's profile table; it is empty for roles without one. `role` is empty for a
+    replacement, which gets the roles of the old account.
     """
 
-    role: str
     email: str
     name: str
+    role: str = ""
     password_hash: str | None = None
     phone: str | None = None
     tier: str | None = None
@@ -45,7 +46,7 @@ def create_account(
 ) -> Account | None:
     """The new account with its profile, in one statement; None when the address is taken.
 
-    The caller has locked the address. `roles` replaces the applicant's single role.
+    The caller has locked the address. `roles`, if given, replace the applicant's single role.
     """
     inserted_account = (
         insert(Account)
@@ -104,7 +105,6 @@ def replace_unverified_account(
     For a person who has proven that the mailbox is theirs. Only an admin's tier and title are copied.
     """
     applicant = Applicant(
-        role="",
         email=old_account.email,
         name=name,
         password_hash=password_hash,

@@ -68,7 +68,12 @@ def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, second
     if account is not None:
         hours = max(1, round(seconds / 3600))
         _send_notice(
-            run, account, "codes_blocked", tries=tries, hours=hours, resetting=purpose == one_time_codes.RESET_PASSWORD
+            run,
+            account,
+            "codes_blocked",
+            tries=tries,
+            hours=hours,
+            is_password_reset=purpose == one_time_codes.RESET_PASSWORD,
         )
 
 

@@ -17,7 +17,7 @@ LINK = "https://events.example/reset/" + "t" * 43
 ACCOUNTS: dict[str, dict[str, Any]] = {
     "verify_email": {"name": "Ndapewa", "code": "123456", "minutes": 10},
     "reset_code": {"name": "Ndapewa", "code": "904117", "minutes": 10, "reset_url": LINK},
-    "codes_blocked": {"name": "Ndapewa", "tries": 20, "hours": 23, "resetting": True, "reset_url": LINK},
+    "codes_blocked": {"name": "Ndapewa", "tries": 20, "hours": 23, "is_password_reset": True, "reset_url": LINK},
     "already_registered": {"name": "Ndapewa", "reset_url": LINK},
     "password_changed": {"name": "Ndapewa"},
     "sessions_ended": {"name": "Ndapewa"},
