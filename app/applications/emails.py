@@ -11,7 +11,6 @@ from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
 from app.applications.payment_reviews import REVIEW_MESSAGES
 from app.applications.serializers import calculate_fee_due_at
-from app.applications.stall_payments import mask_wallet
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.addresses import mask_number

@@ -12,9 +12,9 @@ from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
-from app.applications.queries import UploadedDocument
-from app.applications.serializers import calculate_fee_due_at, serialize_documents
-from app.core.addresses import mask_email, mask_number
+from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
+from app.applications.states import ENDED_STATES
+from app.core.addresses import mask_email
 from app.core.date_format import format_day
 from app.core.db import db
 from app.core.money import format_money
@@ -164,11 +164,6 @@ def list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
         for step, is_needed in is_needed_by_step.items()
         if is_needed
     ]
-
-
-def mask_msisdn(msisdn: str | None) -> str | None:
-    """A wallet's number as its owner recognises it: its last four digits."""
-    return msisdn and mask_number(msisdn, separator="\u00a0")
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def build_payment_status(application: Application, current_payment: CurrentPayme
 
 def mask_wallet(msisdn: str) -> str:
     """A wallet's number with only its last four digits."""
-    return f"••••\u00a0{msisdn[-4:]}"
+    return mask_number(msisdn, separator="\u00a0")
 
 
 def count_code(session: OrmSession, msisdn: str) -> None:

@@ -7,6 +7,7 @@ import email_validator
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 RESERVED_DOMAINS = ("test", "example", "localhost", "invalid", "local")
 MAX_EMAIL_LENGTH = 254
+HIDDEN_DIGITS = "••••"
 
 
 def is_url(url: str, schemes: tuple[str, ...]) -> bool:
