@@ -1,7 +1,6 @@
-"""Small facts that travel inside a link and that only we can read: AES-SIV under a key that follows from SECRET_KEY.
+"""Encrypted values for links, such as an email address that nobody but the service may read (AES-SIV).
 
-Unlike `derive`, which proves, this hides: an e-mail address in a link must not be legible to anyone who sees the link.
-The same fact always gives the same text, so a link can be made anew at any time and nothing is stored for it.
+The same value always gives the same text, so a link can be built again at any time and nothing is stored for it.
 """
 
 import binascii
@@ -13,13 +12,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from app.core.tokens import derive
 
 
-def encrypt_token(purpose: str, fact: bytes) -> str:
-    """The fact as url-safe characters, about a third more than it has bytes, and 22."""
-    return urlsafe_b64encode(AESSIV(derive(purpose)).encrypt(fact, [purpose.encode()])).rstrip(b"=").decode()
+def encrypt_token(purpose: str, plaintext: bytes) -> str:
+    """Return the plaintext encrypted, as url-safe characters: a third more than it has bytes, plus 22."""
+    return urlsafe_b64encode(AESSIV(derive(purpose)).encrypt(plaintext, [purpose.encode()])).rstrip(b"=").decode()
 
 
 def decrypt_token(purpose: str, text: str) -> bytes | None:
-    """The fact in a text that `sealed` gave for this purpose; None for any other text."""
+    """Return the plaintext of a text from `encrypt_token` for this purpose; None for any other text."""
     try:
         raw = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
         if urlsafe_b64encode(raw).rstrip(b"=").decode() != text:

@@ -1,42 +1,45 @@
-"""Permissions to read one private file: given to one person, for one purpose, for five minutes.
+"""Links to one private file for one viewer, good for five minutes.
 
-    token, ends = permit("stock-report", job.id, caller.id)
-    permitted("stock-report", token)                            # None: it is not one that we gave
+    token, expires = sign_download_token("stock-report", job.id, caller.id)
+    verify_download_token("stock-report", token)          # None unless we signed it for this purpose
 
-Nothing is stored: a token carries what it permits, and a keyed hash of that. Whether its holder may still read is asked
-again when it is used.
+Nothing is stored. The caller checks again that the viewer may still read the file.
 """
 
-import re
 import time
 from dataclasses import dataclass
 
+from itsdangerous import BadSignature, SignatureExpired
+
 from app.core.ids import is_id
-from app.core.tokens import derived_text, same
+from app.core.tokens import timed_signer
 
 READABLE_SECONDS = 300
 
 
 @dataclass(frozen=True)
 class DownloadGrant:
-    """What a token permits, and to whom."""
+    """The file and the viewer of a token, and whether it has expired."""
 
     thing_id: str
     viewer_id: str
     expired: bool
 
 
-def sign_download_token(purpose: str, thing_id: str, viewer_id: str, *, now: float | None = None) -> tuple[str, int]:
-    """A token with which this viewer reads this thing for five minutes, and when it ends (epoch)."""
-    ends = int(now or time.time()) + READABLE_SECONDS
-    return f"{thing_id}.{viewer_id}.{ends}.{derived_text(purpose, thing_id, viewer_id, ends)}", ends
+def sign_download_token(purpose: str, thing_id: str, viewer_id: str) -> tuple[str, int]:
+    """Return a token for this file and viewer, and when it expires (seconds since 1970)."""
+    expires = int(time.time()) + READABLE_SECONDS
+    return timed_signer(purpose).sign(f"{thing_id}.{viewer_id}").decode(), expires
 
 
 def verify_download_token(purpose: str, token: str) -> DownloadGrant | None:
-    """What a token permits; None when it is not one that we gave for that purpose."""
-    thing_id, viewer_id, ends, mark = [*token.split("."), "", "", ""][:4]
-    if token.count(".") != 3 or not is_id(thing_id) or not is_id(viewer_id) or not re.fullmatch("[0-9]{1,12}", ends):
+    """Return what the token permits; None when we did not sign it for this purpose."""
+    expired = False
+    try:
+        payload = timed_signer(purpose).unsign(token, max_age=READABLE_SECONDS)
+    except SignatureExpired as error:
+        expired, payload = True, error.payload or b""
+    except BadSignature:
         return None
-    if not same(mark, derived_text(purpose, thing_id, viewer_id, int(ends))):
-        return None
-    return DownloadGrant(thing_id, viewer_id, int(ends) < time.time())
+    thing_id, _, viewer_id = payload.decode("ascii", "replace").partition(".")
+    return DownloadGrant(thing_id, viewer_id, expired) if is_id(thing_id) and is_id(viewer_id) else None
