@@ -6,6 +6,7 @@ What a new password and a one-time code must look like, for operations and pages
 """
 
 from typing import Any
+from zoneinfo import available_timezones
 
 from app.core.names import clean_name
 from app.core.web_addresses import find_web_address
@@ -17,6 +18,20 @@ class Name(Text):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         return clean_name(super()._deserialize(value, attr, data, **kwargs))
+
+
+class Zone(Text):
+    """The name of a time zone of the IANA database."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        name = super()._deserialize(value, attr, data, **kwargs)
+        if not self.is_known(name):
+            raise field_error("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
+        return name
+
+    def is_known(self, name: str) -> bool:
+        """Whether the database has this name."""
+        return name in available_timezones()
 
 
 def check_no_web_address(text: Any) -> Any:

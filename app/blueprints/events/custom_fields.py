@@ -8,6 +8,7 @@ from app.core.addresses import is_url
 from app.events import countries
 from app.web.fields import BaseField, List, Nested, Text, field_error
 from app.web.schema import Schema
+from app.web.text_fields import Zone
 
 ZONE = {"example": "Africa/Windhoek", "description": "a name of the IANA time zone database"}
 
@@ -26,17 +27,14 @@ class Link(Text):
         return url or None
 
 
-class Zone(Text):
-    """The name of a time zone."""
+class PlaceZone(Zone):
+    """The name of a time zone, without `Factory`, `localtime` and `posixrules`, which name no place."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max=64, metadata=ZONE, **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        name = super()._deserialize(value, attr, data, **kwargs)
-        if not countries.is_zone(name):
-            raise field_error("unknown_value", "Must be a name of the IANA time zone database, like Africa/Windhoek.")
-        return name
+    def is_known(self, name: str) -> bool:
+        return countries.is_zone(name)
 
 
 class Country(Text):

@@ -6,7 +6,7 @@ from typing import Any
 import marshmallow
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.custom_fields import Country, Stored, Words, Zone
+from app.blueprints.events.custom_fields import Country, PlaceZone, Stored, Words
 from app.blueprints.events.nested_schemas import (
     MOST_TICKETS,
     BulkDiscount,
@@ -55,7 +55,7 @@ class EventFields(Schema):
     country = Country()
     latitude = Number(min=-90, max=90, allow_none=True, metadata={"example": -22.5609})
     longitude = Number(min=-180, max=180, allow_none=True, metadata={"example": 17.0658})
-    timezone = Zone()
+    timezone = PlaceZone()
     starts_at = TimeField(metadata={"rare": True, "example": "2026-12-04T18:00:00"})
     ends_at = EndTimeField(metadata={"rare": True, "example": "2026-12-06T23:00:00"})
     start_date = TimeField(metadata=START)
