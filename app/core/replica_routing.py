@@ -1,12 +1,12 @@
-"""Which reads may be answered by a replica. Domains say what a read bears; where it goes is decided here.
+"""Decorators for reads that a replica may run.
 
     @may_be_stale("events")
-    def page(id): …            # up to DATABASE_REPLICA_STALENESS old; never older than a change made on this machine
+    def page(id): …            # up to DATABASE_REPLICA_STALENESS old, but with every change made on this machine
 
     @as_of_now
-    def as_json(event, …): …   # a report: from the replica, once that shows all that is committed now
+    def as_json(event, …): …   # a report: from the replica once it has all that is committed now
 
-Without DATABASE_REPLICA_URL both do nothing. Anyone who is signed in reads from the primary what may be stale.
+Without DATABASE_REPLICA_URL both do nothing. Reads of signed-in callers never go to a stale replica.
 """
 
 from collections.abc import Callable
@@ -17,42 +17,33 @@ from flask import g
 
 from app.core import cache_invalidation
 from app.core.db import read_from
-from app.core.replica import get_replica
+from app.core.replica import Replica, get_replica
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
 def may_be_stale(*topics: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
-    """For a function whose reads may be a little old, but show every change of these topics that was made here."""
+    """Let a function read slightly old data that includes every change of these topics made on this machine."""
 
-    def decorate(read: Callable[P, Result]) -> Callable[P, Result]:
-        @wraps(read)
-        def somewhere(*args: P.args, **kwargs: P.kwargs) -> Result:
-            replica = get_replica()
-            if (
-                replica is None
-                or g.get("signed_in")
-                or not replica.is_fresh_since(cache_invalidation.changed_at(*topics))
-            ):
-                return read(*args, **kwargs)
-            with read_from(replica):
-                return read(*args, **kwargs)
+    def is_usable(replica: Replica) -> bool:
+        return not g.get("signed_in") and replica.is_fresh_since(cache_invalidation.changed_at(*topics))
 
-        return somewhere
-
-    return decorate
+    return lambda read: _route(read, is_usable)
 
 
 def as_of_now(read: Callable[P, Result]) -> Callable[P, Result]:
-    """For a function that reads much: it shows all that was committed before it was called, wherever it reads."""
+    """Let a function with large reads use a replica that has all that was committed before the call."""
+    return _route(read, lambda replica: replica.is_caught_up())
 
+
+def _route(read: Callable[P, Result], is_usable: Callable[[Replica], bool]) -> Callable[P, Result]:
     @wraps(read)
-    def somewhere(*args: P.args, **kwargs: P.kwargs) -> Result:
+    def routed(*args: P.args, **kwargs: P.kwargs) -> Result:
         replica = get_replica()
-        if replica is None or not replica.is_caught_up():
+        if replica is None or not is_usable(replica):
             return read(*args, **kwargs)
         with read_from(replica):
             return read(*args, **kwargs)
 
-    return somewhere
+    return routed

@@ -1,8 +1,7 @@
 """The session: reads run without a transaction, writes only inside `transaction()`.
 
-A single SELECT needs no BEGIN and ROLLBACK around it; leaving them out is a fifth of the rate (see
-docs/decisions/autocommit-reads.md). The session therefore reads on autocommitting connections
-and refuses to write on them.
+A single SELECT needs no BEGIN and ROLLBACK; leaving them out gains a fifth of the request rate
+(docs/decisions/autocommit-reads.md). So the session reads on autocommitting connections and refuses to write on them.
 """
 
 from collections.abc import Iterator
@@ -16,11 +15,11 @@ from sqlalchemy.orm import ORMExecuteState, Session
 
 
 class WriteOutsideTransaction(RuntimeError):
-    """A write was tried on the reading connection: wrap it in `with transaction():`."""
+    """The code wrote on the reading connection: wrap the write in `with transaction():`."""
 
 
 class ReadOrWriteSession(FlaskSession):
-    """Binds to the autocommitting engine for reads, and to the plain one while a transaction is open."""
+    """A session that binds to the autocommitting engine for reads and to the plain one during a transaction."""
 
     def get_bind(self, *args: Any, **kwargs: Any) -> Engine | Connection:
         engine = super().get_bind(*args, **kwargs)
@@ -38,10 +37,10 @@ class ReadOrWriteSession(FlaskSession):
 
     @contextmanager
     def _ignore_lost_connection(self) -> Iterator[None]:
-        """PostgreSQL undoes what a connection that breaks had begun; there is nothing left to ask it for.
+        """Ignore a connection that broke: PostgreSQL rolls its transaction back by itself.
 
-        Anyone who used the connection was told. To fail here again would be to fail after the answer: a session is
-        closed when the request is over.
+        The statement that used the connection has raised already. The session closes after the response, so raising
+        here would fail a request that was answered.
         """
         try:
             yield
@@ -55,20 +54,20 @@ _autocommit_engines: dict[Engine, Engine] = {}
 
 
 def autocommit_engine(engine: Engine) -> Engine:
-    """The same pool, on connections that commit each statement by themselves."""
+    """Return an engine with the same pool whose connections commit each statement."""
     if engine not in _autocommit_engines:
         _autocommit_engines[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
     return _autocommit_engines[engine]
 
 
 @event.listens_for(Session, "before_flush")
-def _flush_needs_a_transaction(session: Session, *_: Any) -> None:
+def _refuse_flush_outside_transaction(session: Session, *_: object) -> None:
     if isinstance(session, ReadOrWriteSession) and not session.info.get("writing"):
         raise WriteOutsideTransaction("flush")
 
 
 @event.listens_for(Session, "do_orm_execute")
-def _statement_needs_a_transaction(state: ORMExecuteState) -> None:
+def _refuse_write_outside_transaction(state: ORMExecuteState) -> None:
     if state.is_select or not isinstance(state.session, ReadOrWriteSession):
         return
     if (state.is_insert or state.is_update or state.is_delete) and not state.session.info.get("writing"):

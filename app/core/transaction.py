@@ -3,33 +3,32 @@
     with transaction() as session:
         session.add(…)
 
-An action is one such block. It does not nest, so actions never call actions. A failure that must be
-remembered (a wrong code counts) is written inside the block and raised after it.
+An action is one such block. Blocks do not nest, so actions never call actions. A failure that must be stored, such as
+a wrong code that counts, is written inside the block and raised after it.
 
-A request with an idempotency key is the one wider unit: `held_commit()` opens the transaction, the
-action's blocks join it as savepoints, each kept or undone by itself, and the answer is stored before
-everything commits together.
+Only a request with an idempotency key is wider: `request_transaction()` opens the transaction, the blocks of actions
+join it as savepoints, and the response is stored before all of it commits together.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
-from app.core.db import Parameters, Statement, db, execute_autocommit, fetch_row
+from app.core.db import DriverRow, Parameters, Statement, db, execute_autocommit, fetch_row
 from app.core.session import ReadOrWriteSession
 
 
 class NestedTransaction(RuntimeError):
-    """A transaction was opened inside another: an action called an action."""
+    """The code opened a transaction inside another one: an action called an action."""
 
 
 class TransactionOpen(RuntimeError):
-    """The network was about to be used while a transaction holds locks."""
+    """The code was about to use the network while a transaction holds locks."""
 
 
 @contextmanager
 def transaction() -> Iterator[ReadOrWriteSession]:
-    """A session whose writes commit together when the block ends, and vanish together when it raises."""
+    """Yield a session whose writes commit together when the block ends, and roll back when it raises."""
     session = _session()
     if session.info.get("held"):
         with _savepoint(session):
@@ -46,7 +45,7 @@ def transaction() -> Iterator[ReadOrWriteSession]:
 
 @contextmanager
 def request_transaction() -> Iterator[ReadOrWriteSession]:
-    """Like `transaction()`, but blocks opened inside join it. Only the idempotency of requests needs this."""
+    """Open a transaction that `transaction()` blocks inside it join. Only idempotent requests need this."""
     session = _session()
     _begin(session)
     session.info["held"] = True
@@ -60,10 +59,10 @@ def request_transaction() -> Iterator[ReadOrWriteSession]:
         session.info.pop("held", None)
 
 
-def write_row(statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
-    """The row that a single writing statement gives: it is a transaction by itself, without the price of one.
+def write_row(statement: Statement, parameters: Parameters) -> DriverRow | None:
+    """Run one writing statement as its own transaction, without the cost of a session, and return its first row.
 
-    In a request with an idempotency key it joins what commits there. Raises NestedTransaction.
+    In a request with an idempotency key it joins the request's transaction. Raises NestedTransaction.
     """
     session = _session()
     if not session.info.get("writing"):
@@ -75,12 +74,12 @@ def write_row(statement: Statement, parameters: Parameters) -> tuple[Any, ...] |
 
 
 def after_commit(session: ReadOrWriteSession, call: Callable[[], None]) -> None:
-    """Runs `call` once the open transaction has committed; never when it does not."""
+    """Run `call` after the open transaction has committed; never when it rolls back."""
     session.info.setdefault("after_commit", []).append(call)
 
 
 def assert_no_transaction() -> None:
-    """Clients call this before they touch the network. Raises TransactionOpen."""
+    """Check that no transaction is open; clients call this before they use the network. Raises TransactionOpen."""
     if _session().info.get("writing"):
         raise TransactionOpen("no network inside a transaction")
 
@@ -103,12 +102,12 @@ def _savepoint(session: ReadOrWriteSession) -> Iterator[None]:
         raise NestedTransaction("transactions do not nest")
     session.info["joined"] = True
     calls: list[Callable[[], None]] = session.info["after_commit"]
-    already = len(calls)
+    call_count = len(calls)
     try:
         with session.begin_nested():
             yield
     except BaseException:
-        del calls[already:]
+        del calls[call_count:]
         raise
     finally:
         session.info.pop("joined")
@@ -117,7 +116,7 @@ def _savepoint(session: ReadOrWriteSession) -> Iterator[None]:
 def _commit(session: ReadOrWriteSession) -> None:
     session.commit()
     calls = session.info.get("after_commit", [])
-    _end(session)
+    _clear_state(session)
     for call in calls:
         call()
 
@@ -125,9 +124,9 @@ def _commit(session: ReadOrWriteSession) -> None:
 def _rollback(session: ReadOrWriteSession) -> None:
     session.rollback()
     session.close()
-    _end(session)
+    _clear_state(session)
 
 
-def _end(session: ReadOrWriteSession) -> None:
+def _clear_state(session: ReadOrWriteSession) -> None:
     for name in ("writing", "after_commit"):
         session.info.pop(name, None)
