@@ -1,4 +1,4 @@
-"""The application factory: the only wiring."""
+"""The application factory, which connects all parts."""
 
 import atexit
 from contextlib import ExitStack
@@ -19,8 +19,8 @@ MAX_BODY = 1024 * 1024
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """A Flask application that serves `settings` (the environment's, when not given)."""
-    settings = _with_stores(settings or config.load())
+    """Return a Flask application for the settings, by default those of the environment."""
+    settings = _with_embedded_servers(settings or config.load())
     logs.configure(settings.LOG_LEVEL)
     app = Flask(__name__)
     app.extensions["settings"] = settings
@@ -32,12 +32,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     replica.init_app(app, settings)
     migrations.init_app(app)
     jobs.init_app(app)
-    _web(app, settings)
+    _register_web(app, settings)
     cli.register(app)
     return app
 
 
-def _web(app: Flask, settings: Settings) -> None:
+def _register_web(app: Flask, settings: Settings) -> None:
     from app import blueprints, web
 
     web.init_app(app, settings)
@@ -47,17 +47,17 @@ def _web(app: Flask, settings: Settings) -> None:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
 
 
-def _with_stores(settings: Settings) -> Settings:
-    """The embedded PostgreSQL and Redis in place of those that no setting names, for as long as this process."""
+def _with_embedded_servers(settings: Settings) -> Settings:
+    """Return the settings with embedded PostgreSQL and Redis where none is named; they stop with this process."""
     if settings.DATABASE_URL and settings.REDIS_URL:
         return settings
     stack = ExitStack()
-    result = stack.enter_context(servers(settings.DATA_DIR / "stores"))
+    embedded = stack.enter_context(servers(settings.DATA_DIR / "stores"))
     atexit.register(stack.close)
     return replace(
         settings,
-        DATABASE_URL=settings.DATABASE_URL or result.database_url,
-        REDIS_URL=settings.REDIS_URL or result.redis_url,
+        DATABASE_URL=settings.DATABASE_URL or embedded.database_url,
+        REDIS_URL=settings.REDIS_URL or embedded.redis_url,
     )
 
 

@@ -1,4 +1,4 @@
-"""Children that begin where their parent stands: the program is imported once, however many processes serve it."""
+"""Forked child processes: the program is imported once for all of them."""
 
 import multiprocessing
 import os
@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 
 from app.embedded.subprocesses import dying_with_parent
 
-_SYSTEM = multiprocessing.get_context("fork")
-_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
+_FORK = multiprocessing.get_context("fork")
+_RESET_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
 
 
 class ChildProcess:
-    """A forked child as the supervisor looks at it."""
+    """A running forked child."""
 
     def __init__(self, work: Callable[[], int], environment: Mapping[str, str]) -> None:
-        self._process = _SYSTEM.Process(target=_begin, args=(work, environment, dying_with_parent(signal.SIGTERM)))
+        arguments = (work, environment, dying_with_parent(signal.SIGTERM))
+        self._process = _FORK.Process(target=_run_child, args=arguments)
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
@@ -36,9 +37,9 @@ class ChildProcess:
 
 @dataclass(frozen=True)
 class Process:
-    """What to run in a fork: a function that gives the exit code. `env` is set in the child before it runs.
+    """A function to run in a fork, which returns the exit code; `env` is set in the child before it runs.
 
-    Nothing may be open that two processes cannot share: the caller closes its database connections before.
+    The caller closes its database connections before it forks: two processes cannot share them.
     """
 
     name: str
@@ -46,17 +47,19 @@ class Process:
     env: Mapping[str, str] = field(default_factory=dict)
     restart: bool = True
 
-    def begin(self) -> ChildProcess:
-        """Starts it in a session of its own. Raises OSError."""
+    def start(self) -> ChildProcess:
+        """Start the process in a session of its own. Raises OSError."""
         return ChildProcess(self.work, self.env)
 
 
-def _begin(work: Callable[[], int], environment: Mapping[str, str], arm: Callable[[], None] | None) -> None:
+def _run_child(
+    work: Callable[[], int], environment: Mapping[str, str], die_with_parent: Callable[[], None] | None
+) -> None:
     os.setsid()
-    for number in _OURS:
+    for number in _RESET_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
-    if arm is not None:
-        arm()
+    if die_with_parent is not None:
+        die_with_parent()
     os.environ.update(environment)
-    # The parent is inside a command; what runs here is not.
+    # An empty context: the parent is inside a command, the child is not.
     sys.exit(Context().run(work))

@@ -1,7 +1,4 @@
-"""Every module that defines jobs, hooks of a deletion, or integrity checks.
-
-`create_app` imports them, so that all of them are registered in each process.
-"""
+"""The modules that register jobs, deletion hooks and integrity checks; `create_app` imports all of them."""
 
 from types import ModuleType
 
@@ -49,5 +46,5 @@ HOOKS: tuple[ModuleType, ...] = (
 
 
 def init_app(app: Flask) -> None:
-    """Keeps the modules with the application."""
+    """Store the modules with the application."""
     app.extensions["job_modules"] = MODULES + HOOKS

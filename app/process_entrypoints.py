@@ -1,6 +1,6 @@
-"""The three processes of the service, each as a function that gives its exit code.
+"""The three processes of the service, each as a function that returns the exit code.
 
-The application is named rather than imported, as gunicorn does it: the application's own commands start these.
+They import the application by name, as gunicorn does, because commands of the application call them.
 """
 
 import sys
@@ -9,26 +9,26 @@ from pathlib import Path
 from gunicorn.app.wsgiapp import WSGIApplication
 from werkzeug.utils import import_string
 
-from app.core import relay as relays
+from app.core.relay import serve
 
 CONFIGURATION = Path(__file__).resolve().parent.parent / "gunicorn.conf.py"
 FACTORY = "app.startup:create_app_or_exit"
 
 
 def web() -> int:
-    """Serves HTTP by gunicorn until SIGTERM."""
+    """Serve HTTP by gunicorn until SIGTERM."""
     sys.argv = ["gunicorn", "-c", str(CONFIGURATION), f"{FACTORY}()"]
     WSGIApplication("%(prog)s [OPTIONS] [APP_MODULE]", prog="gunicorn").run()
     return 0
 
 
 def relay() -> int:
-    """Rings for due work until SIGTERM."""
-    relays.serve(import_string(FACTORY)())
+    """Run a relay until SIGTERM."""
+    serve(import_string(FACTORY)())
     return 0
 
 
 def worker() -> int:
-    """Runs jobs until SIGTERM; 1 when Redis broke off and it has to be started again."""
+    """Run jobs until SIGTERM; return 1 when Redis failed and the worker has to start again."""
     code: int = import_string("app.worker:serve")(import_string(FACTORY)())
     return code

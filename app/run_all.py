@@ -1,4 +1,4 @@
-"""`flask up`: everything on one machine under one supervisor; what `make run` starts."""
+"""`flask up`: all processes on one machine under one supervisor; `make run` starts it."""
 
 import os
 import secrets
@@ -31,20 +31,20 @@ def up(port: int | None, workers: int) -> None:
     if migrations.is_pending():
         migrations.upgrade()
     signing_keys.get_current_key()
-    fresh = not settings.production and demo.seed()
+    demo_was_seeded = not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _load_secret(settings.DATA_DIR))
-    click.echo(_banner(settings, secret, fresh=fresh))
+    click.echo(_format_banner(settings, secret, demo_was_seeded=demo_was_seeded))
     _close_connections()
-    sys.exit(Supervisor(_processes(settings, workers, secret)).run())
+    sys.exit(Supervisor(_list_processes(settings, workers, secret)).run())
 
 
 def _close_connections() -> None:
-    """Closes what two processes cannot share, for the children are forks of this one."""
+    """Close the database connections, which forked children cannot share."""
     db.session.remove()
     db.engine.dispose()
 
 
-def _processes(settings: Settings, workers: int, secret: str | None) -> list[Process]:
+def _list_processes(settings: Settings, workers: int, secret: str | None) -> list[Process]:
     environment = {
         **_store_settings(settings),
         "PUBLIC_BASE_URL": settings.PUBLIC_BASE_URL,
@@ -59,7 +59,7 @@ def _processes(settings: Settings, workers: int, secret: str | None) -> list[Pro
 
 
 def _with_port(settings: Settings, port: int | None) -> Settings:
-    """The settings as they would be with PORT in the environment: links begin with the port that was chosen."""
+    """Return the settings with PORT in the environment, so that links have the chosen port."""
     return settings if port is None else config.load({**os.environ, **_store_settings(settings), "PORT": str(port)})
 
 
@@ -73,12 +73,12 @@ def _check_free(port: int) -> None:
         try:
             probe.bind(("", port))
         except OSError as error:
-            sentence = f"Port {port} is taken ({error.strerror}); choose another with PORT=."
-            raise click.ClickException(sentence) from error
+            message = f"Port {port} is taken ({error.strerror}); choose another with PORT=."
+            raise click.ClickException(message) from error
 
 
 def _load_secret(folder: Path) -> str:
-    """A bootstrap secret of this machine's own, the same on every start."""
+    """Return the bootstrap secret of this machine, the same on every start."""
     path = folder / "bootstrap_secret"
     try:
         if not path.exists():
@@ -90,15 +90,15 @@ def _load_secret(folder: Path) -> str:
         raise click.ClickException(f"DATA_DIR: {folder} cannot be used: {error.strerror}.") from error
 
 
-def _banner(settings: Settings, secret: str | None, *, fresh: bool) -> str:
+def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: bool) -> str:
     base = settings.PUBLIC_BASE_URL
     lines = ["", f"  Event commerce      {base}", f"  API docs            {base}/docs"]
     if not settings.production:
         lines += [
             f"  Mail, SMS, push     {base}/dev/mail",
             f"  Bootstrap secret    {secret}   (makes the first admin)",
-            f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if fresh else ""),
-            *(f"    {who.role:<10} {who.email}" for who in demo.PEOPLE),
+            f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if demo_was_seeded else ""),
+            *(f"    {person.role:<10} {person.email}" for person in demo.PEOPLE),
         ]
     lines += [f"  Data                {settings.DATA_DIR}", "  Ctrl-C stops everything.", ""]
     return "\n".join(lines)

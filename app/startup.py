@@ -1,4 +1,4 @@
-"""The application for a process of its own: what cannot start says why in sentences, and exits."""
+"""Creates the application for a process, which exits with plain sentences when it cannot start."""
 
 import sys
 from typing import NoReturn
@@ -13,11 +13,11 @@ WRONG_SETTINGS, CANNOT_START = 2, 1
 
 
 def create_app_or_exit() -> Flask:
-    """The application that the environment describes. Exits with 2 on wrong settings, after one line for each."""
+    """Return the application. Exits with 2 and one line for each wrong setting, with 1 without embedded servers."""
     try:
         return create_app()
     except SettingsError as error:
-        _exit(f"{error}\nNothing was started: correct these settings (docs/settings.md explains each).", WRONG_SETTINGS)
+        _exit(f"{error}\nCorrect these settings and start again (docs/settings.md explains each).", WRONG_SETTINGS)
     except EmbeddedError as error:
         _exit(str(error), CANNOT_START)
 

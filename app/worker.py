@@ -1,19 +1,20 @@
-"""What RQ runs. A job in Redis only says that there is work; the rows in PostgreSQL say which.
+"""The worker process: RQ delivers wakeups, and the rows in PostgreSQL say which jobs are due.
 
-`python -m app.worker` is one worker. It forks for each bell, so that a job that takes its process down takes
-nothing else with it, and one bell answers for a whole share of rows, so that forking costs little.
+`python -m app.worker` is one worker. It forks for each wakeup, so that a job that crashes its process harms nothing
+else, and each wakeup runs a batch of rows, so that forking costs little.
 """
 
 import sys
 import time
 from contextlib import suppress
-from typing import Any
 
 import structlog
 from flask import Flask, current_app
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Worker
+from rq import Queue, Worker
+from rq.job import Job
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import InterfaceError, OperationalError
 
@@ -33,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 def run(outbox_id: int) -> None:
-    """Answers a bell: that row, then whatever else is due, up to a share."""
+    """Run that row and then other due rows, up to a batch; RQ calls this for each wakeup."""
     try:
         if run_due_jobs(outbox_id, worker=heartbeat.worker_name()):
             get_wakeup_queue().try_notify(outbox_id)
@@ -44,37 +45,37 @@ def run(outbox_id: int) -> None:
 
 
 class OutboxWorker(Worker):
-    """An RQ worker that lives in one application, tells that it lives, and never waits long for Redis."""
+    """An RQ worker of one application that records heartbeats and never waits long for Redis."""
 
     max_connection_wait_time = 2.0
-    beat_at = 0.0
+    last_beat_at = 0.0
 
-    def heartbeat(self, *args: Any, **kwargs: Any) -> None:
-        super().heartbeat(*args, **kwargs)
-        if time.monotonic() - self.beat_at < heartbeat.EVERY or self.is_horse:
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        super().heartbeat(timeout, pipeline)
+        if time.monotonic() - self.last_beat_at < heartbeat.EVERY or self.is_horse:
             return
-        self.beat_at = time.monotonic()
+        self.last_beat_at = time.monotonic()
         try:
             heartbeat.record_heartbeat(heartbeat.worker_name())
         except (OperationalError, InterfaceError):
             log.warning("worker.no_database")
 
-    def farewell(self) -> int:
-        """The exit code: 0 when it was told to stop."""
+    def shutdown(self) -> int:
+        """Delete the heartbeat and return the exit code: 0 after a signal to stop, else 1."""
         with suppress(OperationalError, InterfaceError):
             heartbeat.stop(heartbeat.worker_name())
         return 0 if self._shutdown_requested_date else 1
 
-    def main_work_horse(self, *args: Any, **kwargs: Any) -> None:
-        # The parent's connections are the parent's: this process opens its own and closes none of those.
+    def main_work_horse(self, job: Job, queue: Queue) -> None:
+        # The connections belong to the parent: this process opens its own and closes none of those.
         db.engine.dispose(close=False)
-        super().main_work_horse(*args, **kwargs)
+        super().main_work_horse(job, queue)
 
 
 def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
-    """Runs one worker until SIGTERM; the exit code. It is 1 when Redis broke off mid-job: start it again."""
+    """Run one worker until SIGTERM and return the exit code: 1 when Redis failed during a job; start it again then."""
     with app.app_context():
-        connection = _connected(app.extensions["settings"].REDIS_URL)
+        connection = _connect_redis(app.extensions["settings"].REDIS_URL)
         worker = worker_class(
             [QUEUE],
             connection=connection,
@@ -84,15 +85,15 @@ def serve(app: Flask, worker_class: type[OutboxWorker] = OutboxWorker) -> int:
             job_monitoring_interval=MONITORING,
             log_job_description=False,
         )
-        # Nobody waits for a worker as one waits for an answer.
+        # Requests go first: a person waits for a response, but not for a job.
         lower_priority(NICE)
         log.info("worker.start")
         worker.work(logging_level="WARNING")
-        return worker.farewell()
+        return worker.shutdown()
 
 
-def _connected(redis_url: str) -> Redis:
-    """Waits for Redis instead of ending: a service manager gives up on what ends again and again."""
+def _connect_redis(redis_url: str) -> Redis:
+    """Wait for Redis instead of exiting: a service manager gives up on a process that exits again and again."""
     redis = connected(redis_url)
     while True:
         try:

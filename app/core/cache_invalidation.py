@@ -1,8 +1,8 @@
-"""What every process on this machine sees change at once, so that kept answers are dropped in time.
+"""Drops cached responses in all processes of this machine when a topic changes.
 
-A topic ("events") is eight bytes in a small shared file: when it changed last. Anyone who changes something writes them
-after their commit; anyone who keeps answers compares. Reading costs less than a microsecond, and no server is asked.
-Processes on other machines do not see it: for them a kept answer lives for its second or two (see app/web/response_cache.py).
+A topic ("events") is eight bytes in a small shared file: the time of its last change. A writer updates it after the
+commit, a cache compares it. Reading takes less than a microsecond and no server. Processes on other machines do not see
+a change: their cached responses live for a second or two (app/web/response_cache.py).
 """
 
 import mmap
@@ -17,46 +17,46 @@ from app.core.session import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 TOPICS = ("events", "tickets")
-WIDTH = 8
+TOPIC_BYTES = 8
 
 
 def cache_version(*topics: str) -> bytes:
-    """Bytes that differ once any of the topics has changed. Take them before reading what is kept."""
-    board = _board()
-    return b"".join(bytes(board[_at(topic)]) for topic in topics)
+    """Return bytes that differ after any of the topics changed. Take them before you read what you cache."""
+    times = _change_times()
+    return b"".join(bytes(times[_slice_of(topic)]) for topic in topics)
 
 
 def changed_at(*topics: str) -> float:
-    """When one of the topics changed last on this machine, by its monotonic clock."""
-    board = _board()
-    moment = max(int.from_bytes(board[_at(topic)], "big") for topic in topics) / 1e9
-    # The file may be older than the machine's last start, with which that clock began anew.
-    return moment if moment <= time.monotonic() else 0.0
+    """Return when one of the topics last changed on this machine, in seconds of the monotonic clock."""
+    times = _change_times()
+    latest = max(int.from_bytes(times[_slice_of(topic)], "big") for topic in topics) / 1e9
+    # The monotonic clock restarts with the machine, and the file may be older.
+    return latest if latest <= time.monotonic() else 0.0
 
 
 def invalidate(session: Session, topic: str) -> None:
-    """Says, once the open transaction has committed, that a topic has changed."""
+    """Record, after the open transaction has committed, that a topic changed."""
     assert isinstance(session, ReadOrWriteSession)
-    board = _board()
-    after_commit(session, lambda: _write(board, topic))
+    times = _change_times()
+    after_commit(session, lambda: _record_change(times, topic))
 
 
-def _write(board: memoryview, topic: str) -> None:
-    board[_at(topic)] = time.monotonic_ns().to_bytes(WIDTH, "big")
+def _record_change(times: memoryview, topic: str) -> None:
+    times[_slice_of(topic)] = time.monotonic_ns().to_bytes(TOPIC_BYTES, "big")
 
 
-def _at(topic: str) -> slice:
-    start = TOPICS.index(topic) * WIDTH
-    return slice(start, start + WIDTH)
+def _slice_of(topic: str) -> slice:
+    start = TOPICS.index(topic) * TOPIC_BYTES
+    return slice(start, start + TOPIC_BYTES)
 
 
-def _board() -> memoryview:
-    return _opened(current_app.extensions["settings"].DATA_DIR)
+def _change_times() -> memoryview:
+    return _map_shared_file(current_app.extensions["settings"].DATA_DIR)
 
 
 @cache
-def _opened(folder: Path) -> memoryview:
-    size = WIDTH * len(TOPICS)
+def _map_shared_file(folder: Path) -> memoryview:
+    size = TOPIC_BYTES * len(TOPICS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "freshness").open("ab+") as file:
@@ -64,5 +64,5 @@ def _opened(folder: Path) -> memoryview:
                 file.truncate(size)
             return memoryview(mmap.mmap(file.fileno(), size))
     except OSError:
-        # Without a folder to share in, each process knows of its own changes only.
+        # Without a shared file each process sees its own changes only.
         return memoryview(bytearray(size))

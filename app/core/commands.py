@@ -9,14 +9,15 @@ from flask.cli import AppGroup, with_appcontext
 
 from app.core import relay
 from app.core.outbox import queries
-from app.core.outbox import retry_rows as outbox_retry_rows
+from app.core.outbox.failure_hooks import FAILED_STATES
 from app.core.outbox.models import STATES
+from app.core.outbox.retry_rows import retry
 
-outbox = AppGroup("outbox", help="Work that has left a request: look at it, send it again.")
+outbox = AppGroup("outbox", help="List jobs, retry failed jobs.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to this application's `flask`."""
     for command in (relay_command, worker_command, outbox):
         app.cli.add_command(command)
 
@@ -39,8 +40,8 @@ def worker_command() -> None:
 @click.option("--kind", help="Only rows of this kind.")
 @click.option("--limit", default=50, show_default=True)
 def list_rows(state: str | None, kind: str | None, limit: int) -> None:
-    """Show rows, newest first, and how many there are in each state."""
-    for row in queries.list_rows_query(state=state, kind=kind, limit=limit):
+    """List rows, newest first, and count the rows in each state."""
+    for row in queries.list_rows(state=state, kind=kind, limit=limit):
         click.echo(
             f"{row.id:>8}  {row.state:<9}  {row.kind:<32}  try {row.attempts - row.postponed}"
             f"/{row.max_attempts}  {row.run_at:%Y-%m-%d %H:%M:%S}  {row.last_error or ''}"
@@ -56,12 +57,12 @@ def list_rows(state: str | None, kind: str | None, limit: int) -> None:
     "--state",
     "states",
     multiple=True,
-    type=click.Choice(outbox_retry_rows.ENDED_BADLY),
+    type=click.Choice(FAILED_STATES),
     help="Only rows in this state; both when not given.",
 )
 def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) -> None:
-    """Send dead or uncertain rows again. An uncertain one may have arrived: then it arrives twice."""
+    """Run dead or uncertain rows again. An uncertain message may have arrived; then it arrives twice."""
     if not ids and not kind:
         raise click.UsageError("name row ids or --kind")
-    count = outbox_retry_rows.retry(ids, kind=kind, states=states or outbox_retry_rows.ENDED_BADLY)
+    count = retry(ids, kind=kind, states=states or FAILED_STATES)
     click.echo(f"{count} rows are ready again")

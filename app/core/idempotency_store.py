@@ -1,10 +1,10 @@
-"""Answers kept by idempotency key: the row, the work it answers for and its outbox rows are one commit.
+"""Responses stored by idempotency key, in the transaction of the request they belong to.
 
-The row is inserted first, so a second request with the same key waits at the unique index until the first has
-committed or vanished. Nothing is ever left `running` behind a process that died.
+The row is inserted first, so a second request with the same key waits at the unique index until the first request has
+committed or rolled back. A process that dies leaves no row behind.
 
-An answer may hold a token and a body a password, so answers are kept encrypted and bodies as a keyed hash: a
-stolen database holds neither, nor anything that a guess could be compared with.
+A response may contain a token and a request body a password, so responses are stored encrypted and bodies as a keyed
+hash: a stolen database has neither, nor anything to compare a guess with.
 """
 
 import secrets
@@ -35,11 +35,11 @@ from app.core.tokens import derive
 from app.core.transaction import transaction
 
 LOCK_NOT_AVAILABLE = "55P03"
-NONCE = 12
+NONCE_BYTES = 12
 
 
 class IdempotencyKey(Base):
-    """One key of one caller for one operation, with the answer that was given."""
+    """One key of one caller for one operation, with the response."""
 
     __tablename__ = "idempotency_key"
 
@@ -55,26 +55,29 @@ class IdempotencyKey(Base):
 
 @dataclass(frozen=True)
 class IdempotencyScope:
-    """Where an answer is kept: whose, of which operation, under which key; and the body that asked for it."""
+    """The caller, operation and key of a stored response, and the body of the request.
+
+    `keep_forever` stores the response without an end, else for 48 hours.
+    """
 
     scope: str
     operation: str
     key: str
-    asked: bytes
-    forever: bool
+    request_body: bytes
+    keep_forever: bool
 
     @property
     def fingerprint(self) -> str:
-        return derive("idempotency.body", self.scope, self.operation, self.key, self.asked.hex()).hex()
+        return derive("idempotency.body", self.scope, self.operation, self.key, self.request_body.hex()).hex()
 
     @property
-    def name(self) -> bytes:
+    def associated_data(self) -> bytes:
         return "\n".join((self.scope, self.operation, self.key)).encode()
 
 
 @dataclass(frozen=True)
 class StoredResponse:
-    """What was answered first."""
+    """The response to the first request with a key."""
 
     status: int
     content_type: str
@@ -86,16 +89,16 @@ class StillRunning(Exception):
 
 
 class OtherBody(Exception):
-    """The key was used for another body."""
+    """The key was used with another body."""
 
 
-def lock_key(session: OrmSession, place: IdempotencyScope) -> StoredResponse | None:
-    """The answer given before, or None when this request is the first. Raises StillRunning, OtherBody."""
-    lifetime = None if place.forever else func.now() + text("interval '48 hours'")
-    values = {"fingerprint": place.fingerprint, "expires_at": lifetime, "status": None, "body": None}
+def lock_key(session: OrmSession, scope: IdempotencyScope) -> StoredResponse | None:
+    """Return the stored response, or None when this request is the first. Raises StillRunning, OtherBody."""
+    expires_at = None if scope.keep_forever else func.now() + text("interval '48 hours'")
+    values = {"fingerprint": scope.fingerprint, "expires_at": expires_at, "status": None, "body": None}
     statement = (
         insert(IdempotencyKey)
-        .values(scope=place.scope, operation=place.operation, key=place.key, **values)
+        .values(scope=scope.scope, operation=scope.operation, key=scope.key, **values)
         .on_conflict_do_update(
             index_elements=["scope", "operation", "key"],
             set_=values,
@@ -110,44 +113,49 @@ def lock_key(session: OrmSession, place: IdempotencyScope) -> StoredResponse | N
         if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
             raise StillRunning() from error
         raise
-    earlier = session.scalars(select(IdempotencyKey).where(*_key_filter(place))).one()
-    if earlier.fingerprint != place.fingerprint:
+    row = session.scalars(select(IdempotencyKey).where(*_key_filter(scope))).one()
+    if row.fingerprint != scope.fingerprint:
         raise OtherBody()
-    assert earlier.status is not None and earlier.content_type is not None and earlier.body is not None
-    return StoredResponse(earlier.status, earlier.content_type, _decrypt(earlier.body, place))
+    assert row.status is not None and row.content_type is not None and row.body is not None
+    return StoredResponse(row.status, row.content_type, _decrypt(row.body, scope))
 
 
-def store_response(session: OrmSession, place: IdempotencyScope, answer: StoredResponse) -> None:
-    """Stores the answer beside the work it answers for."""
-    kept = {"status": answer.status, "content_type": answer.content_type, "body": _encrypt(answer.body, place)}
-    session.execute(update(IdempotencyKey).where(*_key_filter(place)).values(kept))
+def store_response(session: OrmSession, scope: IdempotencyScope, response: StoredResponse) -> None:
+    """Store the response in the transaction of the request."""
+    values = {
+        "status": response.status,
+        "content_type": response.content_type,
+        "body": _encrypt(response.body, scope),
+    }
+    session.execute(update(IdempotencyKey).where(*_key_filter(scope)).values(values))
 
 
-def release_key(session: OrmSession, place: IdempotencyScope) -> None:
-    """Frees the key: the request was refused."""
-    session.execute(delete(IdempotencyKey).where(*_key_filter(place)))
+def release_key(session: OrmSession, scope: IdempotencyScope) -> None:
+    """Free the key of a request that was refused."""
+    session.execute(delete(IdempotencyKey).where(*_key_filter(scope)))
 
 
 @job("idempotency.sweep", Delivery.LOCAL, every=timedelta(hours=1))
 def sweep(run: Run) -> None:
-    """Removes answers that nobody can ask for again."""
+    """Delete expired responses."""
     with transaction() as session:
         run.done_in(session)
         session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < func.now()))
 
 
-def _encrypt(body: bytes, place: IdempotencyScope) -> bytes:
-    nonce = secrets.token_bytes(NONCE)
-    return nonce + AESGCM(derive("idempotency.answer")).encrypt(nonce, body, place.name)
+def _encrypt(body: bytes, scope: IdempotencyScope) -> bytes:
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return nonce + AESGCM(derive("idempotency.answer")).encrypt(nonce, body, scope.associated_data)
 
 
-def _decrypt(kept: bytes, place: IdempotencyScope) -> bytes:
-    return AESGCM(derive("idempotency.answer")).decrypt(kept[:NONCE], kept[NONCE:], place.name)
+def _decrypt(stored: bytes, scope: IdempotencyScope) -> bytes:
+    nonce, body = stored[:NONCE_BYTES], stored[NONCE_BYTES:]
+    return AESGCM(derive("idempotency.answer")).decrypt(nonce, body, scope.associated_data)
 
 
-def _key_filter(place: IdempotencyScope) -> tuple[ColumnElement[bool], ...]:
+def _key_filter(scope: IdempotencyScope) -> tuple[ColumnElement[bool], ...]:
     return (
-        IdempotencyKey.scope == place.scope,
-        IdempotencyKey.operation == place.operation,
-        IdempotencyKey.key == place.key,
+        IdempotencyKey.scope == scope.scope,
+        IdempotencyKey.operation == scope.operation,
+        IdempotencyKey.key == scope.key,
     )

@@ -1,15 +1,16 @@
-"""The jobs this program knows: `@job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)`.
+"""The registry of jobs.
 
+    @job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)
     def mail_code(run: Run, *, user_id: str) -> None:
-        letter = …                    # reads; no transaction is open
-        run.fence()                   # the last moment at which nothing has happened yet
-        send(letter, message_id=run.key)
+        message = …                   # reads; no transaction is open
+        run.fence()                   # from here on the effect may have happened
+        send(message, message_id=run.key)
 
-What a job raises decides what becomes of its row:
+The error that a job raises decides what happens to its row:
 
-    Permanent    dead at once                      Postpone   later, and it does not count as a try
-    Transient    again, after a growing pause      Ambiguous  at most once: uncertain; otherwise again
-    anything else counts as Transient before the fence and as Ambiguous after it
+    Permanent    dead                              Postpone   later, and it does not count as an attempt
+    Transient    again, after a growing delay      Ambiguous  at most once: uncertain; otherwise again
+    any other error counts as Transient before the fence and as Ambiguous after it
 """
 
 from collections.abc import Callable
@@ -21,12 +22,12 @@ from typing import Protocol, TypeVar
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import after_commit
 
-DEFAULT_TRIES = 12
-LONGEST = timedelta(minutes=5)
+DEFAULT_ATTEMPTS = 12
+MAX_TIME_LIMIT = timedelta(minutes=5)
 
 
 class Delivery(StrEnum):
-    """How often the effect may happen; docs/decisions/outbox.md says when to use which."""
+    """How often the effect of a job may happen; docs/decisions/outbox.md says which one to use when."""
 
     AT_MOST_ONCE = "A"
     AT_LEAST_ONCE = "B"
@@ -34,23 +35,23 @@ class Delivery(StrEnum):
 
 
 class JobError(Exception):
-    """What a job raises on purpose, with a reason for the operator (never a secret)."""
+    """An error that a job raises on purpose, with a reason for the operator (never a secret)."""
 
 
 class Permanent(JobError):
-    """It can never succeed."""
+    """The job can never succeed."""
 
 
 class Transient(JobError):
-    """Nothing happened, or the other side said no; a later try may succeed."""
+    """The effect did not happen; a later attempt may succeed."""
 
 
 class Ambiguous(JobError):
-    """It was sent, and no answer says whether it arrived."""
+    """The job sent something and got no response that says whether it arrived."""
 
 
 class Postpone(JobError):
-    """Not yet: run again after `delay`."""
+    """The job must run again after `delay`."""
 
     def __init__(self, delay: timedelta, reason: str = "postponed") -> None:
         super().__init__(reason)
@@ -58,7 +59,7 @@ class Postpone(JobError):
 
 
 class LostLease(JobError):
-    """Somebody else has taken the row over. Stop; whatever you write now is not wanted."""
+    """Another worker has the row now. Stop and write nothing."""
 
 
 class UnknownKind(LookupError):
@@ -66,7 +67,7 @@ class UnknownKind(LookupError):
 
 
 class LeaseProtocol(Protocol):
-    """The lease on the row behind a run; `app.core.outbox.lease` has the real one."""
+    """The lease on the row of a run; `app.core.outbox.lease` has the implementation."""
 
     def fence(self) -> None: ...
     def hold_in(self, session: ReadOrWriteSession) -> None: ...
@@ -75,7 +76,7 @@ class LeaseProtocol(Protocol):
 
 @dataclass
 class Run:
-    """One try at a row. `key` is the same on every try: it makes Message-IDs and references."""
+    """One attempt at a row. `key` is the same on every attempt: Message-IDs and references are made of it."""
 
     id: int
     key: str
@@ -85,25 +86,27 @@ class Run:
     ended: bool = False
 
     def fence(self) -> None:
-        """Call immediately before the point of no return. Raises LostLease when the row is no longer ours."""
+        """Record that the effect is about to happen; call it immediately before. Raises LostLease."""
         self.lease.fence()
         self.fenced = True
 
     def hold_in(self, session: ReadOrWriteSession) -> None:
-        """Renews the lease within an open transaction: for work in pages. Raises LostLease."""
+        """Renew the lease in an open transaction, for jobs that work in pages. Raises LostLease."""
         self.lease.hold_in(session)
 
     def done_in(self, session: ReadOrWriteSession) -> None:
-        """Ends a LOCAL job in the transaction that has its effect. Raises LostLease: let it roll back."""
+        """End a LOCAL job in the transaction that has its effect. Raises LostLease: let it roll back."""
         self.lease.done_in(session)
-        after_commit(session, self._end)
+        after_commit(session, self._mark_ended)
 
-    def _end(self) -> None:
+    def _mark_ended(self) -> None:
         self.ended = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
+    """A registered job; `job()` explains the fields."""
+
     kind: str
     delivery: Delivery
     call: Callable[..., None]
@@ -127,30 +130,30 @@ def job(
     *,
     critical: bool = False,
     bulk: bool = False,
-    max_attempts: int = DEFAULT_TRIES,
+    max_attempts: int = DEFAULT_ATTEMPTS,
     time_limit: timedelta | None = None,
     every: timedelta | None = None,
     ended: str | None = None,
     to_others: bool = False,
     personal: bool = False,
 ) -> Callable[[F], F]:
-    """Registers a function `(run, **payload)` for rows of `kind`.
+    """Register a function `(run, **payload)` for rows of `kind`.
 
-    `critical` rows go first, and go even while Redis is away; `bulk` ones go when nothing else is due. With
-    `every` the relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s holds its
-    lease longer by as much. `ended` names the job that is told, in the same commit, of rows that end dead or
-    uncertain (see `app.core.outbox.failure_hooks`). `to_others` marks mail that an account has sent to other people (see
-    `app.accounts.outgoing_mail`). `personal` marks a payload that tells who somebody was: it is emptied when the row
-    ends, so a retry of a dead row finds nothing.
+    `critical` rows run first, and also while Redis is away; `bulk` rows run when nothing else is due. With `every` the
+    relay enqueues the job that often. A job with a longer `time_limit` than the usual 20 s has a lease that is longer
+    by the difference. `ended` names the job that gets the rows which end dead or uncertain, enqueued in the commit that
+    ends them (`app.core.outbox.failure_hooks`). `to_others` marks mail that an account sends to other people
+    (`app.accounts.outgoing_mail`). `personal` marks a payload with personal data: it is emptied when the row ends, so
+    a retry of a dead row does nothing.
     """
     if critical and bulk:
-        raise ValueError(f"{kind}: nothing is both critical and bulk")
-    if time_limit and time_limit > LONGEST:
-        raise ValueError(f"{kind}: split it into pages; nothing may take longer than {LONGEST}")
+        raise ValueError(f"{kind}: a job is either critical or bulk")
+    if time_limit and time_limit > MAX_TIME_LIMIT:
+        raise ValueError(f"{kind}: split it into pages; a job may take {MAX_TIME_LIMIT} at most")
 
     def register(call: F) -> F:
         if kind in _registry:
-            raise TypeError(f"two jobs are called {kind}")
+            raise TypeError(f"two jobs are named {kind}")
         _registry[kind] = Job(
             kind=kind,
             delivery=delivery,
@@ -170,22 +173,22 @@ def job(
 
 
 def get_job(kind: str) -> Job:
-    """The job of that kind. Raises UnknownKind."""
+    """Return the job of that kind. Raises UnknownKind."""
     if kind not in _registry:
         raise UnknownKind(kind)
     return _registry[kind]
 
 
 def list_jobs() -> list[Job]:
-    """All jobs."""
+    """Return all jobs."""
     return list(_registry.values())
 
 
 def personal_kinds() -> list[str]:
-    """The kinds whose payload is emptied when a row ends."""
-    return [item.kind for item in list_jobs() if item.personal]
+    """Return the kinds whose payload is emptied when a row ends."""
+    return [registered.kind for registered in list_jobs() if registered.personal]
 
 
 def list_recurring_jobs() -> list[Job]:
-    """The jobs that have `every`."""
-    return [item for item in list_jobs() if item.every]
+    """Return the jobs that have `every`."""
+    return [registered for registered in list_jobs() if registered.every]

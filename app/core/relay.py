@@ -1,7 +1,7 @@
-"""The process that rings for due work, takes back what its holder lost, and starts recurring work.
+"""The relay: it sends wakeups for due jobs, takes back expired leases and enqueues recurring jobs.
 
-Any number of relays may run: each step is a conditional UPDATE or stands behind an advisory lock. A relay
-outlives its stores: without PostgreSQL it waits; when Redis is away for 10 s it runs critical rows itself.
+Any number of relays may run: each step is a conditional UPDATE or needs an advisory lock. A relay survives an outage:
+without PostgreSQL it waits; when Redis is away for 10 s it runs critical jobs itself.
 """
 
 import signal
@@ -24,96 +24,98 @@ from app.core.outbox.scheduler import enqueue_recurring
 from app.core.outbox.tuning import get_tuning
 from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue
 
-DRAINERS = 2
+DRAIN_THREADS = 2
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass
 class Step:
-    """Something to do every so often."""
+    """A function that runs every `every` seconds."""
 
-    do: Callable[[], object]
+    function: Callable[[], object]
     every: float
     due: float = 0.0
 
-    def go(self) -> None:
+    def run_if_due(self) -> None:
         if time.monotonic() >= self.due:
             self.due = time.monotonic() + self.every
-            self.do()
+            self.function()
 
 
 class Relay:
-    """`run()` returns soon after `stop` is set."""
+    """The loop of one relay process; `run()` returns soon after `stop` is set."""
 
     def __init__(self, app: Flask) -> None:
         self.app = app
         self.stop = threading.Event()
         with app.app_context():
-            self.pace = get_tuning()
-            self.bell: WakeupQueue = get_wakeup_queue()
+            self.tuning = get_tuning()
+            self.wakeup_queue: WakeupQueue = get_wakeup_queue()
         self.steps = [
-            Step(self._ring, self.pace.ring),
-            Step(lambda: heartbeat.record_heartbeat(heartbeat.RELAY), min(heartbeat.EVERY, self.pace.reap)),
-            Step(lambda: expire_leases(self.pace), self.pace.reap),
-            Step(enqueue_recurring, self.pace.ring),
+            Step(self._send_wakeups, self.tuning.ring),
+            Step(lambda: heartbeat.record_heartbeat(heartbeat.RELAY), min(heartbeat.EVERY, self.tuning.reap)),
+            Step(lambda: expire_leases(self.tuning), self.tuning.reap),
+            Step(enqueue_recurring, self.tuning.ring),
         ]
-        self.heard_at = time.monotonic()
-        self.drainers = ThreadPoolExecutor(DRAINERS, thread_name_prefix="drain")
-        self.draining: list[Future[None]] = []
+        self.redis_seen_at = time.monotonic()
+        self.drain_pool = ThreadPoolExecutor(DRAIN_THREADS, thread_name_prefix="drain")
+        self.drain_futures: list[Future[None]] = []
 
     def run(self) -> None:
         log.info("relay.start")
         while not self.stop.is_set():
-            began = time.monotonic()
+            started_at = time.monotonic()
             for step in self.steps:
                 self._try(step)
-            self.stop.wait(max(0.05, self.pace.ring - (time.monotonic() - began)))
-        self.drainers.shutdown(wait=True)
+            self.stop.wait(max(0.05, self.tuning.ring - (time.monotonic() - started_at)))
+        self.drain_pool.shutdown(wait=True)
         log.info("relay.stop")
 
     def _try(self, step: Step) -> None:
-        """A step that fails is tried again on its next turn; the relay itself goes on."""
+        """Run a step if it is due; a step that fails runs again in its next turn."""
         try:
             with self.app.app_context():
-                step.go()
+                step.run_if_due()
         except (OperationalError, InterfaceError) as error:
             log.warning("relay.no_database", error=type(error.orig).__name__)
         except Exception:
             log.exception("relay.error")
 
-    def _ring(self) -> None:
+    def _send_wakeups(self) -> None:
         try:
-            wake_for_due_jobs(self.bell)
-            self.heard_at = time.monotonic()
+            wake_for_due_jobs(self.wakeup_queue)
+            self.redis_seen_at = time.monotonic()
         except RedisError as error:
             log.warning("relay.no_redis", error=type(error).__name__)
-        if self._deaf():
-            self._drain()
+        if self._is_redis_away():
+            self._start_draining()
 
-    def _deaf(self) -> bool:
-        return time.monotonic() - self.heard_at > self.pace.drain_after
+    def _is_redis_away(self) -> bool:
+        return time.monotonic() - self.redis_seen_at > self.tuning.drain_after
+
+    def _start_draining(self) -> None:
+        """Run critical jobs in threads of the relay until Redis is back."""
+        self.drain_futures = [future for future in self.drain_futures if not future.done()]
+        while len(self.drain_futures) < DRAIN_THREADS:
+            self.drain_futures.append(self.drain_pool.submit(self._drain))
 
     def _drain(self) -> None:
-        self.draining = [item for item in self.draining if not item.done()]
-        while len(self.draining) < DRAINERS:
-            self.draining.append(self.drainers.submit(self._work))
-
-    def _work(self) -> None:
+        worker = f"relay:{heartbeat.worker_name()}"
         try:
             with self.app.app_context():
-                run_due_jobs(worker=f"relay:{heartbeat.worker_name()}", only_critical=True, go_on=self._go_on)
+                run_due_jobs(worker=worker, only_critical=True, should_continue=self._should_drain)
         except (OperationalError, InterfaceError) as error:
             log.warning("relay.no_database", error=type(error.orig).__name__)
         except Exception:
             log.exception("relay.error")
 
-    def _go_on(self) -> bool:
-        return self._deaf() and not self.stop.is_set()
+    def _should_drain(self) -> bool:
+        return self._is_redis_away() and not self.stop.is_set()
 
 
 def serve(app: Flask) -> None:
-    """Runs a relay until SIGTERM or SIGINT."""
+    """Run a relay until SIGTERM or SIGINT."""
     relay = Relay(app)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: relay.stop.set())

@@ -138,7 +138,7 @@ def rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]:
                 text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
             )
         ((outbox_id,),) = rows("SELECT id FROM outbox WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
-        lease = lease_next(outbox_id, worker="test", pace=get_tuning())
+        lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
         assert lease
         start_or_cancel(app, crowd, campaign, lease)
         found = crowd.now(campaign)
@@ -164,7 +164,7 @@ def test_without_the_condition_both_would_happen(app: Flask, crowd: Crowd, monke
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'"))
     ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out'")
-    lease = lease_next(outbox_id, worker="test", pace=get_tuning())
+    lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
     data(crowd.owner.post(f"{crowd.one(campaign)}/cancel"))
     assert lease and executor.run(lease, get_tuning()) == "done"
     assert crowd.now(campaign)["status"] == "sending", "it was called off, and is sent"

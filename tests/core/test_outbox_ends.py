@@ -59,7 +59,7 @@ def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
     with transaction():
         enqueue("core.many", does="lost")
         enqueue("core.many", does="late", delay=timedelta(hours=1), not_after=timedelta(hours=2))
-    lease = lease_next(None, worker="test", pace=PACE)
+    lease = lease_next(None, worker="test", tuning=PACE)
     assert lease
     lease.fence()
     with transaction() as session:
@@ -70,7 +70,7 @@ def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
 
 
 def test_who_does_not_ask_is_not_told_and_many_are_told_together(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failure_hooks, "TOGETHER", 2)
+    monkeypatch.setattr(failure_hooks, "BATCH_SIZE", 2)
     rows = [
         failure_hooks.FailedRow(kind, "dead", "x", {"does": "x"}) for kind in ("core.many", "core.once", "no.such") * 3
     ]

@@ -77,7 +77,7 @@ def test_bells_that_redis_forgot_are_rung_again(app: Flask) -> None:
 def test_a_row_whose_holder_is_gone(app: Flask, kind: str, fenced: bool, state: str) -> None:
     with transaction():
         enqueue(kind, does="x")
-    lease = lease_next(None, worker="test", pace=PACE)
+    lease = lease_next(None, worker="test", tuning=PACE)
     assert lease
     if fenced:
         lease.fence()
@@ -91,7 +91,7 @@ def test_a_row_whose_holder_is_gone(app: Flask, kind: str, fenced: bool, state: 
 def test_eight_reapers_at_once_take_a_row_back_once(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", does="x")
-    lease_next(None, worker="test", pace=PACE)
+    lease_next(None, worker="test", tuning=PACE)
     change("UPDATE outbox SET lease_until = now() - interval '1 second'")
     at_once(app, lambda: expire_leases(PACE))
     assert [row.lost for row in rows("core.surely")] == [1]
@@ -117,7 +117,7 @@ def test_turns_do_not_pile_up_while_nobody_works(app: Flask) -> None:
     for _ in range(3):
         change("UPDATE tick SET due = now()")
         enqueue_recurring()
-    assert Counter(row.kind for row in queries.list_rows_query())["outbox.housekeeping"] == 1
+    assert Counter(row.kind for row in queries.list_rows())["outbox.housekeeping"] == 1
 
 
 def test_a_turn_that_lies_too_far_ahead_comes_now(app: Flask) -> None:

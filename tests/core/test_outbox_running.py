@@ -95,7 +95,7 @@ def test_a_row_whose_job_is_gone_is_dead_and_says_why(app: Flask) -> None:
         session.execute(update(Outbox).values(kind="core.removed"))
     run_due_jobs(worker="test")
     assert row(outbox_id).state == "dead"
-    assert "no job is called core.removed" in (row(outbox_id).last_error or "")
+    assert "no job is named core.removed" in (row(outbox_id).last_error or "")
 
 
 def test_local_work_and_its_end_commit_together(app: Flask) -> None:
@@ -148,7 +148,7 @@ def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
         found = after(SURELY, lambda run: time.sleep(5))
     finally:
         del app.extensions[EXTENSION]
-    assert (found.state, found.last_error) == ("ready", "TimeLimit: no end after 0.2 s")
+    assert (found.state, found.last_error) == ("ready", "TimeLimit: timed out after 0.2 s")
 
 
 def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
@@ -156,7 +156,7 @@ def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
     for kind, limit in (("accounts.sweep", Tuning().time_limit), ("payouts.carry", 40), ("inventory.import", 240)):
         with transaction():
             outbox_id = enqueue(kind, key=f"lease-{kind}")
-        lease = lease_next(outbox_id, worker="test", pace=Tuning())
+        lease = lease_next(outbox_id, worker="test", tuning=Tuning())
         assert lease and lease.seconds == limit + spare
         held = db.session.scalar(select(Outbox.lease_until - func.now()).where(Outbox.id == outbox_id))
         assert held and lease.seconds - 5 < held.total_seconds() <= lease.seconds
@@ -237,7 +237,7 @@ def test_eight_workers_claim_each_row_once(app: Flask) -> None:
 
     def work() -> None:
         with app.app_context():
-            while lease := lease_next(None, worker="test", pace=Tuning()):
+            while lease := lease_next(None, worker="test", tuning=Tuning()):
                 claimed.append(lease.id)
 
     threads = [threading.Thread(target=work) for _ in range(8)]

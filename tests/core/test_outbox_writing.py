@@ -86,7 +86,7 @@ def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: F
 
 
 def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: object) -> None:
-    app.extensions["outbox_bell"] = WakeupQueue(f"unix://{tmp_path}/nobody.sock")
+    app.extensions["wakeup_queue"] = WakeupQueue(f"unix://{tmp_path}/nobody.sock")
     try:
         began = time.monotonic()
         for _ in range(20):
@@ -94,7 +94,7 @@ def test_a_write_does_not_wait_for_a_redis_that_is_away(app: Flask, tmp_path: ob
                 enqueue("core.surely", does="x")
         timely(time.monotonic() - began < 1)
     finally:
-        del app.extensions["outbox_bell"]
+        del app.extensions["wakeup_queue"]
     assert len(rows()) == 20
 
 

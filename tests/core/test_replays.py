@@ -21,8 +21,8 @@ from app.core.transaction import transaction
 ANSWER = StoredResponse(201, "application/json", b'{"accessToken":"canary"}')
 
 
-def place(asked: bytes = b"body", key: str = "key-12345", forever: bool = False) -> IdempotencyScope:
-    return IdempotencyScope("caller", "POST /x", key, asked, forever)
+def place(asked: bytes = b"body", key: str = "key-12345", keep_forever: bool = False) -> IdempotencyScope:
+    return IdempotencyScope("caller", "POST /x", key, asked, keep_forever)
 
 
 @pytest.fixture
@@ -82,5 +82,5 @@ def test_an_answer_moved_to_another_key_is_not_given(kept: IdempotencyScope) -> 
 
 def test_for_ever_has_no_end(app: Flask) -> None:
     with transaction() as session:
-        lock_key(session, place(forever=True))
+        lock_key(session, place(keep_forever=True))
     assert db.session.scalars(select(IdempotencyKey)).one().expires_at is None

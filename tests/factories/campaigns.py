@@ -117,5 +117,5 @@ def rows(statement: str, **values: Any) -> list[Any]:
 def fanned_out() -> None:
     """Makes the rows, and sends none of them."""
     ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
-    lease = lease_next(outbox_id, worker="test", pace=get_tuning())
+    lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
     assert lease and executor.run(lease, get_tuning()) == "done"

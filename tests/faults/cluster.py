@@ -188,12 +188,12 @@ class Cluster:
 def cluster_of(app: Flask, folder: Path, *, hold: float = 0.03) -> Iterator[Cluster]:
     redis, sink = PrivateRedis(folder), Sink(folder, hold)
     cluster = Cluster(app, folder, redis, sink)
-    app.extensions["outbox_bell"] = WakeupQueue(redis.url)
+    app.extensions["wakeup_queue"] = WakeupQueue(redis.url)
     try:
         yield cluster
     finally:
         cluster.stop()
-        del app.extensions["outbox_bell"]
+        del app.extensions["wakeup_queue"]
         sink.kill()
         redis.kill()
 

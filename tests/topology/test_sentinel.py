@@ -82,7 +82,7 @@ def use(bell: WakeupQueue, counter: RateLimiter, places: StreamSlots, breaker: B
     assert connected(url).ping() and _check_redis(url) == "up"
     assert connected(url).connection_pool.connection_kwargs["db"] == 3
     # Anyone who has noticed that Redis was away leaves it alone for a while.
-    bell.silent_until = counter.redis_retry_at = breaker._silent_until = 0.0
+    bell.paused_until = counter.redis_retry_at = breaker._silent_until = 0.0
     assert bell.free_slots() >= 0
     place = places.acquire("6740f1c2a1b2c3d4e5f60718", "127.0.0.1")
     assert places.redis.zcard("streams:account:6740f1c2a1b2c3d4e5f60718") >= 1

@@ -1,4 +1,4 @@
-"""Work that leaves a request: `enqueue()` inside `transaction()`, and PostgreSQL never forgets it."""
+"""Jobs outside the request: `enqueue()` inside `transaction()` stores them in PostgreSQL."""
 
 from app.core.outbox.models import Heartbeat, Outbox, OutboxAttempt, Tick
 from app.core.outbox.writer import EnqueueOutsideTransaction, Work, cancel, enqueue, enqueue_all, enqueue_many, job_spec

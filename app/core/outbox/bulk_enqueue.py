@@ -1,18 +1,18 @@
-"""Work for many rows at once, without the rows ever leaving the database.
+"""SQL that enqueues one job for each row of a CTE, so that the rows never leave the database.
 
-    WITH written AS (INSERT … RETURNING id), queued AS ({enqueuing("stalls.write", "written", key=…, payload=…)}) …
+    WITH written AS (INSERT … RETURNING id), queued AS ({enqueue_sql("stalls.write", "written", key=…, payload=…)}) …
 
-The statement that makes the rows makes their work too. No bell is rung: the relay rings for it within a second.
+It sends no wakeup: the relay sends one within a second.
 """
 
 from app.core.jobs import get_job
 
 
 def enqueue_sql(kind: str, rows: str, *, key: str, payload: str, lasting: str) -> str:
-    """SQL that adds one piece of work for each row of a CTE called `rows`, and gives the `id` of each that is new.
+    """Return SQL that adds one job for each row of the CTE named `rows` and returns the `id` of each new job.
 
-    `key` and `payload` are expressions over it, `lasting` an interval after which it is not tried any more. Raises
-    UnknownKind.
+    `key` and `payload` are SQL expressions over the CTE. After the interval `lasting` the job is not tried any more.
+    Raises UnknownKind.
     """
     job = get_job(kind)
     return f"""

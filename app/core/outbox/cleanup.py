@@ -1,4 +1,4 @@
-"""Removes what nobody asks for any more: ended work with its attempts, and heartbeats of the long gone."""
+"""Deletes old rows: ended jobs with their attempts, and heartbeats of processes that ended."""
 
 from datetime import timedelta
 
@@ -7,33 +7,33 @@ from sqlalchemy import text
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 
-PAGE = 1000
-KEPT = {
+PAGE_SIZE = 1000
+RETENTION = {
     "done": timedelta(days=7),
     "canceled": timedelta(days=7),
     "dead": timedelta(days=30),
     "uncertain": timedelta(days=30),
 }
-REMOVE = text("""
+DELETE_JOBS = text("""
     DELETE FROM outbox WHERE id IN (
-        SELECT id FROM outbox WHERE state = :state AND done_at < now() - CAST(:kept AS interval) LIMIT :page)
+        SELECT id FROM outbox WHERE state = :state AND done_at < now() - CAST(:age AS interval) LIMIT :page_size)
     RETURNING id
 """)
-FORGET = text("DELETE FROM heartbeat WHERE at < now() - interval '1 day'")
+DELETE_HEARTBEATS = text("DELETE FROM heartbeat WHERE at < now() - interval '1 day'")
 
 
 @job("outbox.housekeeping", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_old_rows(run: Run) -> None:
-    """Removes pages of old rows, each in its own short transaction."""
-    for state, kept in KEPT.items():
-        while _remove_page(run, state, kept) == PAGE:
+    """Delete old rows page by page, each in its own short transaction."""
+    for state, age in RETENTION.items():
+        while _delete_page(run, state, age) == PAGE_SIZE:
             pass
     with transaction() as session:
-        session.execute(FORGET)
+        session.execute(DELETE_HEARTBEATS)
         run.done_in(session)
 
 
-def _remove_page(run: Run, state: str, kept: timedelta) -> int:
+def _delete_page(run: Run, state: str, age: timedelta) -> int:
     with transaction() as session:
         run.hold_in(session)
-        return len(session.execute(REMOVE, {"state": state, "kept": kept, "page": PAGE}).all())
+        return len(session.execute(DELETE_JOBS, {"state": state, "age": age, "page_size": PAGE_SIZE}).all())

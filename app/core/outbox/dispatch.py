@@ -1,4 +1,4 @@
-"""Rings for what is due: the relay's work of every second."""
+"""Sends wakeups for due rows; the relay does this every second."""
 
 from sqlalchemy import text
 
@@ -9,20 +9,19 @@ DUE = text("""
     SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical AND bulk = :bulk
     ORDER BY run_at LIMIT :limit
 """)
-RANKS = ((True, False), (False, False), (False, True))
-"""Critical, ordinary, bulk: in this order."""
+PRIORITIES = ((True, False), (False, False), (False, True))
+"""(critical, bulk) in order: critical rows, ordinary rows, bulk rows."""
 
 
-def wake_for_due_jobs(bell: WakeupQueue) -> int:
-    """Puts as many bells out as there are due rows and room; how many. Raises RedisError.
+def wake_for_due_jobs(wakeup_queue: WakeupQueue) -> int:
+    """Send a wakeup for each due row, as far as the queue has room, and return how many. Raises RedisError.
 
-    Nothing is noted about it: anyone who answers a bell takes what is due then, so bells that Redis lost are
-    replaced a second later, and bells that wait unanswered are not added to.
+    No wakeup is recorded: a worker takes whatever is due, so a wakeup that Redis lost is replaced a second later.
     """
-    room = bell.free_slots()
+    room = wakeup_queue.free_slots()
     ids: list[int] = []
-    for critical, bulk in RANKS:
+    for critical, bulk in PRIORITIES:
         ids += db.session.execute(DUE, {"critical": critical, "bulk": bulk, "limit": room - len(ids)}).scalars()
     if ids:
-        bell.notify(ids)
+        wakeup_queue.notify(ids)
     return len(ids)

@@ -1,43 +1,44 @@
-"""Rows that end dead or uncertain, told to their domain in the commit that ends them.
+"""Tells a domain which of its jobs ended dead or uncertain, in the commit that ends them.
 
-A job that is declared with `ended="stalls.note_ends"` has such rows told to that job, as `ends`: a list of objects with
-`kind`, `state`, `error` and `payload`, up to five hundred at once. So a domain can show how its work ended without
-looking at the outbox again and again.
+A job declared with `ended="stalls.record_failures"` reports such rows to that other job, as `ends`: a list of objects
+with `kind`, `state`, `error` and `payload`, up to 500 in one job. So a domain shows how its jobs ended without polling
+the outbox.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.core.jobs import UnknownKind, get_job
+from app.core.outbox.models import JsonObject
 from app.core.outbox.writer import enqueue_all
 
-BAD = ("dead", "uncertain")
-TOGETHER = 500
+FAILED_STATES = ("dead", "uncertain")
+BATCH_SIZE = 500
 
 
 class FailedRow(NamedTuple):
-    """How a row ended."""
+    """A row that ended dead or uncertain, as the `ended` job gets it."""
 
     kind: str
     state: str
     error: str
-    payload: dict[str, Any]
+    payload: JsonObject
 
 
-def notify_failures(ended: Iterable[FailedRow]) -> None:
-    """Enqueues, in the open transaction, what tells the domains that want to know."""
-    by_listener: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for end in ended:
-        if listener := _listener(end.kind):
-            by_listener[listener].append(end._asdict())
-    works = [
-        (listener, {"ends": result[start : start + TOGETHER]})
-        for listener, result in by_listener.items()
-        for start in range(0, len(result), TOGETHER)
+def notify_failures(failed_rows: Iterable[FailedRow]) -> None:
+    """Enqueue, in the open transaction, the `ended` jobs of the rows that failed."""
+    rows_by_listener: dict[str, list[JsonObject]] = defaultdict(list)
+    for failed_row in failed_rows:
+        if listener := _listener(failed_row.kind):
+            rows_by_listener[listener].append(failed_row._asdict())
+    jobs = [
+        (listener, {"ends": rows[start : start + BATCH_SIZE]})
+        for listener, rows in rows_by_listener.items()
+        for start in range(0, len(rows), BATCH_SIZE)
     ]
-    if works:
-        enqueue_all(works)
+    if jobs:
+        enqueue_all(jobs)
 
 
 def _listener(kind: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Who lives: the relay and the workers say so in a row each, so that /ready can tell without Redis."""
+"""Heartbeats of the relay and the workers, one row each, so that /ready needs no Redis."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from app.core.transaction import transaction
 RELAY = "relay"
 EVERY = 5.0
 FRESH = 45.0
-BEAT = text("""
+RECORD = text("""
     INSERT INTO heartbeat (name) VALUES (:name)
     ON CONFLICT (name) DO UPDATE SET at = now()
 """)
@@ -19,32 +19,32 @@ AGE = text("SELECT extract(epoch FROM now() - at) FROM heartbeat WHERE name = :n
 ALIVE = text("""
     SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%' AND at > now() - make_interval(secs => :fresh)
 """)
-STOP = text("DELETE FROM heartbeat WHERE name = :name")
+DELETE = text("DELETE FROM heartbeat WHERE name = :name")
 
 
 def worker_name() -> str:
-    """`worker:<host>:<pid>`: this process, in heartbeats and in the list of attempts."""
+    """Return `worker:<host>:<pid>`, the name of this process in heartbeats and attempts."""
     return f"worker:{socket.gethostname()}:{os.getpid()}"
 
 
 def record_heartbeat(name: str) -> None:
-    """This process lives."""
+    """Record that the process of this name is alive."""
     with transaction() as session:
-        session.execute(BEAT, {"name": name})
+        session.execute(RECORD, {"name": name})
 
 
 def stop(name: str) -> None:
-    """This process ends as it should; nobody need wonder where it is."""
+    """Delete the heartbeat of a process that ends normally."""
     with transaction() as session:
-        session.execute(STOP, {"name": name})
+        session.execute(DELETE, {"name": name})
 
 
 def relay_age() -> float | None:
-    """Seconds since a relay last went round; None when none ever has."""
+    """Return the seconds since a relay's last heartbeat; None when there is none."""
     age = db.session.execute(AGE, {"name": RELAY}).scalar()
     return None if age is None else float(age)
 
 
 def workers_alive() -> int:
-    """How many workers have been heard of in the last 45 s."""
+    """Return how many workers have had a heartbeat in the last 45 s."""
     return int(db.session.execute(ALIVE, {"fresh": FRESH}).scalar() or 0)

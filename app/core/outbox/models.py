@@ -1,13 +1,12 @@
-"""Work as rows. PostgreSQL owns it; a Redis job is only a bell that says "look".
+"""Tables of the outbox: jobs, their attempts, the schedule and heartbeats.
 
-ready ──claim──> leased ──> done
+ready ──lease──> leased ──> done
   ^                │ ├────> dead        it can never succeed, or has been tried often enough
-  └──── retry ─────┘ └────> uncertain   at most once, and nobody knows whether it happened
-ready ──> canceled, or dead when its time is over; dead and uncertain ──> ready when a person says so
+  └──── retry ─────┘ └────> uncertain   at most once, and it is unknown whether it happened
+ready ──> canceled, or dead after `not_after`; an operator makes dead and uncertain rows ready again
 """
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Identity, Index, Text, func, text
@@ -16,6 +15,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, Timestamp
 
+JsonObject = dict[str, object]
 STEPS: dict[str, frozenset[str]] = {
     "ready": frozenset({"leased", "dead", "canceled"}),
     "leased": frozenset({"ready", "done", "dead", "uncertain"}),
@@ -28,7 +28,7 @@ STATES = tuple(STEPS)
 
 
 class Outbox(Base):
-    """One piece of work and everything known about it."""
+    """One job and its state."""
 
     __tablename__ = "outbox"
     __table_args__ = (
@@ -48,7 +48,7 @@ class Outbox(Base):
     bulk: Mapped[bool] = mapped_column(server_default=text("false"))
     dedupe_key: Mapped[str | None] = mapped_column(Text, unique=True)
     aggregate: Mapped[str | None] = mapped_column(Text)
-    payload: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    payload: Mapped[JsonObject] = mapped_column(JSONB, server_default=text("'{}'"))
     state: Mapped[str] = mapped_column(Text, server_default="ready")
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     postponed: Mapped[int] = mapped_column(server_default=text("0"))
@@ -66,7 +66,7 @@ class Outbox(Base):
 
 
 class OutboxAttempt(Base):
-    """One try at a row, for anyone who asks later what happened."""
+    """One attempt at a job."""
 
     __tablename__ = "outbox_attempt"
 
@@ -79,7 +79,7 @@ class OutboxAttempt(Base):
 
 
 class Tick(Base):
-    """When a recurring job is due next."""
+    """The time when a recurring job is due next."""
 
     __tablename__ = "tick"
 
@@ -88,7 +88,7 @@ class Tick(Base):
 
 
 class Heartbeat(Base):
-    """When a process last said that it lives."""
+    """The time of a process's last heartbeat."""
 
     __tablename__ = "heartbeat"
 

@@ -1,4 +1,4 @@
-"""What operators look at."""
+"""Reads of the outbox for operators."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,20 @@ from app.core.outbox.models import Outbox
 
 
 def count_by_state() -> dict[str, int]:
-    """How many rows there are in each state that has any."""
-    counted = db.session.execute(select(Outbox.state, func.count().label("n")).group_by(Outbox.state))
-    return {row.state: row.n for row in counted}
+    """Return the number of rows in each state that has any."""
+    counts = db.session.execute(select(Outbox.state, func.count().label("rows")).group_by(Outbox.state))
+    return {row.state: row.rows for row in counts}
 
 
 def oldest_due_age() -> float:
-    """Seconds that the longest waiting due row has waited; 0 when none waits."""
-    waited = func.extract("epoch", func.now() - func.min(Outbox.run_at))
-    due = select(waited).where(Outbox.state == "ready", Outbox.run_at <= func.now())
-    return float(db.session.scalar(due) or 0)
+    """Return how many seconds the oldest due row has waited; 0 when none is due."""
+    age = func.extract("epoch", func.now() - func.min(Outbox.run_at))
+    statement = select(age).where(Outbox.state == "ready", Outbox.run_at <= func.now())
+    return float(db.session.scalar(statement) or 0)
 
 
-def list_rows_query(*, state: str | None = None, kind: str | None = None, limit: int = 50) -> Sequence[Outbox]:
-    """Rows, newest first."""
+def list_rows(*, state: str | None = None, kind: str | None = None, limit: int = 50) -> Sequence[Outbox]:
+    """Return rows, newest first."""
     query = select(Outbox).order_by(Outbox.id.desc()).limit(limit)
     if state:
         query = query.where(Outbox.state == state)

@@ -1,4 +1,4 @@
-"""Recurring work: the moment it is due next is a row, moved on in the commit that enqueues the work."""
+"""Recurring jobs: the next due time is a row, advanced in the commit that enqueues the job."""
 
 from datetime import timedelta
 
@@ -8,22 +8,22 @@ from app.core.jobs import Job, list_recurring_jobs
 from app.core.outbox.writer import enqueue
 from app.core.transaction import transaction
 
-FIRST = text("INSERT INTO tick (name) SELECT unnest(CAST(:names AS text[])) ON CONFLICT (name) DO NOTHING")
-# Turns keep their rhythm, but missed ones are not made up for: the next is always later than now, or a second
-# relay would take it too. A due too far ahead (the clock was set, the span has been cut) counts as due.
+INSERT_MISSING = text("INSERT INTO tick (name) SELECT unnest(CAST(:names AS text[])) ON CONFLICT (name) DO NOTHING")
+# Runs keep their rhythm, and missed runs are skipped: the next due time is always after now, or a second relay would
+# take it too. A due time too far ahead (someone set the clock or shortened `every`) counts as due.
 ADVANCE = text("""
     UPDATE tick SET due = CASE WHEN due <= now() AND due + :every > now() THEN due ELSE now() END + :every
     WHERE name = :name AND (due <= now() OR due > now() + 2 * :every)
-    RETURNING extract(epoch FROM due) AS turn, NOT EXISTS (
-        SELECT 1 FROM outbox WHERE aggregate = :aggregate AND state = 'ready') AS free
+    RETURNING extract(epoch FROM due) AS next_due, NOT EXISTS (
+        SELECT 1 FROM outbox WHERE aggregate = :aggregate AND state = 'ready') AS is_free
 """)
 
 
 def enqueue_recurring() -> int:
-    """Enqueues every recurring job that is due; how many. Any number of processes may call it."""
+    """Enqueue every recurring job that is due and return how many. Any number of processes may call it."""
     jobs = list_recurring_jobs()
     with transaction() as session:
-        session.execute(FIRST, {"names": [job.kind for job in jobs]})
+        session.execute(INSERT_MISSING, {"names": [job.kind for job in jobs]})
     return sum(_advance_tick(job, job.every) for job in jobs if job.every)
 
 
@@ -31,6 +31,6 @@ def _advance_tick(job: Job, every: timedelta) -> bool:
     aggregate = f"tick:{job.kind}"
     with transaction() as session:
         row = session.execute(ADVANCE, {"name": job.kind, "every": every, "aggregate": aggregate}).first()
-        if row is None or not row.free:
+        if row is None or not row.is_free:
             return False
-        return enqueue(job.kind, key=f"{aggregate}:{row.turn}", aggregate=aggregate) is not None
+        return enqueue(job.kind, key=f"{aggregate}:{row.next_due}", aggregate=aggregate) is not None

@@ -1,4 +1,4 @@
-"""How fast the outbox turns. The defaults are the service's; tests of faults run the same cycle faster."""
+"""Intervals and limits of the outbox. The service uses the defaults; fault tests use shorter ones."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ EXTENSION = "outbox_pace"
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """Seconds, except the counts. `time_limit` is far below `lease`, so a live holder never outlives it."""
+    """Seconds, except the counts. `time_limit` is far below `lease`, so a running job ends before its lease does."""
 
     lease: float = 60
     time_limit: float = 20
@@ -24,6 +24,6 @@ class Tuning:
 
 
 def get_tuning() -> Tuning:
-    """The pace of this application."""
-    set_by_test: Tuning | None = current_app.extensions.get(EXTENSION)
-    return set_by_test or Tuning()
+    """Return the tuning of this application."""
+    tuning: Tuning | None = current_app.extensions.get(EXTENSION)
+    return tuning or Tuning()

@@ -1,7 +1,6 @@
-"""The bell: a job in Redis that says there is work. Losing one costs a second, ringing twice costs a query.
+"""Wakeups: RQ jobs in Redis that tell workers about due rows. A lost one costs a second, a needless one a query.
 
-Who answers takes whatever is due, most urgent first. So a few waiting bells serve any number of rows, and
-further ones would only wake workers for nothing.
+A worker that gets a wakeup runs whatever is due, most urgent first. So a few waiting wakeups serve any number of rows.
 """
 
 import time
@@ -15,51 +14,57 @@ from rq.serializers import JSONSerializer
 
 from app.core.redis import connected
 
+EXTENSION = "wakeup_queue"
 QUEUE, RUN = "outbox", "app.worker.run"
-PATIENCE, SILENCE = 0.2, 2.0
-ENOUGH = 16
-BACKSTOP = 600
+REDIS_TIMEOUT_SECONDS, PAUSE_SECONDS = 0.2, 2.0
+MAX_WAITING = 16
+RQ_TIMEOUT_SECONDS = 600
 
 log = structlog.get_logger(__name__)
 
 
 class WakeupQueue:
-    """Rings the workers of one Redis. Waits 200 ms at most; after a failure it stays silent for a while."""
+    """Sends wakeups by one Redis. It waits 200 ms at most and pauses for 2 s after a failure."""
 
     def __init__(self, redis_url: str) -> None:
-        self.redis = connected(redis_url, seconds=PATIENCE)
+        self.redis = connected(redis_url, seconds=REDIS_TIMEOUT_SECONDS)
         self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
-        self.silent_until = 0.0
+        self.paused_until = 0.0
 
     def try_notify(self, outbox_id: int) -> None:
-        """Rings if Redis can be reached at once. Never raises: the relay rings for what is missed here."""
-        if time.monotonic() < self.silent_until:
+        """Send a wakeup if Redis answers in time. It never raises: the relay sends what is missed here."""
+        if time.monotonic() < self.paused_until:
             return
         try:
             if self.free_slots():
                 self.notify([outbox_id])
         except Exception as error:
-            self.silent_until = time.monotonic() + SILENCE
-            log.warning("bell.unheard", error=type(error).__name__)
+            self.paused_until = time.monotonic() + PAUSE_SECONDS
+            log.warning("wakeup.redis_unavailable", error=type(error).__name__)
 
     def notify(self, outbox_ids: Iterable[int]) -> None:
-        """One bell for each id. Raises RedisError."""
+        """Send one wakeup for each id. Raises RedisError."""
         with self.redis.pipeline(transaction=False) as pipeline:
             for outbox_id in outbox_ids:
-                # The worker sets its own limit for each row; this one only ends a process that hangs.
+                # The worker limits each row itself; this timeout only ends a process that hangs.
                 self.queue.enqueue_call(
-                    RUN, args=(outbox_id,), result_ttl=0, failure_ttl=BACKSTOP, timeout=BACKSTOP, pipeline=pipeline
+                    RUN,
+                    args=(outbox_id,),
+                    result_ttl=0,
+                    failure_ttl=RQ_TIMEOUT_SECONDS,
+                    timeout=RQ_TIMEOUT_SECONDS,
+                    pipeline=pipeline,
                 )
             pipeline.execute()
 
     def free_slots(self) -> int:
-        """How many more bells would help. Raises RedisError."""
-        return max(0, ENOUGH - self.queue.count)
+        """Return how many more wakeups the queue takes. Raises RedisError."""
+        return max(0, MAX_WAITING - self.queue.count)
 
 
 def get_wakeup_queue() -> WakeupQueue:
-    """The bell of this application."""
+    """Return the wakeup queue of this application."""
     extensions = current_app.extensions
-    if "outbox_bell" not in extensions:
-        extensions["outbox_bell"] = WakeupQueue(extensions["settings"].REDIS_URL)
-    return cast(WakeupQueue, extensions["outbox_bell"])
+    if EXTENSION not in extensions:
+        extensions[EXTENSION] = WakeupQueue(extensions["settings"].REDIS_URL)
+    return cast(WakeupQueue, extensions[EXTENSION])

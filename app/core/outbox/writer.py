@@ -1,9 +1,9 @@
-"""enqueue(): the only way work leaves an action, and it commits with the action or not at all."""
+"""Adds jobs to the outbox; they commit with the action that adds them or not at all."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 import orjson
 from sqlalchemy import func, update
@@ -17,9 +17,10 @@ from app.core.session import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 When = datetime | timedelta | None
-Row = tuple[str | None, Mapping[str, Any]]
-Work = tuple[str, Mapping[str, Any]]
-JobRow = tuple[Job, str | None, Mapping[str, Any]]
+Payload = Mapping[str, object]
+Row = tuple[str | None, Payload]
+Work = tuple[str, Payload]
+JobRow = tuple[Job, str | None, Payload]
 INSERT = """
     INSERT INTO outbox (kind, class, critical, bulk, max_attempts, dedupe_key, payload, aggregate, request_id, run_at,
                         not_after)
@@ -34,18 +35,18 @@ INSERT = """
 
 
 class EnqueueOutsideTransaction(RuntimeError):
-    """Work was enqueued outside `with transaction():`, so nothing would commit it."""
+    """The code enqueued a job outside `with transaction():`, so nothing would commit it."""
 
 
 @dataclass(frozen=True)
 class _Wakeup:
-    """Called after the commit."""
+    """Sends a wakeup; called after the commit."""
 
-    bell: WakeupQueue
+    queue: WakeupQueue
     outbox_id: int
 
     def __call__(self) -> None:
-        self.bell.try_notify(self.outbox_id)
+        self.queue.try_notify(self.outbox_id)
 
 
 def enqueue(
@@ -56,11 +57,11 @@ def enqueue(
     delay: timedelta | None = None,
     not_after: When = None,
     aggregate: str | None = None,
-    **payload: Any,
+    **payload: object,
 ) -> int | None:
-    """Adds work to the open transaction; its row's id, or None when work with that `key` is there already.
+    """Add a job in the open transaction; return its row id, or None when there is a job with that `key` already.
 
-    The payload holds ids, never secrets. Past `not_after` (a moment, or a span from now) it is not tried any
+    The payload holds ids, never secrets. After `not_after` (a time, or a span from now) the job is not tried any
     more. Raises UnknownKind, EnqueueOutsideTransaction.
     """
     ids = _insert([(get_job(kind), key, payload)], run_at or delay, not_after, aggregate)
@@ -76,23 +77,23 @@ def enqueue_many(
     not_after: When = None,
     aggregate: str | None = None,
 ) -> int:
-    """`enqueue` for many `(key, payload)` in one statement; how many of them are new."""
+    """Add a job for each `(key, payload)` in one statement; return how many of them are new."""
     job = get_job(kind)
     return len(_insert([(job, *row) for row in rows], run_at or delay, not_after, aggregate))
 
 
-def job_spec(kind: str, **payload: Any) -> Work:
-    """One of the pieces that `enqueue_all` adds."""
+def job_spec(kind: str, **payload: object) -> Work:
+    """Return one of the jobs for `enqueue_all`."""
     return kind, payload
 
 
 def enqueue_all(works: Iterable[Work]) -> int:
-    """`enqueue` for `errand`s of several kinds, due now, in one statement; how many rows."""
+    """Add jobs of several kinds, due now, in one statement; return how many."""
     return len(_insert([(get_job(kind), None, payload) for kind, payload in works], None, None, None))
 
 
 def cancel(key: str) -> bool:
-    """Takes work back that nobody has begun; False when it is too late or there is none."""
+    """Cancel a job that has not started; False when it has started or there is none."""
     statement = update(Outbox).where(Outbox.dedupe_key == key, Outbox.state == "ready")
     result = _open_session().execute(statement.values(state="canceled", done_at=func.now()).returning(Outbox.id))
     return result.first() is not None
@@ -103,7 +104,7 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     if not rows:
         return []
     jobs = [job for job, _, _ in rows]
-    written = fetch_rows(
+    inserted = fetch_rows(
         INSERT,
         {
             "kinds": [job.kind for job in jobs],
@@ -119,10 +120,10 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
             **_time_params("end", not_after),
         },
     )
-    due = [outbox_id for outbox_id, is_due in written if is_due]
-    if due:
-        _wake_after_commit(session, due[0])
-    return [outbox_id for outbox_id, _ in written]
+    due_ids = [outbox_id for outbox_id, is_due in inserted if is_due]
+    if due_ids:
+        _wake_after_commit(session, due_ids[0])
+    return [outbox_id for outbox_id, _ in inserted]
 
 
 def _wake_after_commit(session: ReadOrWriteSession, outbox_id: int) -> None:
@@ -131,7 +132,7 @@ def _wake_after_commit(session: ReadOrWriteSession, outbox_id: int) -> None:
 
 
 def _time_params(name: str, when: When) -> dict[str, When]:
-    """A span counts from now by the database's clock."""
+    """Return the binds of a time; the database adds a span to its own clock."""
     is_span = isinstance(when, timedelta)
     return {f"{name}_at": None if is_span else when, f"{name}_after": when if is_span else None}
 
