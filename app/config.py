@@ -1,6 +1,6 @@
-"""Every setting, read from the environment once, typed, and checked before anything starts.
+"""Every setting: read from the environment once, typed, and checked before anything starts.
 
-`docs/settings.md` is generated from the table in this file, so a setting is explained where it is read.
+`docs/settings.md` is generated from the `Settings` class.
 """
 
 import os
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from environs import Env, EnvError, EnvValidationError, validate
 
-from app.config_validation import find_contradictions, parse_address
+from app.config_validation import SettingsByName, find_invalid_settings, parse_address
 from app.secret_strength import PUBLISHED
 
 DEVELOPMENT_SECRET = PUBLISHED
@@ -22,16 +22,17 @@ GOOGLE_ISSUER = "https://accounts.google.com,accounts.google.com"
 
 
 class SettingsError(Exception):
-    """One sentence per wrong setting; the start stops with it."""
+    """The settings are wrong; the message has one sentence for each."""
 
 
 def setting(help: str, *, default: Any = None, secret: bool = False) -> Any:
+    """Return a field of `Settings` with its help text and default for the documentation."""
     return dataclass_field(metadata={"help": help, "default": default, "secret": secret})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the environment says, typed; one field for each variable."""
+    """The settings, one field for each environment variable."""
 
     APP_ENV: str = setting("`development` or `production`", default="development")
     SECRET_KEY: str = setting(
@@ -53,11 +54,11 @@ class Settings:
     WEB_WORKERS: int = setting("web processes, one for each core", default=2)
     WEB_THREADS: int = setting("threads of each web process", default=8)
     PUBLIC_BASE_URL: str = setting(
-        "what links in mails and documents start with; in production `https://`, or this machine itself",
+        "start of the links in mails and documents; in production `https://`, or this machine itself",
         default="http://localhost:PORT",
     )
     TRUSTED_HOSTS: list[str] = setting(
-        "host names answered to, comma-separated; others get 400",
+        "accepted host names, comma-separated; requests for others get 400",
         default="any in development, that of PUBLIC_BASE_URL and of this machine itself in production",
     )
     PROXY_HOPS: int = setting("reverse proxies in front whose X-Forwarded-* count", default=0)
@@ -84,7 +85,7 @@ class Settings:
     PAYRAIL_TIMEOUT: float = setting("seconds for one call to the rail, repeats included (live)", default=15)
     PAYRAIL_ALLOW_MOCK: bool = setting("lets production start with the mock rail", default=False)
     PAYOUT_NEW_DESTINATION_HOLD: float = setting(
-        "hours that a payout to a destination never paid before rests after its owner was told by mail",
+        "hours that the first payout to a new destination waits after a mail to its owner",
         default="0 in development, else 24",
     )
     DOCUMENT_RETENTION_DAYS: int = setting(
@@ -109,14 +110,14 @@ class Settings:
     RATE_LIMIT_SCALE: float = setting("multiplies every count per time", default="20 in development, else 1")
     LOG_LEVEL: str = setting("`debug`, `info`, `warning` or `error`", default="info")
     METRICS_TOKEN: str | None = setting(
-        "16 or more characters; who brings it as Bearer may read /metrics from elsewhere", secret=True
+        "16 or more characters; a client with it as Bearer may read /metrics from other machines", secret=True
     )
     METRICS_DIR: Path = setting(
-        "where the processes of this node count, best in memory (tmpfs)", default="DATA_DIR/metrics"
+        "folder of the metrics of this node, best in memory (tmpfs)", default="DATA_DIR/metrics"
     )
-    SENTRY_DSN: str | None = setting("errors go there; needs requirements-observability.in", secret=True)
+    SENTRY_DSN: str | None = setting("receives errors; needs requirements-observability.in", secret=True)
     OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
-        "traces go there by OTLP over HTTP; needs requirements-observability.in", secret=True
+        "receives traces by OTLP over HTTP; needs requirements-observability.in", secret=True
     )
 
     @property
@@ -125,44 +126,44 @@ class Settings:
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
-    """The settings of this process. Raises SettingsError naming every wrong variable at once."""
-    values = os.environ if environ is None else environ
+    """Return the settings of this process. Raises SettingsError, which names every wrong variable."""
+    variables = os.environ if environ is None else environ
     problems: list[str] = []
-    read = _read(values, problems)
-    # One sentence for each setting: what its default would contradict is not what the reader set.
+    read = _read(variables, problems)
+    # An unreadable setting has its default here; a second sentence about that default would be wrong.
     unreadable = {problem.partition(":")[0] for problem in problems}
-    problems += [problem for problem in find_contradictions(read) if problem.partition(":")[0] not in unreadable]
+    problems += [problem for problem in find_invalid_settings(read) if problem.partition(":")[0] not in unreadable]
     if problems:
         raise SettingsError("\n".join(problems))
     return Settings(**read)
 
 
 def table() -> Iterator[tuple[str, str, str]]:
-    """Name, default and meaning of every setting, for the docs."""
+    """Yield name, default and meaning of every setting, for the documentation."""
     for field in fields(Settings):
         default = field.metadata["default"]
         yield field.name, "" if default is None else str(default), field.metadata["help"]
 
 
-class _EnvOf(Env):
-    """Reads the mapping it is given; environs itself knows only the environment of the process."""
+class _MappingEnv(Env):
+    """An environs reader of a mapping instead of the process's environment."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str]) -> None:
         super().__init__()
-        self._given = values
+        self._variables = variables
 
-    def _get_value(self, env_key: str, default: Any) -> Any:
-        return self._given.get(env_key, default)
+    def _get_value(self, env_key: str, default: object) -> object:
+        return self._variables.get(env_key, default)
 
 
 class _Reader:
-    """Reads typed values; what is wrong with one is remembered, and its default stands in."""
+    """Reads typed settings; for an invalid one it records a problem and returns the default."""
 
-    def __init__(self, values: Mapping[str, str], problems: list[str]) -> None:
-        self.values, self.problems, self.env = values, problems, _EnvOf(values)
+    def __init__(self, variables: Mapping[str, str], problems: list[str]) -> None:
+        self.variables, self.problems, self.env = variables, problems, _MappingEnv(variables)
 
-    def take(self, name: str, kind: str = "str", default: Any = None, **options: Any) -> Any:
-        if not self.values.get(name, "").strip():
+    def take(self, name: str, kind: str = "str", default: object = None, **options: object) -> Any:
+        if not self.variables.get(name, "").strip():
             return default
         try:
             return getattr(self.env, kind)(name, **options)
@@ -179,15 +180,19 @@ def _sentence(error: EnvError) -> str:
     return " ".join(" ".join(messages).split())
 
 
-def _read(values: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
-    reader = _Reader(values, problems)
-    development = values.get("APP_ENV", "development") != "production"
-    data_dir = Path(values.get("DATA_DIR") or "var").absolute()
-    return _own(reader, development) | _outside(reader, data_dir, development) | _watching(reader, data_dir)
+def _read(variables: Mapping[str, str], problems: list[str]) -> SettingsByName:
+    reader = _Reader(variables, problems)
+    development = variables.get("APP_ENV", "development") != "production"
+    data_dir = Path(variables.get("DATA_DIR") or "var").absolute()
+    return (
+        _read_service(reader, development)
+        | _read_clients(reader, data_dir, development)
+        | _read_monitoring(reader, data_dir)
+    )
 
 
-def _own(reader: _Reader, development: bool) -> dict[str, Any]:
-    """What concerns the service itself."""
+def _read_service(reader: _Reader, development: bool) -> SettingsByName:
+    """Return the settings of the service itself."""
     take, names, one_of, at_least = reader.take, reader.names, validate.OneOf, validate.Range
     port = take("PORT", "int", 8000, validate=at_least(min=1, max=65535))
     base_url = (take("PUBLIC_BASE_URL") or f"http://localhost:{port}").rstrip("/")
@@ -207,7 +212,7 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
         "WEB_WORKERS": take("WEB_WORKERS", "int", 2, validate=at_least(min=1, max=512)),
         "WEB_THREADS": take("WEB_THREADS", "int", 8, validate=at_least(min=1, max=512)),
         "PUBLIC_BASE_URL": base_url,
-        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else _names_of(base_url)),
+        "TRUSTED_HOSTS": names("TRUSTED_HOSTS", "" if development else _local_hosts(base_url)),
         "PROXY_HOPS": take("PROXY_HOPS", "int", 0, validate=at_least(min=0, max=5)),
         "CORS_ORIGINS": names("CORS_ORIGINS"),
         "BOOTSTRAP_SECRET": take("BOOTSTRAP_SECRET"),
@@ -217,14 +222,14 @@ def _own(reader: _Reader, development: bool) -> dict[str, Any]:
     }
 
 
-def _names_of(base_url: str) -> str:
-    """What a node is called from outside, and what probes and scrapers on it call it."""
+def _local_hosts(base_url: str) -> str:
+    """Return the host names of a node: its public name, and those that health checks and Prometheus on it use."""
     parts = parse_address(base_url)
     return f"{parts.hostname if parts else ''},localhost,127.0.0.1"
 
 
-def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, Any]:
-    """Where the service keeps things, and whom it talks to."""
+def _read_clients(reader: _Reader, data_dir: Path, development: bool) -> SettingsByName:
+    """Return the settings of storage, retention and the services outside."""
     take, names = reader.take, reader.names
     modes = validate.OneOf(("mock", "live", "disabled"))
     return {
@@ -242,7 +247,7 @@ def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, An
         "PAYRAIL_URL": take("PAYRAIL_URL"),
         "PAYRAIL_KEY": take("PAYRAIL_KEY"),
         "PAYRAIL_SECRET": take("PAYRAIL_SECRET"),
-        # A job has 20 seconds for everything that it does.
+        # A job has 20 seconds in all.
         "PAYRAIL_TIMEOUT": take("PAYRAIL_TIMEOUT", "float", 15.0, validate=validate.Range(min=0.1, max=15)),
         "PAYRAIL_ALLOW_MOCK": take("PAYRAIL_ALLOW_MOCK", "bool", False),
         "PAYOUT_NEW_DESTINATION_HOLD": take(
@@ -260,8 +265,8 @@ def _outside(reader: _Reader, data_dir: Path, development: bool) -> dict[str, An
     }
 
 
-def _watching(reader: _Reader, data_dir: Path) -> dict[str, Any]:
-    """What concerns those who watch it."""
+def _read_monitoring(reader: _Reader, data_dir: Path) -> SettingsByName:
+    """Return the settings of metrics, errors and traces."""
     return {
         "METRICS_TOKEN": reader.take("METRICS_TOKEN"),
         "METRICS_DIR": Path(reader.take("METRICS_DIR", default=data_dir / "metrics")).absolute(),

@@ -1,4 +1,4 @@
-"""What settings may not be, and what they may not be together."""
+"""Checks of the settings, each alone and all together."""
 
 import re
 from collections.abc import Iterator
@@ -14,10 +14,12 @@ from sqlalchemy.exc import ArgumentError
 from app.secret_strength import is_guessable
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+SettingsByName = dict[str, Any]
+"""The settings as they were read; `app.config.Settings` has the types."""
 
 
-def find_contradictions(read: dict[str, Any]) -> Iterator[str]:
-    """One sentence for each setting that is not what it must be, or not beside the others."""
+def find_invalid_settings(read: SettingsByName) -> Iterator[str]:
+    """Yield one sentence for each setting that is invalid, alone or together with others."""
     production = read["APP_ENV"] == "production"
     for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"):
         if read[name] and not _is_database(read[name]):
@@ -53,16 +55,16 @@ def find_contradictions(read: dict[str, Any]) -> Iterator[str]:
         yield from _find_wrong_rail_url(read["PAYRAIL_URL"], production)
 
 
-def _find_guessable_secrets(read: dict[str, Any]) -> Iterator[str]:
+def _find_guessable_secrets(read: SettingsByName) -> Iterator[str]:
     if is_guessable(read["SECRET_KEY"], length=32):
-        yield "SECRET_KEY: production needs 32 or more random characters that stand in no documentation."
+        yield "SECRET_KEY: production needs 32 or more random characters, not an example from the documentation."
     if read["BOOTSTRAP_SECRET"] and is_guessable(read["BOOTSTRAP_SECRET"], length=16):
         yield "BOOTSTRAP_SECRET: production needs 16 or more random characters, or none."
     if read["METRICS_TOKEN"] and is_guessable(read["METRICS_TOKEN"], length=16):
         yield "METRICS_TOKEN: production needs 16 or more random characters, or none."
 
 
-def _find_wrong_urls(read: dict[str, Any], production: bool) -> Iterator[str]:
+def _find_wrong_urls(read: SettingsByName, production: bool) -> Iterator[str]:
     for name in ("PUBLIC_BASE_URL", "APPLE_JWKS_URL", "GOOGLE_JWKS_URL"):
         parts = parse_address(read[name])
         if parts is None:
@@ -82,7 +84,7 @@ def _find_wrong_rail_url(url: str | None, production: bool) -> Iterator[str]:
     if parts is None or parts.query or parts.username:
         yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
     elif production and parts.scheme != "https":
-        yield "PAYRAIL_URL: production needs https://, because answers are trusted by where they come from."
+        yield "PAYRAIL_URL: production needs https://, because it proves that a response comes from the rail."
 
 
 def _find_wrong_gateway(name: str, url: str | None, production: bool) -> Iterator[str]:
@@ -96,13 +98,8 @@ def _find_wrong_gateway(name: str, url: str | None, production: bool) -> Iterato
 
 
 def parse_address(url: str) -> SplitResult | None:
-    """The parts of an http(s) address with a host and a possible port; None when it is no such address."""
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return None
-    return parts if sound else None
+    """Return the parts of an http(s) address with a host and a valid port; None for any other text."""
+    return urlsplit(url) if _has_host(url, "http", "https") else None
 
 
 def _has_host(url: str, *schemes: str) -> bool:
@@ -114,7 +111,7 @@ def _has_host(url: str, *schemes: str) -> bool:
 
 
 def _is_storage(url: str) -> bool:
-    """A local folder, which is not the root, or a bucket."""
+    """Whether the address is a local folder, other than the root, or a bucket."""
     if url.startswith("file:///"):
         return bool(unquote(urlsplit(url).path).strip("/"))
     return _has_host(url, "s3")
@@ -125,7 +122,7 @@ def _is_database(url: str) -> bool:
         parsed = make_url(url)
         if parsed.get_backend_name() != "postgresql":
             return False
-        # A word that the driver does not know ends every connection.
+        # Every connection would fail with a parameter that the driver does not know.
         dialect = parsed.set(drivername="postgresql+psycopg").get_dialect()()
         make_conninfo(**dialect.create_connect_args(parsed)[1])
     except (ArgumentError, ProgrammingError, ValueError):
@@ -134,16 +131,16 @@ def _is_database(url: str) -> bool:
 
 
 def _is_redis(url: str) -> bool:
-    # A word that nobody knows is no trifle: `tls=yes` would send passwords for everybody to read.
-    word = (
+    # Unknown parameters are refused: `tls=yes` would be ignored and passwords sent in the clear.
+    parameter = (
         r"((sentinel_(user|password)|ssl_(ca_certs|certfile|keyfile))=[^&]*|(tls|ssl_check_hostname)=(0|1|true|false))"
     )
-    known = re.match(rf"(rediss?|unix)://|sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{word}(&{word})*)?$", url)
-    return bool(known) and _has_ports(url)
+    sentinel = rf"sentinel://([^/?]*@)?[^/?@]+/[^/?]+(/\d+)?(\?{parameter}(&{parameter})*)?$"
+    return bool(re.match(rf"(rediss?|unix)://|{sentinel}", url)) and _has_valid_ports(url)
 
 
-def _has_ports(url: str) -> bool:
-    """Whether every host of the address, separated by commas, is one, with a possible port or none."""
+def _has_valid_ports(url: str) -> bool:
+    """Whether every host of the address, separated by commas, has a valid port or none."""
     try:
         hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
         return all(urlsplit(f"//{host}").port != 0 for host in hosts)
@@ -152,5 +149,5 @@ def _has_ports(url: str) -> bool:
 
 
 def _is_sender(text: str) -> bool:
-    """One mailbox, with a name before it or without."""
+    """Whether the text is one email address, with or without a name before it."""
     return text.isprintable() and bool(re.fullmatch(r"[^\s<>@]+@[^\s<>@]+", parseaddr(text)[1]))

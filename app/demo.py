@@ -1,7 +1,6 @@
-"""Demo data with a story: the people around the festival "Windhoek Lights". Seeding twice changes nothing."""
+"""Demo data: the people around the festival "Windhoek Lights". Seeding twice changes nothing."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import click
 from flask.cli import AppGroup, with_appcontext
@@ -27,10 +26,12 @@ commands = AppGroup("demo", help="Demo data.")
 
 @dataclass(frozen=True)
 class Person:
+    """A demo account."""
+
     role: str
     email: str
     name: str
-    profile: dict[str, Any] = field(default_factory=dict)
+    profile: dict[str, str] = field(default_factory=dict)
 
 
 PEOPLE = (
@@ -63,35 +64,35 @@ EARNINGS = {
 @commands.command("seed")
 @with_appcontext
 def seed_command() -> None:
-    """Create the demo accounts, events, earnings and payouts, where they are missing."""
+    """Create the demo accounts, events, earnings and payouts that are missing."""
     click.echo("seeded" if seed() else "everything was there")
 
 
 def seed() -> bool:
-    """Whether anything had to be made."""
-    result = _people()
+    """Create the demo data that is missing; return whether any was."""
+    has_created = _create_accounts()
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
-        result = bool(demo_events.seed(organiser.id, story)) or result
-        result = bool(demo_allocations.seed(organiser.id)) or result
-        result = lights(organiser.id) or result
+        has_created = bool(demo_events.seed(organiser.id, story)) or has_created
+        has_created = bool(demo_allocations.seed(organiser.id)) or has_created
+        has_created = seed_lights(organiser.id) or has_created
     for email, earned in EARNINGS.items():
         merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
-        result = demo_payouts.seed(merchant, earned, PASSWORD) or result
-    return result
+        has_created = demo_payouts.seed(merchant, earned, PASSWORD) or has_created
+    return has_created
 
 
-def lights(organiser_id: str) -> bool:
-    """Whether the festival, if it is this organiser's, had to be given a stocked bar or campaigns."""
+def seed_lights(organiser_id: str) -> bool:
+    """Create the missing stock and campaigns of "Windhoek Lights", if it is this organiser's; return whether any was."""
     event_id = db.session.scalar(select(Event.id).where(Event.organiser_id == organiser_id, Event.name == LIGHTS))
     if event_id is None:
         return False
     caller = build_caller(db.session.get_one(Account, organiser_id))
-    stocked = demo_inventory.seed(caller, event_id)
-    return bool(demo_campaigns.seed(caller, event_id) or stocked)
+    has_stocked = demo_inventory.seed(caller, event_id)
+    return bool(demo_campaigns.seed(caller, event_id) or has_stocked)
 
 
-def _people() -> bool:
+def _create_accounts() -> bool:
     emails = [person.email for person in PEOPLE]
     if db.session.scalar(select(func.count()).where(Account.email.in_(emails))) == len(emails):
         return False

@@ -1,4 +1,4 @@
-"""How hard a secret is to guess, estimated from the secret alone."""
+"""Estimates how hard a secret is to guess, from the secret alone."""
 
 import math
 import re
@@ -9,11 +9,11 @@ PUBLISHED = "development-only-secret-never-use-in-production"
 PLACEHOLDER = re.compile(
     r"change.?me|change.?this|replace.?(me|this)|your.{0,3}secret|placeholder|qwerty", re.IGNORECASE
 )
-"""What templates of settings have in place of a secret."""
+"""Texts that templates of settings have in place of a secret."""
 ZLIB_OVERHEAD = 8
 """Bytes that zlib adds to anything: header, checksum, block."""
 BITS_PER_CHARACTER = 1.5
-"""Random hexadecimal digits have 3 to 4 by this estimate; what is repeated or counted up has under 1."""
+"""Random hexadecimal digits have 3 to 4 by this estimate, repeated or consecutive characters under 1."""
 
 
 def is_guessable(secret: str, *, length: int) -> bool:
@@ -25,7 +25,7 @@ def is_guessable(secret: str, *, length: int) -> bool:
 
 
 def estimated_bits(secret: str) -> float:
-    """The entropy of the characters, or of the steps between them if that is less, without what repeats."""
+    """Return the entropy of the characters or of the steps between them, the smaller one, without repetitions."""
     characters = secret.encode()
     steps = bytes((after - before) % 256 for before, after in zip(characters, characters[1:], strict=False))
     return min(_bits(characters), _bits(steps))

@@ -1,41 +1,43 @@
-"""Errors of commands that their user can do something about: a sentence instead of a traceback."""
+"""Shows database errors of commands as a sentence instead of a traceback."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import ParamSpec, TypeVar
 from weakref import WeakSet
 
 import click
 import psycopg
 from sqlalchemy.exc import OperationalError
 
-# Commands belong to modules, and a process may make several applications.
-_done: WeakSet[click.Command] = WeakSet()
+P = ParamSpec("P")
+Result = TypeVar("Result")
+# Commands belong to modules, and a process may create several applications.
+_wrapped_commands: WeakSet[click.Command] = WeakSet()
 
 
 def explain_database_errors(command: click.Command) -> None:
-    """Has a command, and those below it, say in a sentence why the database failed. Twice is once."""
-    for item in command.commands.values() if isinstance(command, click.Group) else ():
-        explain_database_errors(item)
-    if command.callback is not None and command not in _done:
-        _done.add(command)
+    """Make a command and its subcommands show database errors as a sentence. A second call changes nothing."""
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        explain_database_errors(subcommand)
+    if command.callback is not None and command not in _wrapped_commands:
+        _wrapped_commands.add(command)
         command.callback = _wrap_command(command.callback)
 
 
-def _wrap_command(callback: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_command(callback: Callable[P, Result]) -> Callable[P, Result]:
     @wraps(callback)
-    def called(*arguments: Any, **options: Any) -> Any:
+    def wrapper(*arguments: P.args, **options: P.kwargs) -> Result:
         try:
             return callback(*arguments, **options)
         except OperationalError as error:
-            raise click.ClickException(_sentence(error.orig)) from error
+            raise click.ClickException(_format_error(error.orig)) from error
         except psycopg.OperationalError as error:
-            raise click.ClickException(_sentence(error)) from error
+            raise click.ClickException(_format_error(error)) from error
 
-    return called
+    return wrapper
 
 
-def _sentence(cause: BaseException | None) -> str:
+def _format_error(cause: BaseException | None) -> str:
     lines = str(cause).strip().splitlines()
-    said = lines[0] if lines else type(cause).__name__
-    return f"The database failed: {said}. `flask doctor` checks DATABASE_URL and what is behind it."
+    reason = lines[0] if lines else type(cause).__name__
+    return f"The database failed: {reason}. `flask doctor` checks DATABASE_URL and the server."

@@ -1,4 +1,4 @@
-"""What every log line of the same piece of work shares."""
+"""The request id, which every log line of a request or job has."""
 
 from contextvars import ContextVar
 

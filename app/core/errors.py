@@ -1,29 +1,29 @@
-"""Errors people meet: a stable code, a status, and a sentence that says what to do.
+"""Errors of the API: a stable code, a status, and a sentence that says what to do.
 
     AppError
     ├── BadRequest 400         the body cannot be read
-    ├── Unauthorised 401       no token, or none that counts
-    ├── Forbidden 403          known, but not allowed
-    ├── NotFound 404           no such thing, or somebody else's
+    ├── Unauthorised 401       no valid token
+    ├── Forbidden 403          signed in, but not allowed
+    ├── NotFound 404           it does not exist, or belongs to another account
     ├── Conflict 409           the state does not allow it
     ├── Gone 410               a link that has expired
-    ├── StaleVersion 412       somebody else changed it first
+    ├── StaleVersion 412       another request changed it first
     ├── TooLarge 413 · UnsupportedMedia 415
     ├── Unprocessable 422      readable, but wrong
-    ├── Throttled 429          too often; carries retry_after
-    ├── InternalError 500      our fault, told without insides
-    └── Unavailable 503        a dependency is away; carries retry_after
+    ├── Throttled 429          too often; has retry_after
+    ├── InternalError 500      our fault, without details
+    └── Unavailable 503        a dependency is away; has retry_after
 
-A domain declares its own in `<domain>/errors.py`: `class CodeInvalid(Unprocessable)` with `number`, `code`
-and `message`. Every class with a code enters the one catalogue from which the docs are made; a number or a
-code that is taken does not import.
+A domain declares its own in `<domain>/errors.py`: `class CodeInvalid(Unprocessable)` with `number`, `code` and
+`message`. Each class with a code is in the catalogue, of which the docs are made. Importing a class whose number or
+code is taken fails.
 """
 
 from typing import Any, ClassVar
 
 
 class AppError(Exception):
-    """An error with a place in the catalogue. `data` goes out in the envelope, `headers` beside it."""
+    """An error of the catalogue. `data` goes into the envelope, `headers` into the response."""
 
     status: ClassVar[int] = 500
     number: ClassVar[int] = 0
@@ -41,8 +41,8 @@ class AppError(Exception):
         super().__init_subclass__()
         if "code" not in vars(cls):
             return
-        taken = {item.number for item in AppError.catalogue.values()} | set(AppError.catalogue)
-        if cls.number in taken or cls.code in taken or cls.number // 100 != cls.status:
+        numbers = {error.number for error in AppError.catalogue.values()}
+        if cls.number in numbers or cls.code in AppError.catalogue or cls.number // 100 != cls.status:
             raise TypeError(f"{cls.__name__}: {cls.code} / {cls.number} is taken or does not fit {cls.status}")
         AppError.catalogue[cls.code] = cls
 
@@ -150,7 +150,7 @@ class Busy(Unavailable):
 
 
 class ValidationFailed(Unprocessable):
-    """Every problem of the input at once, as `data.errors`: path, code and message of each."""
+    """All problems of the input, as `data.errors`: path, code and message of each."""
 
     number, code = 42201, "VALIDATION_FAILED"
     message = "Some fields are missing or wrong; data.errors names each."
@@ -160,5 +160,5 @@ class ValidationFailed(Unprocessable):
 
     @classmethod
     def of(cls, path: str, code: str, message: str) -> "ValidationFailed":
-        """The error for one problem found outside a schema."""
+        """Return the error for one problem that a schema cannot see."""
         return cls([{"path": path, "code": code, "message": message}])

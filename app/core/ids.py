@@ -7,12 +7,12 @@ import time
 NEW_ID_SQL = (
     "lpad(to_hex(extract(epoch FROM now())::bigint), 8, '0') || left(replace(gen_random_uuid()::text, '-', ''), 16)"
 )
-"""What gives a fresh object id inside a statement, where one is needed for each row."""
+"""SQL expression for a new object id, for statements that insert many rows."""
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
 
 
 def new_id() -> str:
-    """A fresh object id: four bytes of seconds, eight random bytes. It is a name, never a secret."""
+    """Return a new object id: four bytes of seconds and eight random bytes, in hex. It is not a secret."""
     return (int(time.time()).to_bytes(4, "big") + secrets.token_bytes(8)).hex()
 
 

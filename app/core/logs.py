@@ -1,14 +1,14 @@
-"""Logs: one JSON object a line on standard error, with the request's id and never a secret."""
+"""Logging: one JSON object per line on standard error, with the request id and without secrets."""
 
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
 from functools import lru_cache
-from typing import Any
+from typing import TextIO
 
 import structlog
 from flask import has_app_context
+from structlog.typing import EventDict, Processor
 
 from app.core.context import request_id
 from app.core.metrics import Counter
@@ -18,14 +18,16 @@ _SECRET_VALUE = re.compile(
     r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?i:bearer)\s+[^\s\"',]+|[\w-]{40,}|://[^\s/@:]*:[^\s/@]+@"
     r"|(?i:password|passwd|secret|token|otp|api_?key)[\"']?\s*[=:]\s*(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}]+)"
 )
-_PLAIN = (int, float, bool, type(None))
-LOST = Counter("commerce_log_lines_lost_total", "Lines of the log that could not be written, as when a disk is full.")
+_NEVER_SECRET = (int, float, bool, type(None))
+LOST = Counter(
+    "commerce_log_lines_lost_total", "Log lines that could not be written, for example because a disk is full."
+)
 
 
-class Handler(logging.StreamHandler[Any]):
-    """Counts what it cannot write and lets it go: that a disk is full is no error of anyone who asked for something."""
+class Handler(logging.StreamHandler[TextIO]):
+    """Counts lines that it cannot write and drops them: a full disk must not fail a request."""
 
-    ours = True
+    is_ours = True
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         if has_app_context():
@@ -33,8 +35,8 @@ class Handler(logging.StreamHandler[Any]):
 
 
 def configure(level: str) -> None:
-    """Sends structlog's and the standard library's records the same way. Safe to call again."""
-    shared: list[Any] = [
+    """Send the records of structlog and of the standard library to one handler. It may be called again."""
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -59,35 +61,35 @@ def configure(level: str) -> None:
         )
     )
     root = logging.getLogger()
-    root.handlers = [handler for handler in root.handlers if not getattr(handler, "ours", False)] + [handler]
+    root.handlers = [handler for handler in root.handlers if not getattr(handler, "is_ours", False)] + [handler]
     root.setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "rq.worker", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """The record with secrets masked, by the names of its fields and by the look of their values."""
-    return {name: _clean(name, value) for name, value in event.items()}
+def mask_secrets(_: object, __: str, event: EventDict) -> EventDict:
+    """Return the record with secrets masked, by the names of its fields and the form of their values."""
+    return {name: _mask(name, value) for name, value in event.items()}
 
 
-def _clean(name: str, value: Any) -> Any:
-    if _names_a_secret(name) and value not in (None, ""):
+def _mask(name: str, value: object) -> object:
+    if _is_secret_name(name) and value not in (None, ""):
         return "[masked]"
     if isinstance(value, dict):
-        return {key: _clean(str(key), inner) for key, inner in value.items()}
+        return {key: _mask(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_clean("", inner) for inner in value]
-    if isinstance(value, _PLAIN):
+        return [_mask("", inner) for inner in value]
+    if isinstance(value, _NEVER_SECRET):
         return value
     return _SECRET_VALUE.sub("[masked]", value if isinstance(value, str) else repr(value))
 
 
 @lru_cache(1024)
-def _names_a_secret(name: str) -> bool:
+def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _with_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _with_request_id(_: object, __: str, event: EventDict) -> EventDict:
     current = request_id.get("")
     if current:
         event["request_id"] = current

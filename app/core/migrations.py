@@ -1,4 +1,4 @@
-"""Flask-Migrate, for the commands that migrate: it brings Alembic, which is 10 MB that no worker needs."""
+"""Migrations by Flask-Migrate, imported only by the commands that need it: Alembic costs each process 10 MB."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ REVISION = re.compile(r"^(?:down_)?revision = ['\"]([^'\"]+)", re.MULTILINE)
 
 
 class Migrations:
-    """Stands where Flask-Migrate looks for itself, and fetches it on the first question."""
+    """A placeholder for Flask-Migrate's extension, which imports it on the first access."""
 
     def __init__(self, app: Flask) -> None:
         self.app = app
@@ -30,14 +30,14 @@ class Migrations:
 
 
 class Commands(click.Command):
-    """`flask db …` fetched when it is called."""
+    """`flask db …`, imported when it is called."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        return _group().make_context(*args, **kwargs)
+        return _load_commands().make_context(*args, **kwargs)
 
 
 @cache
-def _group() -> click.Group:
+def _load_commands() -> click.Group:
     from flask_migrate.cli import db as group
 
     explain_database_errors(group)
@@ -46,23 +46,24 @@ def _group() -> click.Group:
 
 @cache
 def head() -> str:
-    """The migration that this code expects; read from the files, because Alembic is 10 MB in every worker."""
+    """Return the newest migration of this code, read from the files without Alembic."""
     revisions = _read_revisions()
-    return ",".join(sorted({pair[0] for pair in revisions} - {name for pair in revisions for name in pair[1:]}))
+    parents = {parent for _, *parents in revisions for parent in parents}
+    return ",".join(sorted({revision for revision, *_ in revisions} - parents))
 
 
 def list_revisions() -> set[str]:
-    """Every migration that this code has."""
-    return {pair[0] for pair in _read_revisions()}
+    """Return every migration of this code."""
+    return {revision for revision, *_ in _read_revisions()}
 
 
 def _read_revisions() -> list[list[str]]:
-    """Each migration with the one before it."""
+    """Return each migration followed by its parents."""
     return [REVISION.findall(path.read_text()) for path in (FOLDER / "versions").glob("*.py")]
 
 
 def is_pending() -> bool:
-    """Whether the schema is not at `head`; asked without Alembic, for a start that has nothing to migrate."""
+    """Whether the schema is not at `head`; it needs no Alembic."""
     with db.engine.connect() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return True
@@ -70,13 +71,13 @@ def is_pending() -> bool:
 
 
 def upgrade() -> None:
-    """Brings the schema to this version."""
+    """Migrate the schema to this version."""
     from flask_migrate import upgrade
 
     upgrade(directory=str(FOLDER))
 
 
 def init_app(app: Flask) -> None:
-    """Lets the application's commands migrate."""
+    """Add `flask db` to the application."""
     app.cli.add_command(Commands("db", short_help="The schema and its migrations."))
     app.extensions["migrate"] = Migrations(app)

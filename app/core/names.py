@@ -1,12 +1,12 @@
-"""Names of people, businesses and events without characters that nobody sees.
+"""Removes invisible characters from names of people, businesses and events.
 
-Controls of the writing direction, zero-width characters, byte order marks, tag characters and everything else that
-Unicode calls default-ignorable are removed: they can make one name look like another, turn the text around it, or hide
-a message. They are removed and not refused, because people paste them without knowing, and could not find them.
+Direction controls, zero-width characters, byte order marks, tag characters and all others that Unicode calls
+default-ignorable can make one name look like another, reverse the text around it, or hide a message. They are removed
+and not refused, because people paste them without knowing and could not find them.
 
-What real names need stays: a joiner between letters of a script that joins (Arabic, the Indic scripts and their
-neighbours) or after its virama, a joiner between the parts of an emoji, and one variation selector after a character
-that can have one. Combining marks are never touched.
+Real names need some of them, which stay: a joiner between letters of a joining script (Arabic, the Indic scripts and
+similar ones) or after a virama, a joiner between the parts of an emoji, and one variation selector after a character
+that can have one. Combining marks are never changed.
 """
 
 import re

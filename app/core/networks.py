@@ -1,4 +1,4 @@
-"""Client networks, as limits count them.
+"""Client networks for rate limits.
 
 An IPv6 subscriber has a /64 at least, so the /64 counts as one client. Many have a /48, which holds 65,536 of them; the
 /48 is counted as well, with a larger limit.
@@ -11,19 +11,19 @@ WIDER_SHARE = 16
 
 
 class Network(str):
-    """A client's network. `wider` is the network around it that is counted too, with `share` times the limit."""
+    """A client's network. `wider` is the network around it, which is limited too; its limit is `share` times higher."""
 
     share: int = 1
     wider: "Network | None" = None
 
     @property
     def counted(self) -> tuple["Network", ...]:
-        """Every network that a request of this client counts for."""
+        """Return every network that a request of this client counts for."""
         return (self,) if self.wider is None else (self, self.wider)
 
 
 def network_of(address: str | None) -> Network:
-    """The network of a client's address: an IPv4 address itself, or the /64 of an IPv6 one."""
+    """Return the network of a client's IP address: the IPv4 address itself, or the /64 of an IPv6 address."""
     try:
         parsed = ip_address(address or "")
     except ValueError:

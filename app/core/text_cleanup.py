@@ -1,4 +1,4 @@
-"""Text as people send it, whatever way it comes: in a body, in a cell of a table."""
+"""Normalises text that people send, in a body or in a cell of a table."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def normalize_text(text: str) -> str:
-    """The text in NFC, its lines ended by newlines, without blanks around it."""
+    """Return the text in NFC, with newlines as line ends and without surrounding blanks."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return (text if text.isascii() else unicodedata.normalize("NFC", text)).strip()

@@ -1,17 +1,17 @@
-"""Text without case, accents and punctuation, in SQL: for keys and indexes that PostgreSQL keeps by itself."""
+"""SQL expressions for text without case, accents and punctuation, for generated columns and indexes."""
 
 _ACCENTS = r"[\u0300-\u036f]"
 _PUNCTUATION = r"[!-/:-@\[-`{-~\s]+"
-_WHOLE, _PLAIN = "ŁØĐłøđħı", "lodlodhi"
-# Letters that Unicode does not take apart into a base and an accent.
+# Letters that Unicode does not decompose into a base letter and an accent.
+_UNDECOMPOSED, _BASE_LETTERS = "ŁØĐłøđħı", "lodlodhi"
 
 
 def folded_sql(expression: str) -> str:
-    """An immutable expression: the words of the text in lower case without accents, one blank between them."""
+    """Return an immutable expression: the words of the text in lower case without accents, one blank between them."""
     return f"btrim(regexp_replace({unaccented_sql(expression)}, '{_PUNCTUATION}', ' ', 'g'))"
 
 
 def unaccented_sql(expression: str) -> str:
-    """An immutable expression: the text in lower case without accents, its blanks and punctuation as they are."""
-    apart = f"regexp_replace(lower(normalize({expression}, NFKD)), '{_ACCENTS}', '', 'g')"
-    return f"replace(translate({apart}, '{_WHOLE}', '{_PLAIN}'), 'ß', 'ss')"
+    """Return an immutable expression: the text in lower case without accents; blanks and punctuation do not change."""
+    decomposed = f"regexp_replace(lower(normalize({expression}, NFKD)), '{_ACCENTS}', '', 'g')"
+    return f"replace(translate({decomposed}, '{_UNDECOMPOSED}', '{_BASE_LETTERS}'), 'ß', 'ss')"

@@ -1,7 +1,7 @@
-"""Counters per time that must hold even while Redis is away: sign-ins, codes, secrets. Rows in PostgreSQL.
+"""Limits per time that hold even while Redis is away, for sign-ins, codes and secrets; rows in PostgreSQL.
 
-A window starts with its first hit and ends after its length. Subjects are kept as keyed hashes, so the table
-names nobody.
+A window starts with its first hit and ends after its length. Subjects are stored as keyed hashes, so the table has no
+personal data.
 """
 
 from collections.abc import Mapping
@@ -28,22 +28,22 @@ class Throttle(Base):
     ends_at: Mapped[datetime] = mapped_column(Timestamp, index=True)
 
 
-MOST_HITS = 2_000_000_000
-"""What the column holds; anyone who goes on beyond a limit is not counted further."""
+MAX_HITS = 2_000_000_000
+"""The most that the column holds; hits beyond it are not counted."""
 STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()
 """
 
-COUNT = text("""
-    INSERT INTO throttle AS t (key, hits, ends_at)
-    SELECT s.key, s.hits, now() + s.length
+ADD_HITS = text("""
+    INSERT INTO throttle (key, hits, ends_at)
+    SELECT subject.key, subject.hits, now() + subject.length
       FROM unnest(CAST(:keys AS text[]), CAST(:hits AS integer[]), CAST(:lengths AS interval[]))
-           AS s (key, hits, length)
+           AS subject (key, hits, length)
     ON CONFLICT (key) DO UPDATE
-       SET hits = CASE WHEN t.ends_at <= now() THEN excluded.hits
-                       ELSE least(CAST(t.hits AS bigint) + excluded.hits, :most) END,
-           ends_at = CASE WHEN t.ends_at <= now() THEN excluded.ends_at ELSE t.ends_at END
+       SET hits = CASE WHEN throttle.ends_at <= now() THEN excluded.hits
+                       ELSE least(CAST(throttle.hits AS bigint) + excluded.hits, :max_hits) END,
+           ends_at = CASE WHEN throttle.ends_at <= now() THEN excluded.ends_at ELSE throttle.ends_at END
     RETURNING key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
 """)
 
@@ -57,7 +57,7 @@ class Rule:
     window: timedelta
 
     def times(self, share: int) -> "Rule":
-        """The same for a network that `share` clients have in common."""
+        """Return the rule for a network that `share` clients have in common."""
         return self if share == 1 else replace(self, name=f"{self.name}-wider", count=self.count * share)
 
     @property
@@ -70,7 +70,7 @@ Subject = tuple[Rule, str]
 
 @dataclass(frozen=True)
 class ThrottleStatus:
-    """Where a subject stands: its hits, and the seconds until its window ends."""
+    """The hits of a subject, and the seconds until its window ends."""
 
     rule: Rule
     hits: int
@@ -86,54 +86,54 @@ class ThrottleStatus:
 
 
 def by_network(rule: Rule, network: str) -> list[Subject]:
-    """What a client network counts for: itself and, with a larger count, the wider network around it."""
-    counted = network.counted if isinstance(network, Network) else (Network(network),)
-    return [(rule.times(item.share), item) for item in counted]
+    """Return the subjects of a client network: itself and, with a larger count, the wider network around it."""
+    networks = network.counted if isinstance(network, Network) else (Network(network),)
+    return [(rule.times(counted.share), counted) for counted in networks]
 
 
 def hit(session: OrmSession, rule: Rule, subject: str) -> ThrottleStatus:
-    """Counts one more, in the open transaction. 64 at once are counted one after the other."""
+    """Add a hit in the open transaction. Concurrent hits of one subject wait for each other."""
     return hit_all(session, (rule, subject))[0]
 
 
 def hit_all(session: OrmSession, *subjects: Subject) -> list[ThrottleStatus]:
-    """Counts one more of several subjects in one statement; their standings in the order given."""
+    """Add a hit to several subjects in one statement; return their statuses in the same order."""
     return hit_many(session, dict.fromkeys(subjects, 1))
 
 
 def hit_many(session: OrmSession, hits: Mapping[Subject, int]) -> list[ThrottleStatus]:
-    """The same, with the number of hits that each subject gets."""
+    """Add several hits to each subject in one statement; return their statuses in the same order."""
     counts = {key_of(rule, subject): (rule, count) for (rule, subject), count in hits.items()}
-    # Everybody counts in the same order, or two who share several subjects would wait for each other.
+    # All requests lock the rows in the same order; otherwise two with common subjects would deadlock.
     keys = sorted(counts)
-    values = {
+    params = {
         "keys": keys,
         "hits": [counts[key][1] for key in keys],
         "lengths": [counts[key][0].window for key in keys],
-        "most": MOST_HITS,
+        "max_hits": MAX_HITS,
     }
-    rows = session.execute(COUNT, values)
-    result = {key: ThrottleStatus(counts[key][0], number, seconds) for key, number, seconds in rows}
-    return [result[key] for key in counts]
+    rows = session.execute(ADD_HITS, params)
+    statuses = {key: ThrottleStatus(counts[key][0], number, seconds) for key, number, seconds in rows}
+    return [statuses[key] for key in counts]
 
 
 def get_status(*subjects: Subject) -> list[ThrottleStatus]:
-    """Where subjects stand now, in one query; those without hits are left out."""
-    values = {key_of(rule, subject): rule for rule, subject in subjects}
-    rows = fetch_rows(STANDING, (list(values),))
-    return [ThrottleStatus(values[key], hits, seconds) for key, hits, seconds in rows]
+    """Return the statuses of the subjects that have hits, in one query."""
+    rules = {key_of(rule, subject): rule for rule, subject in subjects}
+    rows = fetch_rows(STANDING, (list(rules),))
+    return [ThrottleStatus(rules[key], hits, seconds) for key, hits, seconds in rows]
 
 
 def clear(session: OrmSession, rule: Rule, subject: str) -> None:
-    """Forgets a subject's hits."""
+    """Delete the hits of a subject."""
     session.execute(delete(Throttle).where(Throttle.key == key_of(rule, subject)))
 
 
 def delete_expired(session: OrmSession) -> None:
-    """Removes windows that have ended."""
+    """Delete the windows that have ended."""
     session.execute(delete(Throttle).where(Throttle.ends_at < func.now()))
 
 
 def key_of(rule: Rule, subject: str) -> str:
-    """What STANDING knows a subject by."""
+    """Return the primary key of a subject: the rule's name and a keyed hash."""
     return f"{rule.name}:{derive('throttle', rule.name, subject).hex()[:32]}"

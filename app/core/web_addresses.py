@@ -1,4 +1,4 @@
-"""Addresses of web pages in plain text: what a mail program would turn into something to click."""
+"""Finds web addresses in plain text, which mail programs turn into links."""
 
 import re
 import unicodedata
@@ -19,14 +19,16 @@ _DOTS = str.maketrans({"\u3002": ".", "\uff61": ".", "\u2024": ".", "\ufe12": ".
 
 
 def find_web_address(text: str) -> str | None:
-    """The first address of a web page in the text: one with a scheme, `www.…`, or a domain name such as
-    `example.com/x`. An e-mail address is none, nor are `a.m.`, `St. John`, `N$ 1.500`, `12.Dez`."""
+    """Return the first web address in the text: with a scheme, `www.…`, or a domain name such as `example.com/x`.
+
+    Email addresses do not count, nor do `a.m.`, `St. John`, `N$ 1.500`, `12.Dez`. None when there is none.
+    """
     if "." not in text and "/" not in text and ":" not in text and text.isascii():
         return None
     plain = _normalized(text)
     for pattern in (_SCHEME, _WWW, _NUMBERS):
-        if result := pattern.search(plain):
-            return _word_at(plain, result.start())
+        if match := pattern.search(plain):
+            return _word_at(plain, match.start())
     without_mail = _MAIL.sub(" ", plain)
     for match in _NAME.finditer(without_mail):
         if match[3] or match[2] in _top_level_domains():
@@ -35,19 +37,20 @@ def find_web_address(text: str) -> str | None:
 
 
 def break_web_addresses(text: str) -> str:
-    """The text with an invisible break inside each word that looks like an address of a web page, so that mail programs
-    leave it alone."""
+    """Return the text with an invisible break inside each web address, so that mail programs make no link of it."""
     if find_web_address(text) is None:
         return text
     return _JOINTS.sub(lambda match: match[0] + BREAK, text)
 
 
 def _normalized(text: str) -> str:
-    """Lower-case, with letters of full width as ordinary ones, and without invisible characters and marks: a mark is
-    no letter to a pattern, but belongs to a name in most scripts of India and to one in Thai."""
+    """Return the text in lower case, with ordinary instead of full-width letters, without invisible characters and marks.
+
+    `\\w` does not match marks, but domain names in most Indic scripts and in Thai contain them.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_DOTS))
-        text = "".join(item for item in text if unicodedata.category(item) not in _NO_LETTERS)
+        text = "".join(letter for letter in text if unicodedata.category(letter) not in _NO_LETTERS)
     return text.lower()
 
 
@@ -57,7 +60,7 @@ def _word_at(text: str, start: int) -> str:
 
 @cache
 def _top_level_domains() -> frozenset[str]:
-    """All of them, those of other alphabets in both spellings."""
+    """Return all top-level domains, those of other alphabets in both spellings."""
     lines = Path(__file__).with_name("top_level_domains.txt").read_text("ascii").lower().splitlines()
     names = [line for line in lines if line and not line.startswith("#")]
     spelled = [name[4:].encode("ascii").decode("punycode") for name in names if name.startswith("xn--")]

@@ -24,7 +24,7 @@ class Lines(io.StringIO):
 def logged() -> Iterator[Lines]:
     """Catches what the handler of the service writes, and shows everything from debug on."""
     root = logging.getLogger()
-    handler = next(handler for handler in root.handlers if getattr(handler, "ours", False))
+    handler = next(handler for handler in root.handlers if getattr(handler, "is_ours", False))
     assert isinstance(handler, logging.StreamHandler)
     lines, level = Lines(), root.level
     before = handler.setStream(lines)

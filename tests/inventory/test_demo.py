@@ -1,6 +1,6 @@
 """The demo's bar: stocked once, with something to order, something to find missing, and something to be told."""
 
-from app.demo import lights
+from app.demo import seed_lights
 from app.events.demo import LIGHTS
 from app.events.demo import seed as seed_events
 from app.inventory.demo import BAR_STOCK
@@ -13,7 +13,7 @@ def test_a_bar_is_stocked_once(client: Client) -> None:
 
     owner = account("organiser")
     seed_events(owner.id, LIGHTS)
-    assert lights(owner.id) and not lights(owner.id)
+    assert seed_lights(owner.id) and not seed_lights(owner.id)
     own = signed_in(client, owner)
     festival = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
     path = f"/api/events/{festival['id']}/inventory"

@@ -14,7 +14,7 @@ class _Reader(logging.Handler):
     """Sees what the handler of the service writes, formatted as that handler formats it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        ours = next((handler for handler in logging.getLogger().handlers if getattr(handler, "ours", False)), None)
+        ours = next((handler for handler in logging.getLogger().handlers if getattr(handler, "is_ours", False)), None)
         if ours is not None and record.levelno >= ours.level:
             RUN.note(ours.format(record))
 

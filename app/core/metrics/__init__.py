@@ -1,13 +1,13 @@
-"""Metrics: declared where they happen, counted in shared memory, summed over all processes of a node when asked.
+"""Metrics: declared where they are counted, stored in shared memory, summed over all processes of a node on a scrape.
 
     CALLS = Counter("commerce_rail_calls_total", "Calls to the payment rail.", ("outcome",))
     CALLS.add("paid")
 
-    kinds.py    Counter, Gauge, Histogram, and Figure for what is looked up when somebody asks
-    store.py    what this process counts
-    pages.py    the file it counts in: taken by a lock, and taken over by the next process when this one is gone
-    summing.py  all pages of a folder as one
-    text.py     the format that Prometheus reads
+    metric_types.py       Counter, Gauge, Histogram, and ComputedGauge, whose value is computed on a scrape
+    store.py              the numbers of this process
+    shared_memory.py      their file, which the next process takes over when this one ends
+    aggregation.py        the sums over all files of a folder
+    prometheus_format.py  the text that Prometheus reads
 
 docs/decisions/metrics-storage.md says why this is not a library.
 """

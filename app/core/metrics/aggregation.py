@@ -1,4 +1,4 @@
-"""All pages of a folder as one: what Prometheus is told, whichever process it happens to ask."""
+"""Sums the pages of all processes of a folder, so that any process can answer Prometheus."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ Numbers = dict[str, dict[tuple[str, ...], list[float]]]
 
 
 def sum_pages(folder: Path) -> Numbers:
-    """The sums over all processes; of gauges, over those that live. Unknown names and shapes are left out."""
+    """Return the sums over all processes; of gauges, over running ones. Unknown names and shapes are left out."""
     sums: Numbers = {}
     for path in sorted(folder.glob("*.page")) if folder.is_dir() else ():
         memory, alive = _read_page(path)
@@ -27,9 +27,9 @@ def sum_pages(folder: Path) -> Numbers:
 
 
 def zero_values() -> Numbers:
-    """What has no labels, before anybody has counted.
+    """Return zero for each metric without labels.
 
-    Prometheus sees a rise only between two figures: an alert would miss the first of a counter that begins with it.
+    Prometheus sees an increase only between two values: an alert would miss the first one of a counter.
     """
     plain = (item for item in Metric.catalogue.values() if item.stored and not item.labels)
     return {item.name: {(): [0.0] * item.width} for item in plain}
@@ -40,6 +40,6 @@ def _fits(metric: Metric, width: int, labels: tuple[str, ...]) -> bool:
 
 
 def _read_page(path: Path) -> tuple[bytes, bool]:
-    """What is in a page, and whether a process has it."""
+    """Return the content of a page, and whether a process is writing to it."""
     with path.open("rb") as file:
         return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0), not try_lock(file.fileno())

@@ -1,4 +1,4 @@
-"""The kinds of metrics. Each is declared once, by a name that no other has; docs/metrics.md is made from them."""
+"""The types of metrics. Each metric is declared once under a unique name; docs/metrics.md is generated from them."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A name, what it tells, and by what it is told apart. Values of labels are few and never a person's."""
+    """A metric with its name, help text and labels. Label values are few and never personal data."""
 
     name: str
     help: str
@@ -28,13 +28,13 @@ class Metric:
 
     @property
     def width(self) -> int:
-        """How many numbers one series is."""
+        """Return how many numbers one series has."""
         return 1
 
 
 @dataclass(frozen=True, eq=False)
 class Counter(Metric):
-    """Only ever grows; it outlives the process that counts."""
+    """A number that only grows, also across the end of a process."""
 
     kind = "counter"
 
@@ -44,7 +44,7 @@ class Counter(Metric):
 
 @dataclass(frozen=True, eq=False)
 class Gauge(Metric):
-    """What a process has at the moment; the sum over those that live."""
+    """A current number of a process; the sum over running processes."""
 
     kind = "gauge"
 
@@ -54,7 +54,7 @@ class Gauge(Metric):
 
 @dataclass(frozen=True, eq=False)
 class Histogram(Metric):
-    """How long things take, in buckets of seconds."""
+    """Durations in buckets of seconds."""
 
     buckets: tuple[float, ...] = SECONDS
     kind = "histogram"
@@ -64,17 +64,17 @@ class Histogram(Metric):
 
     @property
     def width(self) -> int:
-        """One number for each bucket, one for what is beyond them, and the sum."""
+        """Return one number for each bucket, one beyond the last, and the sum."""
         return len(self.buckets) + 2
 
     def place(self, seconds: float) -> int:
-        """The bucket of a duration."""
+        """Return the index of a duration's bucket."""
         return bisect_left(self.buckets, seconds)
 
 
 @dataclass(frozen=True, eq=False)
 class ComputedGauge(Metric):
-    """What nobody counts: it is looked up when somebody asks."""
+    """A gauge that is computed on a scrape."""
 
     kind = "gauge"
     stored = False

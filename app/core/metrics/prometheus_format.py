@@ -10,7 +10,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def format_metrics(numbers: Numbers) -> str:
-    """Every metric that has a series, by name."""
+    """Return the text of every metric that has a series, sorted by name."""
     lines: list[str] = []
     for name, result in sorted(numbers.items()):
         metric = Metric.catalogue[name]

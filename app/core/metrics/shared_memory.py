@@ -4,8 +4,8 @@
     series:  length of its name, how many numbers, whether a gauge, 0; 2 bytes each
              │ name, filled up to 8 │ numbers, 8 bytes each
 
-The writer holds the file's lock, which ends with the process however it ends. So anyone who can lock a page may go on
-with it: there are as many as there ever were processes at once, and what a killed one has counted is not lost.
+The writer holds the file's lock, which ends with the process. The next process that locks the page goes on with it, so
+there are only as many pages as there were processes at one time, and the numbers of a killed process are not lost.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ SIZE = 512 * 1024
 MOST = 512
 MAGIC = b"commerc1"
 SCRAP, FIRST = 2, 34
-"""Both in numbers of 8 bytes: where goes what has no room, and where the series begin."""
+"""Offsets in numbers of 8 bytes: of the scrap area for series without room, and of the first series."""
 HEAD = struct.Struct("<HHHH")
 USED = struct.Struct("<Q")
 log = structlog.get_logger(__name__)
@@ -46,7 +46,7 @@ class Series:
 
 
 class Page:
-    """A page to write in. Hold its lock around `find` and what is done there."""
+    """A page to write to. Hold its lock around `find` and the write."""
 
     def __init__(self, memory: mmap.mmap, file: int | None) -> None:
         self.lock = Lock()
@@ -56,7 +56,7 @@ class Page:
         self._begin()
 
     def find(self, metric: "Metric", labels: tuple[str, ...]) -> int:
-        """Where the numbers of this series stand."""
+        """Return the offset of the numbers of this series."""
         place = self._places.get((metric.name, labels))
         return self._add(metric, labels) if place is None else place
 
@@ -68,7 +68,7 @@ class Page:
             os.close(self._file)
 
     def _begin(self) -> None:
-        """Goes on where the last owner stopped. What it had at the moment, nobody has now."""
+        """Load the series of the last owner; its gauges are zero now."""
         if self._memory[:8] != MAGIC:
             self._memory[:16] = MAGIC + USED.pack(FIRST * 8)
         for item in read_series(self._memory):
@@ -94,7 +94,7 @@ class Page:
 
 
 def acquire_page(folder: Path) -> Page:
-    """The first page of the folder that nobody has. Without a folder to write in, one that nobody else sees."""
+    """Return the first free page of the folder; without a writable folder, a page of this process alone."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for number in range(MOST):
@@ -108,7 +108,7 @@ def acquire_page(folder: Path) -> Page:
 
 
 def try_lock(file: int) -> bool:
-    """Whether the lock could be had."""
+    """Lock the file; return whether it was free."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -117,7 +117,7 @@ def try_lock(file: int) -> bool:
 
 
 def read_series(memory: bytes | mmap.mmap) -> Iterator[Series]:
-    """What a page holds. A page that is being written to is read up to what is complete."""
+    """Yield the series of a page; while it is being written, those that are complete."""
     if memory[:8] != MAGIC:
         return
     at, (used,) = FIRST * 8, USED.unpack_from(memory, 8)
@@ -132,7 +132,7 @@ def read_series(memory: bytes | mmap.mmap) -> Iterator[Series]:
 
 
 def _map_file(file: int) -> Page:
-    """Every block is written before it is mapped: a full disk shall refuse here, not kill the process later."""
+    """Map the file, with every block written before: a full disk must raise here and not kill the process later."""
     try:
         if os.fstat(file).st_size != SIZE:
             os.ftruncate(file, 0)

@@ -1,4 +1,4 @@
-"""What one process counts. An addition is a lookup and a write to memory: about a microsecond."""
+"""The numbers of one process. An addition is a lookup and a write to memory: about a microsecond."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ Labels = tuple[str, ...]
 
 
 class Store:
-    """The numbers of this process, in a page of the folder from the first of them on. Any thread may count."""
+    """The numbers of this process, in a page of the folder from the first number on; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,11 +44,11 @@ class Store:
             page.values[first + metric.width - 1] += seconds
 
     def page(self) -> Page:
-        """The page of this process: what is counted at every request goes there by itself, under its lock."""
+        """Return the page of this process; numbers of every request are written to it directly, under its lock."""
         return self._page or self._opened()
 
     def close(self) -> None:
-        """Gives the page up; the next number takes one again."""
+        """Release the page; the next number takes one again."""
         page, self._page = self._page, None
         if page is not None:
             page.close()
@@ -60,7 +60,7 @@ class Store:
             return self._page
 
     def begin_anew(self) -> None:
-        """In a child: the page is the parent's, and so may be the lock."""
+        """Release the page in a forked child: it belongs to the parent, and the lock may be held."""
         self._opening = Lock()
         self.close()
 
@@ -81,6 +81,6 @@ def init_app(app: Flask, folder: Path) -> None:
 
 
 def store() -> Store:
-    """The store of this application."""
+    """Return the store of this application."""
     result: Store = current_app.extensions[EXTENSION]
     return result

@@ -1,10 +1,10 @@
-"""What leaves for Sentry and OpenTelemetry, when a setting names where to: scrubbed as the logs are, and never a body.
+"""Sentry and OpenTelemetry, when a setting names them; secrets are masked as in the logs, and bodies never leave.
 
-    extras.py   whether the libraries are here; without them the start stops with a sentence
-    errors.py   report(): an error nobody foresaw, to Sentry
-    spans.py    span(): how long a piece of work took, to an OpenTelemetry collector
+    extras.py   checks at the start that the libraries are installed
+    errors.py   report(): sends an unexpected error to Sentry
+    spans.py    span(): sends the duration of a request or job to an OpenTelemetry collector
 
-Neither library is among the requirements; requirements-observability.in has them.
+requirements-observability.in has the libraries.
 """
 
 from flask import Flask
@@ -16,7 +16,7 @@ __all__ = ["flush", "init_app"]
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Starts what the settings ask for. Raises SettingsError when a library for it is missing."""
+    """Start what the settings name. Raises SettingsError when its library is missing."""
     extras.check(settings)
     if settings.SENTRY_DSN:
         errors.start(app, settings.SENTRY_DSN, environment=settings.APP_ENV)
@@ -25,6 +25,6 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def flush(app: Flask) -> None:
-    """Sends what is waiting: for a process that is about to end without saying so, as RQ's do."""
+    """Send what is queued, before a process exits without cleanup as RQ's do."""
     errors.flush(app)
     spans.flush(app)

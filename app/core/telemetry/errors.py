@@ -1,24 +1,39 @@
-"""Errors that nobody foresaw, told to Sentry: the type, the scrubbed first line and where it happened.
+"""Sends unexpected errors to Sentry: the type, the masked first line and the stack.
 
-Never a body, a header, a query, a local variable or a line of the log. What Sentry's own integrations would gather is
-off; `report()` is the only way there.
+Bodies, headers, queries, local variables and log lines never leave. Sentry's own integrations are off; only `report()`
+sends.
 """
 
-from collections.abc import MutableMapping
 from importlib import import_module
-from typing import Any
+from typing import TypedDict
 
 from flask import Flask, current_app
+from structlog.typing import EventDict
 
 from app.core.context import request_id
 from app.core.logs import mask_secrets
 
 EXTENSION = "sentry"
-KEPT = {"event_id", "timestamp", "level", "platform", "environment", "release", "exception", "tags", "sdk"}
-LONGEST = 300
+SENT_FIELDS = {"event_id", "timestamp", "level", "platform", "environment", "release", "exception", "tags", "sdk"}
+LOCAL_FIELDS = ("vars", "pre_context", "context_line", "post_context")
+MAX_LENGTH = 300
+
+
+class StackTrace(TypedDict):
+    """The stack of an exception in Sentry's format."""
+
+    frames: list[dict[str, object]]
+
+
+class SentException(TypedDict, total=False):
+    """An exception in Sentry's format."""
+
+    value: object
+    stacktrace: StackTrace | None
 
 
 def start(app: Flask, dsn: str, *, environment: str) -> None:
+    """Start Sentry for the application."""
     sentry = import_module("sentry_sdk")
     sentry.init(
         dsn=dsn,
@@ -38,7 +53,7 @@ def start(app: Flask, dsn: str, *, environment: str) -> None:
 
 
 def report(error: BaseException, **tags: str) -> None:
-    """Tells Sentry of an error, if there is one to tell. Never raises; `tags` are routes and kinds, never values."""
+    """Send an error to Sentry, if a setting names it. It never raises; `tags` are routes and kinds, never values."""
     sentry = current_app.extensions.get(EXTENSION)
     if sentry is None:
         return
@@ -49,19 +64,21 @@ def report(error: BaseException, **tags: str) -> None:
 
 
 def flush(app: Flask) -> None:
-    """Waits a moment for what is on its way."""
+    """Wait up to two seconds for errors that are being sent."""
     if EXTENSION in app.extensions:
         app.extensions[EXTENSION].flush(timeout=2.0)
 
 
-def without_secrets(event: MutableMapping[str, Any], hint: object = None) -> MutableMapping[str, Any]:
-    """What may leave of an event."""
-    kept: dict[str, Any] = {name: value for name, value in event.items() if name in KEPT}
-    for item in kept.get("exception", {}).get("values", ()):
+def without_secrets(event: EventDict, hint: object = None) -> EventDict:
+    """Return the event with the fields that may leave, secrets masked."""
+    sent = {name: value for name, value in event.items() if name in SENT_FIELDS}
+    exceptions: list[SentException] = sent.get("exception", {}).get("values", [])
+    for exception in exceptions:
         # Drivers quote values from the second line on.
-        first = (str(item.get("value") or "").splitlines() or [""])[0]
-        item["value"] = mask_secrets(None, "", {"text": first[:LONGEST]})["text"]
-        for frame in (item.get("stacktrace") or {}).get("frames", ()):
-            for result in ("vars", "pre_context", "context_line", "post_context"):
-                frame.pop(result, None)
-    return kept
+        first_line = (str(exception.get("value") or "").splitlines() or [""])[0]
+        exception["value"] = mask_secrets(None, "", {"text": first_line[:MAX_LENGTH]})["text"]
+        stack = exception.get("stacktrace")
+        for frame in stack.get("frames", []) if stack else []:
+            for name in LOCAL_FIELDS:
+                frame.pop(name, None)
+    return sent
