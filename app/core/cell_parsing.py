@@ -1,4 +1,4 @@
-"""Cells as values: money, times and texts the way spreadsheets and ticket shops write them."""
+"""Parses cells of tables: amounts, times and texts as spreadsheets and ticket shops write them."""
 
 import re
 from datetime import datetime
@@ -9,19 +9,19 @@ POINT = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d+(?:\.\d{1,2})?")
 COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?|\d+(?:,\d{1,2})?")
 EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]{2,}")
 DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[ T](.+))?")
-MOST_MONEY = 100_000_000_000
+MAX_CENTS = 100_000_000_000
 
 
 class BadCell(ValueError):
-    """A cell that cannot be read; `code` and the sentence say why."""
+    """A cell that cannot be parsed, with an error code and a message."""
 
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
         self.code = code
 
 
 def parse_cents(cell: str, *, decimal_comma: bool) -> int:
-    """`450`, `450.00`, `N$ 1,234.50` and, where the decimal sign is a comma, `1.234,50`: in cents."""
+    """Return the cents of `450`, `450.00`, `N$ 1,234.50` and, with a decimal comma, `1.234,50`. Raises BadCell."""
     number = CURRENCY.sub("", SPACES.sub("", cell))
     if POINT.fullmatch(number):
         plain = number.replace(",", "")
@@ -29,49 +29,52 @@ def parse_cents(cell: str, *, decimal_comma: bool) -> int:
         plain = number.replace(".", "").replace(",", ".")
     else:
         raise BadCell("invalid_price", "Must be an amount like 450.00, of whole cents.")
-    whole, _, part = plain.partition(".")
-    return _bounded(int(whole) * 100 + int(part.ljust(2, "0") if part else 0))
+    whole, _, cents = plain.partition(".")
+    return _check_amount(int(whole) * 100 + int(cents.ljust(2, "0") if cents else 0))
 
 
 def parse_whole_cents(cell: str) -> int:
-    """A whole number of cents."""
+    """Return a whole number of cents. Raises BadCell."""
     if not re.fullmatch(r"\d{1,15}", cell):
         raise BadCell("invalid_price", "Must be a whole number of cents.")
-    return _bounded(int(cell))
+    return _check_amount(int(cell))
 
 
 def parse_time(cell: str) -> datetime:
-    """RFC 3339, `2026-09-22 01:02:11`, `22.09.2026 01:02` or `22/09/2026` (the day first); naive ones stay naive."""
+    """Return the time of RFC 3339, `2026-09-22 01:02:11`, `22.09.2026 01:02` or `22/09/2026` (day first).
+
+    A time without an offset stays naive. Raises BadCell.
+    """
     text = cell.replace("/", "-") if re.match(r"\d{4}/", cell) else cell
     match = DAY_FIRST.fullmatch(text)
     if match:
         text = f"{match[4]}-{match[3]:0>2}-{match[1]:0>2}" + (f" {match[5]}" if match[5] else "")
     try:
-        result = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError as error:
         raise BadCell("invalid_time", "Must be a time like 2026-09-22 18:00 or 22.09.2026 18:00.") from error
-    if not 1990 <= result.year <= 2200:
-        raise BadCell("invalid_time", "Must be a time of our days.")
-    return result
+    if not 1990 <= time.year <= 2200:
+        raise BadCell("invalid_time", "Must be a time between 1990 and 2200.")
+    return time
 
 
 def parse_email(cell: str) -> str:
-    """An address, lower-case."""
+    """Return an email address in lower case. Raises BadCell."""
     if len(cell) > 254 or not EMAIL.fullmatch(cell):
         raise BadCell("invalid_email", "Must be an e-mail address.")
     return cell.lower()
 
 
 def parse_text(cell: str, *, longest: int) -> str:
-    """A text without control characters."""
+    """Return the text, which may have no control characters. Raises BadCell."""
     if len(cell) > longest:
         raise BadCell("too_long", f"Must have at most {longest} characters.")
-    if any(ord(item) < 32 or 127 <= ord(item) < 160 for item in cell):
+    if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in cell):
         raise BadCell("invalid_characters", "Control characters are not allowed.")
     return cell
 
 
-def _bounded(amount: int) -> int:
-    if amount > MOST_MONEY:
+def _check_amount(amount: int) -> int:
+    if amount > MAX_CENTS:
         raise BadCell("too_large", "Must be a smaller amount.")
     return amount

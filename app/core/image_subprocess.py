@@ -1,7 +1,7 @@
-"""Decodes one picture and writes it anew, in a process of its own. Run by `app.core.images`, imported by nobody.
+"""The child process of `app.core.images`: decodes one picture and re-encodes it. No module imports it.
 
-Standard input is the file. Standard output is one line of JSON, and after it the new file. What a hostile picture
-makes of this process ends with it: its memory and time are limited before the first byte is looked at.
+Standard input is the file. Standard output is one line of JSON, and after it the new file. Memory and time are limited
+before the first byte is read, so a hostile picture harms only this process.
 """
 
 import io
@@ -15,7 +15,7 @@ FORMATS = ("JPEG", "PNG", "WEBP")
 
 
 def limit() -> None:
-    """Bounds what this process may take. Systems without such limits still have the parent's clock."""
+    """Limit the CPU time and memory of this process. On systems without such limits the parent's timeout remains."""
     try:
         import resource
 
@@ -27,7 +27,7 @@ def limit() -> None:
 
 
 def allow_for_webp() -> None:
-    """Lets WebP have what its encoder needs for 40 megapixels with transparency: more than twice the others' need."""
+    """Raise the memory limit for WebP: 40 megapixels with transparency need twice as much as in the other formats."""
     try:
         import resource
 
@@ -37,10 +37,10 @@ def allow_for_webp() -> None:
 
 
 def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
-    """What is said about the picture, and its new bytes."""
+    """Return the report on the picture and its new bytes."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
-    Image.MAX_IMAGE_PIXELS = None  # The header is compared with our own bound, before anything is decoded.
+    Image.MAX_IMAGE_PIXELS = None  # We compare the header with our own limit before anything is decoded.
     try:
         picture: Image.Image = Image.open(io.BytesIO(sys.stdin.buffer.read()), formats=FORMATS)
     except UnidentifiedImageError:
@@ -55,20 +55,20 @@ def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
     picture = ImageOps.exif_transpose(picture)
     picture = picture.convert("RGBA" if kind != "JPEG" and picture.has_transparency_data else "RGB")
     picture.info.clear()
-    written = io.BytesIO()
+    output = io.BytesIO()
     if kind == "PNG":
-        picture.save(written, "PNG", compress_level=6)
+        picture.save(output, "PNG", compress_level=6)
     else:
-        picture.save(written, kind, quality=88, **({"method": 2} if kind == "WEBP" else {"optimize": False}))
-    return {"kind": kind, "width": picture.width, "height": picture.height}, written.getvalue()
+        picture.save(output, kind, quality=88, **({"method": 2} if kind == "WEBP" else {"optimize": False}))
+    return {"kind": kind, "width": picture.width, "height": picture.height}, output.getvalue()
 
 
 if __name__ == "__main__":
     limit()
     try:
-        said, data = main(int(sys.argv[1]), int(sys.argv[2]))
+        report, data = main(int(sys.argv[1]), int(sys.argv[2]))
     except MemoryError:
-        said, data = {"error": "memory"}, b""
+        report, data = {"error": "memory"}, b""
     except Exception:
-        said, data = {"error": "broken"}, b""
-    sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + data)
+        report, data = {"error": "broken"}, b""
+    sys.stdout.buffer.write(json.dumps(report).encode() + b"\n" + data)

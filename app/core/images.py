@@ -1,9 +1,9 @@
-"""Pictures that strangers send: checked, decoded and written anew, so that only pixels remain.
+"""Checks and re-encodes uploaded pictures, so that only pixels remain.
 
-Decoding happens in a child process with bounded memory and time, one at a time in each process: a picture that
-would blow up or hang takes down its child and nothing else. Pillow sees only the three formats, by content and
-never by name; the header's size is compared before anything is decoded; only the first frame counts; metadata
-(position, camera, profile, comments, whatever is glued to the end) is not written.
+A child process with limited memory and time decodes them, one at a time in each process: a picture that exhausts memory
+or hangs harms only the child. Pillow reads only the three formats, by content and never by name; the size in the header
+is checked before anything is decoded; only the first frame is kept; metadata (position, camera, profile, comments,
+appended data) is not written.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
+from typing import TypedDict
 
 from app.core.errors import TooLarge, Unprocessable, UnsupportedMedia
 
@@ -44,9 +45,18 @@ class ImageUnreadable(Unprocessable):
     message = "The picture is damaged or cut off and cannot be decoded."
 
 
+class ImageReport(TypedDict, total=False):
+    """The JSON line of the child process: an error, or the format and size in pixels."""
+
+    error: str
+    kind: str
+    width: int
+    height: int
+
+
 @dataclass(frozen=True)
 class ReencodedImage:
-    """A picture written anew."""
+    """A picture after re-encoding."""
 
     data: bytes
     extension: str
@@ -55,30 +65,31 @@ class ReencodedImage:
 
 
 def reencode_image(data: bytes) -> ReencodedImage:
-    """The picture in `data` without anything but its pixels.
+    """Return the picture with nothing but its pixels.
 
     Raises ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable.
     """
     if len(data) > MAX_BYTES:
         raise ImageTooLarge()
-    said, body = _run_subprocess(data)
-    error = said.get("error")
+    report, body = _run_subprocess(data)
+    error = report.get("error")
     if error == "kind":
         raise ImageKindUnsupported()
     if error == "size":
-        raise ImageTooManyPixels(width=said["width"], height=said["height"])
+        raise ImageTooManyPixels(width=report["width"], height=report["height"])
     if error is not None:
         raise ImageUnreadable()
-    return ReencodedImage(body, EXTENSIONS[str(said["kind"])], int(str(said["width"])), int(str(said["height"])))
+    return ReencodedImage(body, EXTENSIONS[report["kind"]], report["width"], report["height"])
 
 
-def _run_subprocess(data: bytes) -> tuple[dict[str, object], bytes]:
-    """What the child says; a child that died or hung says that the picture is broken."""
+def _run_subprocess(data: bytes) -> tuple[ImageReport, bytes]:
+    """Return the child's report and the new file; the error is `broken` when the child crashed or hung."""
     command = [sys.executable, "-I", str(CHILD), str(MAX_PIXELS), str(MAX_SIDE)]
     try:
         with _one_at_a_time:
-            done = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS, env={}, check=True)
+            process = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS, env={}, check=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return {"error": "broken"}, b""
-    head, _, body = done.stdout.partition(b"\n")
-    return json.loads(head), body
+    report_line, _, body = process.stdout.partition(b"\n")
+    report: ImageReport = json.loads(report_line)
+    return report, body

@@ -1,4 +1,4 @@
-"""Heavy work that must not be in the way: one piece at a time, by a thread that the kernel serves last."""
+"""Runs heavy work such as password hashes one at a time, in a thread with low priority."""
 
 import ctypes
 import os
@@ -8,18 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-# In a rush that leaves nothing of the processor a hash with a niceness of 10 waits three seconds, with 5 one.
+# Under full load a password hash waits three seconds with a niceness of 10, one second with 5.
 NICE = 5
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 class LowPriorityExecutor:
-    """A thread of this process for work that takes much processor and memory. Callers wait for theirs in turn.
+    """One thread of this process for work that takes much CPU and memory; callers wait in a queue.
 
-    After the last of those who came it gives the memory back. Anyone who waits is about to take the same memory again,
-    so in a flood none of it moves; and a quiet process keeps none. Giving back costs the next one about 13 ms for
-    20 MB, which the kernel has to clear again.
+    When the queue is empty the thread returns free memory to the system. While calls wait it does not, because the next
+    one takes the same memory again: clearing 20 MB costs about 13 ms.
     """
 
     def __init__(self) -> None:
@@ -27,35 +26,35 @@ class LowPriorityExecutor:
         # A thread does not survive a fork.
         os.register_at_fork(after_in_child=self._start_thread)
 
-    def run(self, work: Callable[Given, Made], *arguments: Given.args, **options: Given.kwargs) -> Made:
-        """What `work` returns. Raises what it raises."""
-        with self._counting:
-            self._waiting += 1
-        return self._thread.submit(self._run_queue, lambda: work(*arguments, **options)).result()
+    def run(self, work: Callable[P, Result], *arguments: P.args, **options: P.kwargs) -> Result:
+        """Run `work` in the thread and return its result. Raises what it raises."""
+        with self._count_lock:
+            self._pending += 1
+        return self._thread.submit(self._run_and_trim, lambda: work(*arguments, **options)).result()
 
-    def _run_queue(self, work: Callable[[], Made]) -> Made:
+    def _run_and_trim(self, work: Callable[[], Result]) -> Result:
         try:
             return work()
         finally:
-            with self._counting:
-                self._waiting -= 1
-                last = not self._waiting
-            if last:
-                _give_back()
+            with self._count_lock:
+                self._pending -= 1
+                is_idle = not self._pending
+            if is_idle:
+                _return_free_memory()
 
     def _start_thread(self) -> None:
-        self._counting, self._waiting = threading.Lock(), 0
+        self._count_lock, self._pending = threading.Lock(), 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="back-seat", initializer=lower_priority)
 
 
 def lower_priority(nice: int = NICE) -> None:
-    """Lets the kernel serve this thread, and those that it starts, after anyone else who wants the processor."""
-    # On Linux a thread has a niceness of its own; elsewhere it is the whole process that has one.
+    """Lower the CPU priority of this thread and of those that it starts."""
+    # On Linux each thread has a niceness; elsewhere the whole process has one.
     with suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
 
 
-def _give_back() -> None:
-    # Only glibc keeps what was freed, and only glibc has the call.
+def _return_free_memory() -> None:
+    # glibc keeps freed memory; other C libraries do not have this call.
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)

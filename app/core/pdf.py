@@ -1,4 +1,4 @@
-"""Documents: an A4 page with our furniture, one embedded font, and the same bytes for the same content.
+"""PDF documents: A4 pages with our layout and one embedded font; the same content gives the same bytes.
 
     with Sheet(title="Receipt", number="MA-7K2Q9XRD", when="Fri 4 December 2026") as sheet:
         sheet.parties(["Windhoek Lights"], ["Kapana Corner"])
@@ -6,7 +6,7 @@
         sheet.total("Paid", "N$ 1 234.50")
     sheet.data
 
-Text is drawn by `lettering`, never read by reportlab: its paragraphs take markup, and markup can open files.
+`pdf_text` draws the text. reportlab's own paragraphs read markup, and markup can open files.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from reportlab.graphics.shapes import Drawing
+from reportlab.lib.colors import Color
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
@@ -39,11 +40,11 @@ WIDTH = A4[0] - 2 * MARGIN
 
 
 class _NumberedCanvas(Canvas):  # type: ignore[misc]
-    """Knows how many pages there are before it writes the first."""
+    """A canvas that writes `Page 1 of 3`: it keeps the pages until their number is known."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "invariant": 1})
-        self.pages: list[dict[str, Any]] = []
+        self.pages: list[dict[str, object]] = []
 
     def showPage(self) -> None:  # noqa: N802
         self.pages.append(dict(self.__dict__))
@@ -52,15 +53,15 @@ class _NumberedCanvas(Canvas):  # type: ignore[misc]
     def save(self) -> None:
         for number, page in enumerate(self.pages, 1):
             self.__dict__.update(page)
-            with TextWriter(self) as pen:
-                where = f"Page {number} of {len(self.pages)}"
-                pen.draw(where, A4[0] - MARGIN, 14 * mm, size=8, colour=MUTED, right=True)
+            with TextWriter(self) as writer:
+                label = f"Page {number} of {len(self.pages)}"
+                writer.draw(label, A4[0] - MARGIN, 14 * mm, size=8, colour=MUTED, right=True)
             super().showPage()
         super().save()
 
 
 class Sheet:
-    """A document in the making; `data` are its bytes once the block has ended."""
+    """A document that is being written; `data` has its bytes after the block."""
 
     def __init__(self, *, title: str, number: str, when: str, foot: str = "", author: str = "") -> None:
         register_fonts()
@@ -73,36 +74,38 @@ class Sheet:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is None:
-            self.data = self._built()
+            self.data = self._build()
 
     def parties(self, left: Sequence[str], right: Sequence[str], *, headings: tuple[str, str] = ("From", "To")) -> None:
-        """Who gives and who gets, side by side; the first line of each is its name."""
-        columns = [_party(heading, lines) for heading, lines in zip(headings, (left, right), strict=True)]
+        """Add sender and recipient side by side; the first line of each is the name."""
+        columns = [_build_party(heading, lines) for heading, lines in zip(headings, (left, right), strict=True)]
         self.story += [_grid([columns], [WIDTH / 2] * 2), Spacer(0, 10 * mm)]
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Labels and values under hairlines."""
+        """Add labels and values with thin lines between."""
         cells = [[paragraph(label, colour=MUTED), paragraph(value)] for label, value in rows]
         self.story += [_grid(cells, [50 * mm, WIDTH - 50 * mm], lines=True), Spacer(0, 8 * mm)]
 
     def lines(self, rows: Iterable[tuple[str, str]]) -> None:
-        """What is charged, and the amounts aligned at their cents."""
-        cells = [[paragraph(what), paragraph(amount, right=True)] for what, amount in rows]
+        """Add what is charged, with the amounts aligned at the right."""
+        cells = [[paragraph(label), paragraph(amount, right=True)] for label, amount in rows]
         self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
     def table(
         self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float], figures: int
     ) -> None:
-        """Rows under headings that stand on every page; `widths` are shares, and the last `figures` columns are
-        aligned at the right."""
-        right = len(headings) - figures
-        head = [paragraph(text, size=8.5, colour=MUTED, right=at >= right) for at, text in enumerate(headings)]
-        body = [[paragraph(text, size=9, right=at >= right) for at, text in enumerate(row)] for row in rows]
-        shares = [WIDTH * share / sum(widths) for share in widths]
-        self.story += [_grid([head, *body], shares, lines=True, repeat=1), Spacer(0, 4 * mm)]
+        """Add rows with headings that repeat on every page.
+
+        `widths` are shares of the page's width; the last `figures` columns are aligned at the right.
+        """
+        first_right = len(headings) - figures
+        head = [paragraph(text, size=8.5, colour=MUTED, right=at >= first_right) for at, text in enumerate(headings)]
+        body = [[paragraph(text, size=9, right=at >= first_right) for at, text in enumerate(row)] for row in rows]
+        column_widths = [WIDTH * share / sum(widths) for share in widths]
+        self.story += [_grid([head, *body], column_widths, lines=True, repeat=1), Spacer(0, 4 * mm)]
 
     def heading(self, text: str, *, under: str = "", room: float = 0) -> None:
-        """A word above what follows, with what else there is to say; on a page that has `room` for both."""
+        """Add a heading with a caption below, on a page that has `room` (points) for what follows."""
         if room:
             self.story += [CondPageBreak(room + 17 * mm), Spacer(0, 5 * mm)]
         self.story.append(paragraph(text, bold=True, size=11))
@@ -111,14 +114,14 @@ class Sheet:
         self.story.append(Spacer(0, 2 * mm))
 
     def chart(self, title: str, drawing: Drawing, *, under: str = "") -> None:
-        """A chart under its title, never apart from it."""
+        """Add a chart with its title on the same page."""
         self.heading(title, under=under, room=drawing.height)
         self.story.append(drawing)
 
     def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """The few numbers that matter, large, side by side; each with what it counts."""
-        room = WIDTH / len(pairs) - 7 * mm
-        size = min(17.0, room / max(text_width(printable(value), BOLD, 1) for _, value in pairs))
+        """Add a few large numbers side by side, as (value, label)."""
+        max_width = WIDTH / len(pairs) - 7 * mm
+        size = min(17.0, max_width / max(text_width(printable(value), BOLD, 1) for _, value in pairs))
         cells = [
             [paragraph(value, bold=True, size=size) for _, value in pairs],
             [paragraph(label, size=8.5, colour=MUTED) for label, _ in pairs],
@@ -126,27 +129,27 @@ class Sheet:
         self.story += [_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
 
     def long_table(self, title: str, table: Flowable, *, under: str = "") -> None:
-        """A table over as many pages as it needs, from where there is room for its first rows."""
+        """Add a table that may take many pages; it begins where there is room for its first rows."""
         self.heading(title, under=under, room=40 * mm)
         self.story.append(table)
 
     def figure(self, drawing: Flowable) -> None:
-        """A chart."""
+        """Add a chart without a title."""
         self.story += [drawing, Spacer(0, 6 * mm)]
 
     def total(self, label: str, amount: str) -> None:
-        """The sum: once, and large."""
+        """Add the total in large letters."""
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]
         self.story += [Spacer(0, 3 * mm), _grid(cells, [WIDTH / 2] * 2), Spacer(0, 6 * mm)]
 
     def note(self, text: str) -> None:
-        """A remark in small letters."""
+        """Add a note in small letters."""
         self.story += [paragraph(text, size=9, colour=MUTED), Spacer(0, 3 * mm)]
 
-    def _built(self) -> bytes:
-        out = BytesIO()
+    def _build(self) -> bytes:
+        buffer = BytesIO()
         document = BaseDocTemplate(
-            out,
+            buffer,
             pagesize=A4,
             title=f"{self.title} {self.number}",
             author=self.author,
@@ -158,30 +161,30 @@ class Sheet:
             invariant=1,
         )
         frame = Frame(MARGIN, BOTTOM, WIDTH, A4[1] - TOP - BOTTOM, 0, 0, 0, 0)
-        document.addPageTemplates(PageTemplate("page", [frame], onPage=self._furniture))
+        document.addPageTemplates(PageTemplate("page", [frame], onPage=self._draw_frame))
         document.build(self.story, canvasmaker=_NumberedCanvas)
-        return out.getvalue()
+        return buffer.getvalue()
 
-    def _furniture(self, canvas: Canvas, _: Any) -> None:
-        """What every page has: the title, its number and date at the top right, a line, and the foot."""
+    def _draw_frame(self, canvas: Canvas, _: object) -> None:
+        """Draw what every page has: the title, number and date at the top right, lines, and the footer."""
         canvas.setFillColor(DUNE)
         canvas.rect(0, A4[1] - 3 * mm, A4[0], 3 * mm, stroke=0, fill=1)
         canvas.setStrokeColor(LINE)
         canvas.setLineWidth(0.5)
         canvas.line(MARGIN, A4[1] - 34 * mm, A4[0] - MARGIN, A4[1] - 34 * mm)
         canvas.line(MARGIN, 19 * mm, A4[0] - MARGIN, 19 * mm)
-        with TextWriter(canvas) as pen:
-            pen.draw(self.title, MARGIN, A4[1] - 26 * mm, font=BOLD, size=20)
-            beside = WIDTH - text_width(printable(self.title), BOLD, 20) - 8 * mm
-            pen.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True, across=beside)
-            pen.draw(self.when, A4[0] - MARGIN, A4[1] - 27 * mm, size=9, colour=MUTED, right=True)
-            pen.draw(self.foot, MARGIN, 14 * mm, size=8, colour=MUTED, across=WIDTH - 30 * mm)
+        with TextWriter(canvas) as writer:
+            writer.draw(self.title, MARGIN, A4[1] - 26 * mm, font=BOLD, size=20)
+            number_width = WIDTH - text_width(printable(self.title), BOLD, 20) - 8 * mm
+            writer.draw(self.number, A4[0] - MARGIN, A4[1] - 22 * mm, font=BOLD, right=True, across=number_width)
+            writer.draw(self.when, A4[0] - MARGIN, A4[1] - 27 * mm, size=9, colour=MUTED, right=True)
+            writer.draw(self.foot, MARGIN, 14 * mm, size=8, colour=MUTED, across=WIDTH - 30 * mm)
 
 
-class Words(Flowable):  # type: ignore[misc]
-    """Text that wraps, and goes on on the next page where it must."""
+class PlainParagraph(Flowable):  # type: ignore[misc]
+    """Text without markup that wraps and continues on the next page."""
 
-    def __init__(self, text: str, *, font: str, size: float, colour: Any, right: bool) -> None:
+    def __init__(self, text: str, *, font: str, size: float, colour: Color, right: bool) -> None:
         super().__init__()
         self.text, self.font, self.size, self.colour, self.right = printable(text), font, size, colour, right
         self.leading = size * 1.4
@@ -192,40 +195,44 @@ class Words(Flowable):  # type: ignore[misc]
         self.height = self.leading * len(self.lines)
         return across, self.height
 
-    def split(self, across: float, high: float) -> list["Words"]:
-        self.wrap(across, high)
-        fit = int(high / self.leading)
-        return [self._of(self.lines[:fit]), self._of(self.lines[fit:])] if 0 < fit < len(self.lines) else []
+    def split(self, across: float, height: float) -> list["PlainParagraph"]:
+        self.wrap(across, height)
+        fitting = int(height / self.leading)
+        if not 0 < fitting < len(self.lines):
+            return []
+        return [self._with_lines(self.lines[:fitting]), self._with_lines(self.lines[fitting:])]
 
     def draw(self) -> None:
         x = self.width if self.right else 0
-        with TextWriter(self.canv) as pen:
+        with TextWriter(self.canv) as writer:
             for number, line in enumerate(self.lines):
                 y = self.height - number * self.leading - self.size
-                pen.put(line, x, y, font=self.font, size=self.size, colour=self.colour, right=self.right)
+                writer.put(line, x, y, font=self.font, size=self.size, colour=self.colour, right=self.right)
 
-    def _of(self, some: list[str]) -> "Words":
-        return Words("\n".join(some), font=self.font, size=self.size, colour=self.colour, right=self.right)
-
-
-def paragraph(text: str, *, bold: bool = False, size: float = 10, colour: Any = NIGHT, right: bool = False) -> Words:
-    """Text that wraps; whatever looks like markup in it is shown as it stands."""
-    return Words(text, font=BOLD if bold else REGULAR, size=size, colour=colour, right=right)
+    def _with_lines(self, lines: list[str]) -> "PlainParagraph":
+        return PlainParagraph("\n".join(lines), font=self.font, size=self.size, colour=self.colour, right=self.right)
 
 
-def _party(heading: str, texts: Sequence[str]) -> list[Words]:
-    name, *rest = [text for text in texts if text] or [""]
+def paragraph(
+    text: str, *, bold: bool = False, size: float = 10, colour: Color = NIGHT, right: bool = False
+) -> PlainParagraph:
+    """Return text that wraps; markup in it is shown as text."""
+    return PlainParagraph(text, font=BOLD if bold else REGULAR, size=size, colour=colour, right=right)
+
+
+def _build_party(heading: str, texts: Sequence[str]) -> list[PlainParagraph]:
+    name, *details = [text for text in texts if text] or [""]
     return [
         paragraph(heading, size=8.5, colour=MUTED),
         paragraph(name, bold=True, size=11),
-        *(paragraph(item, size=9.5) for item in rest),
+        *(paragraph(detail, size=9.5) for detail in details),
     ]
 
 
 def _grid(
-    cells: list[list[Any]], widths: list[float], *, lines: bool = False, repeat: int = 0, close: bool = False
+    cells: Sequence[Sequence[object]], widths: list[float], *, lines: bool = False, repeat: int = 0, close: bool = False
 ) -> Table:
-    style: list[tuple[Any, ...]] = [
+    style: list[tuple[object, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),

@@ -1,9 +1,9 @@
-"""How text gets onto a page of a PDF: our font in two weights, broken into lines, in the order of the eye.
+"""Draws text on PDF pages: our font in two weights, broken into lines, also from right to left.
 
-    with Pen(canvas) as pen:
-        pen.draw("Windhoek Lights", x, y, font=BOLD, size=17)
+    with TextWriter(canvas) as writer:
+        writer.draw("Windhoek Lights", x, y, font=BOLD, size=17)
 
-Text is drawn as text: nothing here reads markup, so nothing of what a user wrote can be obeyed.
+Nothing here reads markup, so text of users has no effect but its letters.
 """
 
 import unicodedata
@@ -13,29 +13,31 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from reportlab.lib.colors import HexColor
+from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.rl_accel import fp_str
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
 
 from app.core import bidi
 
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
 NIGHT, MUTED, LINE, DUNE, SAND = (HexColor(name) for name in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B", "#F6EFE6"))
-SUBSTITUTE, MORE = "\u25a1", "…"
-KEPT = "\n\u00a0\u202f\u200c\u200d"
-SHORTEST_SCALE = 0.6
-_READING, _SUBSETTING = Lock(), Lock()
+SUBSTITUTE, ELLIPSIS = "\u25a1", "…"
+UNPRINTABLE_BUT_KEPT = "\n\u00a0\u202f\u200c\u200d"
+JOINERS = "\u200c\u200d"
+MIN_SCALE = 0.6
+_REGISTER_LOCK, _SUBSET_LOCK = Lock(), Lock()
 
 
 class TextWriter:
-    """Writes on a page; what it wrote is on the page when the block ends."""
+    """Writes text on a page; the text is on the page after the block."""
 
-    def __init__(self, canvas: Any) -> None:
+    def __init__(self, canvas: Canvas) -> None:
         self.canvas, self.text = canvas, canvas.beginText()
         self.font: tuple[str, float] | None = None
-        self.colour: Any = None
+        self.colour: Color | None = None
 
     def __enter__(self) -> "TextWriter":
         return self
@@ -44,11 +46,11 @@ class TextWriter:
         self.canvas.drawText(self.text)
 
     def draw(self, text: str, x: float, y: float, *, across: float | None = None, **style: Any) -> None:
-        """One line of any text; with `across` it is cut where it would be wider. `style` as for `put`."""
-        value = printable(text)
+        """Draw one line of any text; with `across` it is cut to that width. `style` as for `put`."""
+        line = printable(text)
         if across is not None:
-            value = break_lines(value, style.get("font", REGULAR), style.get("size", 10), across, most=1)[0]
-        self.put(value, x, y, **style)
+            line = break_lines(line, style.get("font", REGULAR), style.get("size", 10), across, most=1)[0]
+        self.put(line, x, y, **style)
 
     def put(
         self,
@@ -58,10 +60,10 @@ class TextWriter:
         *,
         font: str = REGULAR,
         size: float = 10,
-        colour: Any = NIGHT,
+        colour: Color = NIGHT,
         right: bool = False,
     ) -> None:
-        """One line that is `printable` already, beginning at `x` or, with `right`, ending there."""
+        """Draw one line that is `printable` already, from `x` on or, with `right`, up to `x`."""
         if self.font != (font, size):
             self.text.setFont(font, size)
             self.font = font, size
@@ -73,121 +75,124 @@ class TextWriter:
 
 
 def register_fonts() -> None:
-    """Reads the fonts, once a process: it takes a tenth of a second."""
-    with _READING:
-        _register()
+    """Read the fonts once per process; it takes a tenth of a second."""
+    with _REGISTER_LOCK:
+        _register_once()
 
 
 @cache
-def _register() -> None:
+def _register_once() -> None:
     for name in (REGULAR, BOLD):
         font = TTFont(name, str(FONTS / f"{name}.ttf"), asciiReadable=True)
-        _remember(font.face)
+        _cache_subsets(font.face)
         pdfmetrics.registerFont(font)
     pdfmetrics.registerFontFamily(REGULAR, normal=REGULAR, bold=BOLD, italic=REGULAR, boldItalic=BOLD)
 
 
-def _remember(face: Any) -> None:
-    """The same letters are the same font in every document, so it is made once; that is half the cost of a page.
-
-    Making it moves through the font's file, so one thread at a time does.
-    """
-    subset_of = lru_cache(maxsize=64)(_by_one(face.makeSubset))
-    face.makeSubset = lambda codes: subset_of(tuple(codes))
-    widths = {code: fp_str(wide).encode() for code, wide in face.charWidths.items()}
-    usual = fp_str(face.defaultWidth).encode()
-    face.getCharWidth = lambda code: widths.get(code, usual)
+def _cache_subsets(face: Any) -> None:
+    """Cache the font subset of each set of letters; building one is half the cost of a page."""
+    cached_subset = lru_cache(maxsize=64)(_one_at_a_time(face.makeSubset))
+    face.makeSubset = lambda codes: cached_subset(tuple(codes))
+    widths = {code: fp_str(width).encode() for code, width in face.charWidths.items()}
+    default_width = fp_str(face.defaultWidth).encode()
+    face.getCharWidth = lambda code: widths.get(code, default_width)
 
 
-def _by_one(make: Callable[..., bytes]) -> Callable[..., bytes]:
-    def make_alone(codes: tuple[int, ...]) -> bytes:
-        with _SUBSETTING:
-            return make(codes)
+def _one_at_a_time(make_subset: Callable[[tuple[int, ...]], bytes]) -> Callable[[tuple[int, ...]], bytes]:
+    """Return the function with a lock around it: building a subset seeks in the font's file."""
 
-    return make_alone
+    def locked(codes: tuple[int, ...]) -> bytes:
+        with _SUBSET_LOCK:
+            return make_subset(codes)
+
+    return locked
 
 
 def printable(text: str) -> str:
-    """The text in letters that the font has, joined where they join; a box in place of each sign it does not have."""
+    """Return the text in letters of the font, Arabic letters joined, with a box for each character it does not have."""
     if text.isascii() and text.isprintable():
         return text
     shaped = bidi.join_arabic(
-        "".join(item for item in _normalize_graphemes(text) if item in KEPT or item.isprintable())
+        "".join(
+            letter for letter in _normalize_graphemes(text) if letter in UNPRINTABLE_BUT_KEPT or letter.isprintable()
+        )
     )
-    has = _letters()
-    return "".join(item if item == "\n" or ord(item) in has else SUBSTITUTE for item in shaped if item not in KEPT[3:])
+    widths = _letter_widths()
+    return "".join(
+        letter if letter == "\n" or ord(letter) in widths else SUBSTITUTE for letter in shaped if letter not in JOINERS
+    )
 
 
 def text_width(text: str, font: str, size: float) -> float:
-    """The width of `printable` text in points."""
+    """Return the width of `printable` text in points."""
     register_fonts()
-    result: float = pdfmetrics.stringWidth(text, font, size)
-    return result
+    width: float = pdfmetrics.stringWidth(text, font, size)
+    return width
 
 
 def break_lines(text: str, font: str, size: float, across: float, *, most: int | None = None) -> list[str]:
-    """`printable` text broken into lines no wider than `across`; what does not fit into `most` of them ends in `…`."""
-    items = [line for paragraph in text.split("\n") for line in _break_text(paragraph, font, size, across)]
-    if most is None or len(items) <= most:
-        return items
-    last = items[most - 1]
-    while last and text_width(last + MORE, font, size) > across:
+    """Return `printable` text in lines no wider than `across` points; with more than `most` lines the last ends in `…`."""
+    lines = [line for paragraph in text.split("\n") for line in _break_paragraph(paragraph, font, size, across)]
+    if most is None or len(lines) <= most:
+        return lines
+    last = lines[most - 1]
+    while last and text_width(last + ELLIPSIS, font, size) > across:
         last = last[:-1]
-    return [*items[: most - 1], last.rstrip() + MORE]
+    return [*lines[: most - 1], last.rstrip() + ELLIPSIS]
 
 
 def fit_text(text: str, font: str, size: float, across: float, *, most: int) -> tuple[list[str], float]:
-    """The lines of `printable` text, and the size (this one or a smaller) at which they are no more than `most`."""
-    least = size * SHORTEST_SCALE
-    while size > least and len(break_lines(text, font, size, across)) > most:
+    """Return the lines of `printable` text, and the size (this one or a smaller) at which they are at most `most`."""
+    min_size = size * MIN_SCALE
+    while size > min_size and len(break_lines(text, font, size, across)) > most:
         size -= 1
     return break_lines(text, font, size, across, most=most), size
 
 
 def _normalize_graphemes(text: str) -> str:
-    """The text without what only colours or joins pictures: one picture, one box."""
-    kept: list[str] = []
-    glued = False
-    for item in unicodedata.normalize("NFC", text):
-        code = ord(item)
+    """Return the text without selectors, skin tones and joined parts of emoji, so that one emoji gives one box."""
+    letters: list[str] = []
+    is_joined = False
+    for letter in unicodedata.normalize("NFC", text):
+        code = ord(letter)
         if 0xFE00 <= code <= 0xFE0F or 0x1F3FB <= code <= 0x1F3FF or 0xE0000 <= code <= 0xE01EF:
             continue
-        if not (glued and code > 0x2190):
-            kept.append(item)
-        glued = item == "\u200d"
-    return "".join(kept)
+        if not (is_joined and code > 0x2190):
+            letters.append(letter)
+        is_joined = letter == "\u200d"
+    return "".join(letters)
 
 
 @cache
-def _letters() -> dict[int, Any]:
+def _letter_widths() -> dict[int, float]:
     register_fonts()
-    values: dict[int, Any] = pdfmetrics.getFont(REGULAR).face.charWidths
-    return values
+    widths: dict[int, float] = pdfmetrics.getFont(REGULAR).face.charWidths
+    return widths
 
 
-def _break_text(paragraph: str, font: str, size: float, across: float) -> list[str]:
+def _break_paragraph(paragraph: str, font: str, size: float, across: float) -> list[str]:
     if text_width(paragraph, font, size) <= across:
         return [paragraph]
-    result, line = [], ""
+    lines, line = [], ""
     for word in paragraph.split(" "):
-        longer = f"{line} {word}" if line else word
-        if text_width(longer, font, size) <= across:
-            line = longer
+        longer_line = f"{line} {word}" if line else word
+        if text_width(longer_line, font, size) <= across:
+            line = longer_line
             continue
         if line:
-            result.append(line)
-        *whole, line = _pieces(word, font, size, across)
-        result += whole
-    return [*result, line]
+            lines.append(line)
+        *full_lines, line = _break_word(word, font, size, across)
+        lines += full_lines
+    return [*lines, line]
 
 
-def _pieces(word: str, font: str, size: float, across: float) -> list[str]:
-    """A word, in as many pieces as it is wider than the line."""
-    result, piece, so_far = [], "", 0.0
+def _break_word(word: str, font: str, size: float, across: float) -> list[str]:
+    """Return a word in pieces no wider than the line."""
+    pieces, piece, piece_width = [], "", 0.0
     for letter in word:
-        step = text_width(letter, font, size)
-        if piece and so_far + step > across:
-            result.append(piece)
-            piece, so_far = "", 0.0
-        piece, so_far = piece + letter, so_far + step
-    return [*result, piece]
+        letter_width = text_width(letter, font, size)
+        if piece and piece_width + letter_width > across:
+            pieces.append(piece)
+            piece, piece_width = "", 0.0
+        piece, piece_width = piece + letter, piece_width + letter_width
+    return [*pieces, piece]

@@ -1,8 +1,8 @@
-"""Tables that people export: CSV in whatever encoding and with whatever delimiter their program writes, and XLSX.
+"""Reads tables from CSV and XLSX files.
 
-UTF-8 with and without a byte order mark, UTF-16 with one, and Windows-1252; comma, semicolon or tab. A row's number
-is the one a spreadsheet shows: the first is row 1, and a cell that spans lines is still one row. Rows are read one
-after the other, so that a long table needs no more memory than its file.
+CSV may be UTF-8 with or without a byte order mark, UTF-16 with one, or Windows-1252, separated by comma, semicolon or
+tab. Row numbers are those of a spreadsheet: the first row is 1, and a cell that spans lines is one row. Rows are read
+one after the other, so a long table needs no more memory than its file.
 """
 
 import codecs
@@ -19,25 +19,23 @@ from app.core.xlsx_reader import NotASheet as NotASheet
 DELIMITERS = ",;\t"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 BLOCK = 1024 * 1024
-TITLES = 20
-LONGEST_CELL = 128 * 1024
+HEADER_SEARCH_ROWS = 20
+MAX_CELL_CHARACTERS = 128 * 1024
+MAX_SHOWN_ERRORS = 100
 Cells = list[str]
-Numbered = tuple[int, Cells]
+NumberedRow = tuple[int, Cells]
 
 
 class BrokenRow(NotASheet):
-    """A row that cannot be told apart from the next one."""
+    """A row that is not valid CSV."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(f"The file is not valid CSV: {reason} in row {row}.")
         self.row, self.reason = row, reason
 
 
-SHOWN = 100
-
-
 class RowError(NamedTuple):
-    """What is wrong in one cell, or with a row."""
+    """A problem of one cell or row."""
 
     row: int
     column: str
@@ -47,29 +45,33 @@ class RowError(NamedTuple):
 
 
 def repeated(seen: dict[str, int], reference: str, row: int) -> RowError | None:
-    """What is wrong with a row whose reference stands further up; the first row of each is noted in `seen`."""
-    first = seen.setdefault(reference, row)
-    if first == row:
+    """Return the error of a row whose reference an earlier row has; `seen` has the first row of each reference."""
+    first_row = seen.setdefault(reference, row)
+    if first_row == row:
         return None
-    return RowError(row, "reference", "duplicate", f"The reference stands in row {first} already.", reference)
+    return RowError(row, "reference", "duplicate", f"Row {first_row} has the same reference.", reference)
 
 
 class Rejected(Exception):
-    """The file was refused as a whole; nothing is written. Its text lists the errors, a hundred at most."""
+    """The file was refused and nothing was written. The text lists the first hundred errors."""
 
     def __init__(self, errors: Sequence[RowError]) -> None:
         super().__init__(errors)
         self.errors = errors
 
     def __str__(self) -> str:
-        lines = [f"row {error.row}, {error.column}: {error.message} ({error.value!r})" for error in self.errors[:SHOWN]]
-        more = [f"and {len(self.errors) - SHOWN} more"] if len(self.errors) > SHOWN else []
-        return "\n".join([*lines, *more, f"{len(self.errors)} errors; nothing was written."])
+        lines = [
+            f"row {error.row}, {error.column}: {error.message} ({error.value!r})"
+            for error in self.errors[:MAX_SHOWN_ERRORS]
+        ]
+        if len(self.errors) > MAX_SHOWN_ERRORS:
+            lines.append(f"and {len(self.errors) - MAX_SHOWN_ERRORS} more")
+        return "\n".join([*lines, f"{len(self.errors)} errors; nothing was written."])
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row with its number and its cells, trimmed, by the header's names as they were written."""
+    """A row with its number and its trimmed cells by column name; `surplus` if it has more cells than the header."""
 
     number: int
     cells: dict[str, str]
@@ -78,7 +80,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: the header's names, the delimiter, and the rows that are not empty."""
+    """A whole table: the column names, the delimiter, and the rows that are not empty."""
 
     header: list[str]
     delimiter: str
@@ -87,13 +89,16 @@ class Sheet:
 
 @dataclass
 class Table:
-    """A table that is read row by row. `flaws` says which cells (row, column counted from 0) hold an error or a formula
-    without its value; `cut_off` that the last row ends before its line does."""
+    """A table that is read row by row.
+
+    `flaws` has the cells (row, column from 0) with an error or a formula without a value. `ends_openly` is true when
+    the file does not end with a line break.
+    """
 
     header: list[str]
     header_row: int
     delimiter: str
-    rows: Iterator[Numbered]
+    rows: Iterator[NumberedRow]
     flaws: dict[tuple[int, int], str] = field(default_factory=dict)
     ends_openly: bool = False
 
@@ -103,56 +108,57 @@ class Table:
 
 
 def column_key(column: str) -> str:
-    """A column's name without what does not count: case, blanks and punctuation."""
-    return "".join(item for item in column.casefold() if item.isalnum() or item == "#")
+    """Return a column's name without case, blanks and punctuation, for comparisons."""
+    return "".join(character for character in column.casefold() if character.isalnum() or character == "#")
 
 
 def read_sheet(data: bytes) -> Sheet:
-    """The whole table in a file; its first row that is not empty is the header. Raises NotASheet."""
-    table = opened(data)
-    return Sheet(table.header, table.delimiter, [_row(table.header, *row) for row in table.rows])
+    """Return the whole table of a file; the first row that is not empty is the header. Raises NotASheet."""
+    table = open_table(data)
+    return Sheet(table.header, table.delimiter, [_build_row(table.header, *row) for row in table.rows])
 
 
-def opened(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:
-    """A table whose header is the likeliest of its first rows: titles above it are passed over.
+def open_table(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:
+    """Return a table whose header is the most likely of the first rows; titles above it are skipped.
 
-    `likeness` says how many names of a row are known. Raises NotASheet, also while the rows are read.
+    `likeness` returns how many known names a row has. Raises NotASheet, also while the rows are read.
     """
     if xlsx_reader.is_workbook(data):
-        result = xlsx_reader.read(data)
-        return _table(result.rows, likeness, "", result.flaws, ends_openly=False)
-    encoding = _encoding(data)
-    delimiter = _delimiter(data, encoding)
-    return _table(_numbered(data, encoding, delimiter), likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")
+        workbook = xlsx_reader.read(data)
+        return _find_header(workbook.rows, likeness, "", workbook.flaws, ends_openly=False)
+    encoding = _detect_encoding(data)
+    delimiter = _detect_delimiter(data, encoding)
+    rows = _read_csv(data, encoding, delimiter)
+    return _find_header(rows, likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")
 
 
-def _table(
-    rows: Iterator[Numbered],
+def _find_header(
+    rows: Iterator[NumberedRow],
     likeness: Callable[[Cells], int],
     delimiter: str,
     flaws: dict[tuple[int, int], str],
     *,
     ends_openly: bool,
 ) -> Table:
-    first = list(islice(rows, TITLES))
-    if not first:
+    first_rows = list(islice(rows, HEADER_SEARCH_ROWS))
+    if not first_rows:
         raise NotASheet("The file is empty.")
-    best = max(range(len(first)), key=lambda at: (likeness(first[at][1]), -at))
-    number, cells = first[best]
-    rest = chain(first[best + 1 :], rows)
-    return Table([cell.strip() for cell in cells], number, delimiter, rest, flaws, ends_openly)
+    best = max(range(len(first_rows)), key=lambda at: (likeness(first_rows[at][1]), -at))
+    number, cells = first_rows[best]
+    remaining_rows = chain(first_rows[best + 1 :], rows)
+    return Table([cell.strip() for cell in cells], number, delimiter, remaining_rows, flaws, ends_openly)
 
 
-def _row(header: list[str], number: int, cells: Cells) -> Row:
+def _build_row(header: list[str], number: int, cells: Cells) -> Row:
     surplus = any(cell.strip() for cell in cells[len(header) :])
     padded = [*cells, *[""] * (len(header) - len(cells))]
     return Row(number, {name: cell.strip() for name, cell in zip(header, padded, strict=False)}, surplus)
 
 
-def _numbered(data: bytes, encoding: str, delimiter: str) -> Iterator[Numbered]:
+def _read_csv(data: bytes, encoding: str, delimiter: str) -> Iterator[NumberedRow]:
     number = 0
-    # The limit counts for the whole process, and is the same for everybody.
-    csv.field_size_limit(LONGEST_CELL)
+    # The limit applies to the whole process; it is the same for all files.
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         for number, cells in enumerate(csv.reader(_lines(data, encoding), delimiter=delimiter, strict=True), 1):
             if any(cell and not cell.isspace() for cell in cells):
@@ -165,17 +171,17 @@ def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
 
 
-def _encoding(data: bytes) -> str:
-    """What the bytes are written in, tried block by block."""
-    marked = next((name for bom, name in BOMS.items() if data.startswith(bom)), None)
-    if marked == "utf-16" or b"\0" not in data:
-        for attempt in [marked] if marked else ["utf-8", "cp1252"]:
-            if _decodes(data, attempt):
-                return attempt
+def _detect_encoding(data: bytes) -> str:
+    """Return the encoding of the file. Raises NotASheet."""
+    by_mark = next((name for bom, name in BOMS.items() if data.startswith(bom)), None)
+    if by_mark == "utf-16" or b"\0" not in data:
+        for encoding in [by_mark] if by_mark else ["utf-8", "cp1252"]:
+            if _can_decode(data, encoding):
+                return encoding
     raise NotASheet("The file is no text; save it as CSV.")
 
 
-def _decodes(data: bytes, encoding: str) -> bool:
+def _can_decode(data: bytes, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     view = memoryview(data)
     try:
@@ -187,8 +193,8 @@ def _decodes(data: bytes, encoding: str) -> bool:
         return False
 
 
-def _delimiter(data: bytes, encoding: str) -> str:
-    """The delimiter that occurs most often in the header, outside quotes."""
+def _detect_delimiter(data: bytes, encoding: str) -> str:
+    """Return the delimiter that occurs most often in the first line, outside quotes."""
     with _lines(data[:BLOCK], encoding) as lines:
         lines.reconfigure(errors="replace")
         header = next((line for line in lines if line.strip()), "")

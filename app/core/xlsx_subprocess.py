@@ -1,4 +1,4 @@
-"""Reads one workbook and writes its rows. Run by `app.core.xlsx_reader`, imported by nobody.
+"""The child process of `app.core.xlsx_reader`: reads one workbook and writes its rows. No module imports it.
 
 Standard input is the file. Standard output is one line of JSON about it, and after it one line for each row.
 """
@@ -22,11 +22,11 @@ NO_VALUE = re.compile(
 
 
 class Refused(Exception):
-    """The reason is one of those that `app.core.xlsx_reader` has words for."""
+    """The workbook is refused; the message is a key of `REASONS` in `app.core.xlsx_reader`."""
 
 
 def limit() -> None:
-    """Bounds what this process may take. Systems without such limits still have the parent's clock."""
+    """Limit the CPU time and memory of this process. On systems without such limits the parent's timeout remains."""
     try:
         import resource
 
@@ -37,49 +37,46 @@ def limit() -> None:
 
 
 def check(package: zipfile.ZipFile) -> None:
-    """Unpacks everything once, to see how much it is: what the package says of itself may be untrue."""
+    """Unpack everything once to measure it, because the archive's own sizes may be wrong. Raises Refused."""
     if "xl/workbook.xml" not in package.namelist():
         raise Refused("kind")
-    left = UNPACKED
-    for item in package.infolist():
-        with package.open(item) as file:
+    remaining = UNPACKED
+    for entry in package.infolist():
+        with package.open(entry) as file:
             while block := file.read(MEGABYTE):
-                left -= len(block)
-                if left < 0:
+                remaining -= len(block)
+                if remaining < 0:
                     raise Refused("size")
 
 
 def flaws(package: zipfile.ZipFile, index: int) -> list[tuple[int, int, str]]:
-    """Cells that hold an error, or a formula without its value. Sheets are packed in the order of their making."""
-    names = sorted(
-        (item for item in package.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", item)), key=order
-    )
+    """Return the cells (row, column, code) with an error or a formula without a value, up to a thousand.
+
+    Sheet files are numbered in the order of the sheets.
+    """
+    names = [name for name in package.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
     if index >= len(names):
         return []
-    data = package.read(names[index])
-    items = [(row_of(item[2]), column_of(item[1]), "error_value") for item in FAULT.finditer(data)]
+    data = package.read(sorted(names, key=sheet_number)[index])
+    cells = [(int(match[2]), column_index(match[1]), "error_value") for match in FAULT.finditer(data)]
     if b"<f" in data or b":f" in data:
-        items += [(row_of(item[2]), column_of(item[1]), "formula_without_value") for item in NO_VALUE.finditer(data)]
-    return items[:1000]
+        cells += [(int(match[2]), column_index(match[1]), "formula_without_value") for match in NO_VALUE.finditer(data)]
+    return cells[:1000]
 
 
-def order(name: str) -> int:
+def sheet_number(name: str) -> int:
     return int("".join(filter(str.isdigit, name)))
 
 
-def row_of(digits: bytes) -> int:
-    return int(digits)
-
-
-def column_of(letters: bytes) -> int:
-    result = 0
+def column_index(letters: bytes) -> int:
+    index = 0
     for letter in letters:
-        result = result * 26 + letter - 64
-    return result - 1
+        index = index * 26 + letter - 64
+    return index - 1
 
 
-def text_of(cell: object) -> str:
-    """The cell as one would type it: whole numbers without a point, days as 2027-02-03."""
+def format_cell(cell: object) -> str:
+    """Return the cell as people type it: whole numbers without a point, days as 2027-02-03."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, bool):
@@ -94,21 +91,22 @@ def text_of(cell: object) -> str:
 
 
 def main(data: bytes) -> None:
+    """Write the summary line and the rows. Raises Refused."""
     from python_calamine import CalamineWorkbook
 
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         check(package)
-        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        index, sheet = 0, book.get_sheet_by_index(0)
-        while sheet.total_height == 0 and index + 1 < len(book.sheet_names):
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        index, sheet = 0, workbook.get_sheet_by_index(0)
+        while sheet.total_height == 0 and index + 1 < len(workbook.sheet_names):
             index += 1
-            sheet = book.get_sheet_by_index(index)
+            sheet = workbook.get_sheet_by_index(index)
         if sheet.total_width > COLUMNS or sheet.total_width * sheet.total_height > CELLS:
             raise Refused("size")
         write = sys.stdout.write
         write(json.dumps({"flaws": flaws(package, index)}) + "\n")
     for row in sheet.to_python(skip_empty_area=False):
-        write(json.dumps([text_of(cell) for cell in row], ensure_ascii=False) + "\n")
+        write(json.dumps([format_cell(cell) for cell in row], ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

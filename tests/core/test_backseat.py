@@ -19,7 +19,7 @@ def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPa
     inside: list[int] = []
     most: list[int] = []
     seat = LowPriorityExecutor()
-    monkeypatch.setattr(low_priority_executor, "_give_back", lambda: given.append(len(most)))
+    monkeypatch.setattr(low_priority_executor, "_return_free_memory", lambda: given.append(len(most)))
 
     def work(number: int) -> None:
         inside.append(number)

@@ -73,7 +73,7 @@ BAD = [
     ("A1,{id},5,soon,", "row 2, occurredAt"),
     ("A1,{id},5,2999-01-01,", "row 2, occurredAt"),
     ("A1,{id},5,,,,x", "row 2, : The row has more cells"),
-    ("A1,{id},5,,\nA1,{id},5,,", "row 3, reference: The reference stands in row 2 already."),
+    ("A1,{id},5,,\nA1,{id},5,,", "row 3, reference: Row 2 has the same reference."),
 ]
 
 

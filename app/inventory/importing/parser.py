@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from app.core.formulas import escape
-from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, opened
+from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, open_table
 from app.inventory.importing.cell_parsing import CellError, build_cell_parser
 from app.inventory.item_fields import ATTRIBUTES, ITEM_FIELDS, TEXT, ItemField, fold_sku
 
@@ -55,7 +55,7 @@ def count_rows(data: bytes, *, limit: int) -> int:
     """How many rows there are below the header. Raises NotASheet, and TooManyRows beyond `most`."""
     count = 0
     try:
-        for _ in opened(data, likeness=count_known_columns).rows:
+        for _ in open_table(data, likeness=count_known_columns).rows:
             count += 1
             if count > limit:
                 raise TooManyRows
@@ -68,7 +68,7 @@ def parse_sheet(data: bytes, *, on_progress: ProgressCallback = lambda rows: Non
     """Everything that a file says. Raises NotASheet."""
     sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
     try:
-        table = opened(data, likeness=count_known_columns)
+        table = open_table(data, likeness=count_known_columns)
         if _check_header(table, sheet):
             _RowParser(table, sheet).parse_rows(on_progress)
     except BrokenRow as error:
