@@ -1,14 +1,13 @@
-"""`flask doctor`: what is wrong with this installation, what that means, and what to do.
+"""`flask doctor` checks an installation and says what is wrong, what that means, and what to do.
 
-    findings.py   one line of the answer
-    settings.py   the environment, secrets, the public address
-    stores.py     PostgreSQL, its schema and clock, a replica, Redis
-    pooling.py    PgBouncer, where DATABASE_URL is one
-    work.py       the relay, the workers, and what waits or has ended badly
-    outside.py    mail, SMS, push, the payment rail, storage, who watches
-    machine.py    the disk and the folders
-    asking.py     all of it, in order
-    commands.py   `flask doctor`; `python -m app.doctor` is the same, and works with wrong settings as well
+    results.py           one line of the output
+    settings_checks.py   the environment, secrets, the public URL
+    database_checks.py   PostgreSQL, its schema and clock, a replica, Redis
+    pooler_checks.py     PgBouncer, where DATABASE_URL is one
+    worker_checks.py     the relay, the workers, and jobs that wait or failed
+    external_checks.py   mail, SMS, push, the payment rail, storage, monitoring
+    host_checks.py       the disk and the folders
+    commands.py          `flask doctor`; `python -m app.doctor` does the same and also works with wrong settings
 
-Nothing is changed, and nobody gets a message. One file of a few bytes is written to the storage, and removed.
+It changes nothing and sends no message. It writes one file of a few bytes to the storage and removes it.
 """

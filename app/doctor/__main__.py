@@ -1,4 +1,4 @@
-"""`python -m app.doctor`: the same as `flask doctor`, for when the settings are too wrong to start anything."""
+"""`python -m app.doctor` is `flask doctor` for an installation whose settings are too wrong to start."""
 
 import sys
 

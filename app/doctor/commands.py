@@ -1,7 +1,4 @@
-"""`flask doctor`.
-
-All findings, in the order in which things depend on each other.
-"""
+"""`flask doctor`: runs all checks, in the order in which they depend on each other."""
 
 import json
 import sys
@@ -34,7 +31,7 @@ def doctor(as_json: bool) -> None:
 
 
 def print_findings(findings: Iterable[Finding], *, as_json: bool) -> int:
-    """Says them as they come; the exit code."""
+    """Print the findings and return the exit code: 1 when a check failed."""
     printed_findings = []
     for finding in findings:
         printed_findings.append(finding)
@@ -64,7 +61,7 @@ CHECK_MODULES = (settings_checks, host_checks, database_checks, pooler_checks, w
 
 
 def run_all_checks(app_settings: Settings) -> Findings:
-    """Call it in the context of the application. A check that breaks is a finding too, and the others go on."""
+    """Yield the findings of all checks; a check that raises is a finding too. Call it in an application context."""
     for module in CHECK_MODULES:
         try:
             yield from module.run_checks(app_settings)
@@ -73,5 +70,8 @@ def run_all_checks(app_settings: Settings) -> Findings:
 
 
 def build_broken_check_finding(about: str, error: Exception) -> Finding:
-    sentence = f"The check itself broke: {type(error).__name__}: {format_error(error)}."
-    return fail(about, sentence, "Report it with this line.")
+    return fail(
+        about,
+        f"The check itself failed: {type(error).__name__}: {format_error(error)}.",
+        "Report it with this line.",
+    )

@@ -1,19 +1,21 @@
-"""PostgreSQL and Redis: there, fit, and fast enough."""
+"""Checks of PostgreSQL, its schema, clock and replica, and of Redis."""
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from statistics import median
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
-from redis.sentinel import MasterNotFoundError
+from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 from sqlalchemy import make_url
 
 from app.config import Settings
 from app.core import migrations
+from app.core.db import DriverConnection
 from app.core.dedicated_connection import dedicated_connection
 from app.core.redis import connected
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
@@ -25,7 +27,7 @@ SERVER_INFO_SQL = """
            current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on',
            (SELECT count(*) FROM pg_stat_activity), current_setting('max_connections')::int
 """
-REDIS_ADVICE = "Start Redis, or correct REDIS_URL; until then only codes are sent, by the relay, and limits are looser."
+REDIS_ADVICE = "Start Redis, or correct REDIS_URL; until then the relay sends codes only, and limits are looser."
 REPLICA_LAG_SQL = "SELECT pg_is_in_recovery(), extract(epoch FROM now() - pg_last_xact_replay_timestamp())"
 
 
@@ -51,7 +53,7 @@ def _check_database(settings: Settings) -> Findings:
         )
 
 
-def _check_server(connection: "psycopg.Connection[Any]", settings: Settings) -> Findings:
+def _check_server(connection: DriverConnection, settings: Settings) -> Findings:
     row = connection.execute(SERVER_INFO_SQL).fetchone()
     assert row is not None
     version, version_number, is_standby, is_durable, connection_count, max_connections = row
@@ -77,25 +79,25 @@ def _check_server(connection: "psycopg.Connection[Any]", settings: Settings) -> 
     yield _check_speed(connection, version)
 
 
-def _check_speed(connection: "psycopg.Connection[Any]", version: str) -> Finding:
+def _check_speed(connection: DriverConnection, version: str) -> Finding:
     milliseconds = median(_measure_round_trip(connection)[0] for _ in range(5)) * 1000
     if milliseconds > SLOW_ROUND_TRIP_MS:
         return warn(
             "database",
-            f"PostgreSQL {version} takes {milliseconds:.0f} ms for nothing at all; an operation asks up to six times.",
-            "Put it nearer: the same machine or the same data centre.",
+            f"An empty query to PostgreSQL {version} takes {milliseconds:.0f} ms; an operation runs up to six.",
+            "Move it closer: to the same machine or the same data centre.",
         )
     return ok("database", f"PostgreSQL {version} answers in {milliseconds:.1f} ms.")
 
 
-def _measure_round_trip(connection: "psycopg.Connection[Any]") -> tuple[float, datetime]:
+def _measure_round_trip(connection: DriverConnection) -> tuple[float, datetime]:
     started_at = time.perf_counter()
     row = connection.execute("SELECT clock_timestamp()").fetchone()
     assert row is not None
     return time.perf_counter() - started_at, row[0]
 
 
-def _check_migrations(connection: "psycopg.Connection[Any]") -> Finding:
+def _check_migrations(connection: DriverConnection) -> Finding:
     advice = "Run `flask --app wsgi db upgrade`."
     table_row = connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL").fetchone()
     if not (table_row and table_row[0]):
@@ -105,17 +107,17 @@ def _check_migrations(connection: "psycopg.Connection[Any]") -> Finding:
     ).fetchone()
     current_revision, head = (version_row[0] if version_row else None) or "none", migrations.head()
     if current_revision == head:
-        return ok("schema", f"Every migration is in, up to {head}.")
+        return ok("schema", f"The schema is up to date, at {head}.")
     if current_revision in migrations.list_revisions():
         return fail("schema", f"The database is at {current_revision}, this version needs {head}.", advice)
     return fail(
         "schema",
-        f"The database is at {current_revision}, which this version does not know: a newer one has been here.",
-        "Install the newer version; going back is possible only with it.",
+        f"The database is at {current_revision}, which this version does not know: a newer version migrated it.",
+        "Install the newer version; only that one can migrate back.",
     )
 
 
-def _check_clock(connection: "psycopg.Connection[Any]") -> Finding:
+def _check_clock(connection: DriverConnection) -> Finding:
     started_at = time.time()
     seconds, database_time = _measure_round_trip(connection)
     skew_seconds = database_time.timestamp() - (started_at + seconds / 2)
@@ -148,8 +150,8 @@ def _check_replica(url: str) -> Finding:
     if lag_seconds is not None and lag_seconds > MAX_LAG_SECONDS:
         return warn(
             "replica",
-            f"It is {lag_seconds:.0f} s behind, or nothing was written for so long.",
-            "Look at its network and disk.",
+            f"It is {lag_seconds:.0f} s behind, or nothing was written for that time.",
+            "Check its network and disk.",
         )
     return ok("replica", f"It follows, {lag_seconds or 0:.1f} s behind.")
 
@@ -170,11 +172,11 @@ def _check_redis(settings: Settings) -> Findings:
 
 
 def _explain_redis_error(redis: Redis, error: Exception) -> str:
-    """Why; of Sentinels what they say, which the error that nobody knows a master leaves out."""
+    """Return the reason; when no Sentinel knows a master, with the Sentinels' own errors."""
     if not isinstance(error, MasterNotFoundError):
         return format_error(error)
-    connection_pool: Any = redis.connection_pool
-    errors = dict.fromkeys(filter(None, map(_ping_error, connection_pool.sentinel_manager.sentinels)))
+    sentinel_manager: Sentinel = cast(SentinelConnectionPool, redis.connection_pool).sentinel_manager
+    errors = dict.fromkeys(filter(None, map(_ping_error, sentinel_manager.sentinels)))
     return (
         f"no Sentinel knows a master; {'; '.join(errors) or 'they answer, but have none of that name, or it is down'}"
     )
@@ -188,8 +190,8 @@ def _ping_error(sentinel: Redis) -> str:
     return ""
 
 
-def check_redis_info(redis_info: dict[str, Any]) -> Findings:
-    """What Redis's own INFO says against it."""
+def check_redis_info(redis_info: Mapping[str, Any]) -> Findings:
+    """Yield the problems that Redis's INFO shows."""
     version = tuple(int(part) for part in str(redis_info.get("redis_version", "0")).split(".")[:2] if part.isdigit())
     if version < OLDEST_REDIS:
         yield fail("redis", f"Redis {redis_info.get('redis_version')} is too old.", "Upgrade to 6.2 or newer.")
@@ -201,7 +203,7 @@ def check_redis_info(redis_info: dict[str, Any]) -> Findings:
     if eviction_policy not in (None, "noeviction"):
         yield fail(
             "redis",
-            f"maxmemory-policy is {eviction_policy}: when memory is short it drops bells and limits without a word.",
+            f"maxmemory-policy is {eviction_policy}: when memory is short, Redis silently drops wakeups and limits.",
             "Set `maxmemory-policy noeviction`.",
         )
     if max_memory and used_memory > max_memory * 0.8:
@@ -211,13 +213,13 @@ def check_redis_info(redis_info: dict[str, Any]) -> Findings:
     if not redis_info.get("aof_enabled") and not redis_info.get("rdb_last_save_time"):
         yield warn(
             "redis",
-            "It keeps nothing over a restart: limits begin anew (work is safe in PostgreSQL).",
+            "It keeps nothing over a restart: limits start again at zero (jobs are safe in PostgreSQL).",
             "Set `appendonly yes`.",
         )
 
 
 def _format_host(url: str) -> str:
-    """Where a database is, without who asks."""
+    """Return host and port of a URL, without user and password."""
     if url.startswith("postgresql"):
         database_url = make_url(url)
         hosts = database_url.query.get("host", "a local socket")

@@ -1,4 +1,4 @@
-"""Who is spoken to: mail, SMS, push, the payment rail, storage, and those who watch. Nothing is sent to anybody."""
+"""Checks of mail, SMS, push, the payment rail, storage and monitoring. They send no message."""
 
 import secrets
 import smtplib
@@ -27,12 +27,12 @@ def run_checks(settings: Settings) -> Findings:
 
 
 def _check_storage(settings: Settings) -> Finding:
-    """Writes, reads and removes a file of its own."""
+    """Write, read and remove a file."""
     name, content = f"doctor/{secrets.token_hex(8)}", secrets.token_bytes(16)
     scheme, folder = settings.STORAGE_URL.partition("://")[0], unquote(urlsplit(settings.STORAGE_URL).path)
     location = folder if scheme == "file" else f"the bucket {urlsplit(settings.STORAGE_URL).hostname}"
     advice = (
-        "See that the folder is ours and the disk has room."
+        "Check that the folder belongs to this user and the disk has room."
         if scheme == "file"
         else "Correct STORAGE_URL and its keys."
     )
@@ -47,18 +47,18 @@ def _check_storage(settings: Settings) -> Finding:
     if stored_content != content:
         return fail(
             "storage",
-            f"{location} gave back other bytes than it was given.",
-            "Use a store that keeps what it is given.",
+            f"{location} returned other bytes than were written.",
+            "Use a storage that returns what was written.",
         )
-    return ok("storage", f"Written to, read from and removed from {location}.")
+    return ok("storage", f"A file was written to, read from and removed from {location}.")
 
 
 def _check_mail(settings: Settings) -> Findings:
     if not settings.SMTP_URL:
         if settings.production:
-            yield fail("mail", "SMTP_URL is not set: no mail leaves, so nobody can verify an address.", "Set SMTP_URL.")
+            yield fail("mail", "SMTP_URL is not set: no mail is sent, so no address can be verified.", "Set SMTP_URL.")
         else:
-            yield ok("mail", "Stays in the mailbox at /dev/mail.")
+            yield ok("mail", "Messages stay in the mailbox at /dev/mail.")
         return
     url = urlsplit(settings.SMTP_URL)
     if url.username and url.scheme == "smtp" and "starttls" not in url.query and settings.production:
@@ -69,35 +69,33 @@ def _check_mail(settings: Settings) -> Findings:
 
 
 def _check_smtp(url: str, helo_name: str) -> Finding:
-    """Says hello, signs in and says goodbye."""
+    """Connect to the mail server, sign in and quit."""
     host = urlsplit(url).hostname
     try:
         connection = connect(url, helo_name, time.monotonic() + TIMEOUT_SECONDS)
     except smtplib.SMTPAuthenticationError:
         return fail("mail", f"{host} refuses our name or password.", "Correct them in SMTP_URL (percent-encoded).")
     except OSError as error:
-        return fail(
-            "mail", f"{host} cannot be used: {format_error(error)}.", "Correct SMTP_URL, or open the way to its port."
-        )
+        return fail("mail", f"{host} cannot be used: {format_error(error)}.", "Correct SMTP_URL, or open its port.")
     try:
         connection.quit()
     except OSError:
         connection.close()
-    return ok("mail", f"{host} lets us in; nothing was sent.")
+    return ok("mail", f"{host} accepts our login; nothing was sent.")
 
 
 def _check_gateway(about: str, name: str, url: str | None, settings: Settings) -> Finding:
     if not url:
         if settings.production:
             return warn(
-                about, f"{name} is not set: these messages do not leave.", f"Set {name}, or leave it if you send none."
+                about, f"{name} is not set: these messages are not sent.", f"Set {name}, or leave it if you send none."
             )
-        return ok(about, "Stays in the mailbox at /dev/mail.")
+        return ok(about, "Messages stay in the mailbox at /dev/mail.")
     try:
         check_reachable(url, TIMEOUT_SECONDS)
     except Unreachable as error:
         return fail(
-            about, f"{urlsplit(url).hostname} cannot be reached: {error}.", f"Correct {name}, or open the way there."
+            about, f"{urlsplit(url).hostname} cannot be reached: {error}.", f"Correct {name}, or open the network."
         )
     return ok(about, f"{urlsplit(url).hostname} can be reached; nothing was sent.")
 
@@ -107,20 +105,22 @@ def _check_rail(settings: Settings) -> Finding:
         if not rail().reachable():
             return fail(
                 "rail",
-                f"{urlsplit(settings.PAYRAIL_URL or '').hostname} does not answer: nobody can pay or be paid.",
-                "Ask the rail; compare PAYRAIL_URL.",
+                f"{urlsplit(settings.PAYRAIL_URL or '').hostname} does not answer: payments and payouts stop.",
+                "Check PAYRAIL_URL; ask the operator of the rail.",
             )
         if rail().breaker_state() == "open":
             return warn(
                 "rail",
-                "It answers, but failed five times just now: nobody calls it for 15 s.",
-                "Wait; ask the rail if it stays.",
+                "It answers, but failed five times just now: calls pause for 15 s.",
+                "Wait; ask the operator of the rail if it lasts.",
             )
         return ok("rail", "The payment rail answers.")
     if not settings.production:
         return ok("rail", f"PAYRAIL_MODE is {settings.PAYRAIL_MODE}: no money moves.")
     consequence = (
-        "no money moves, whatever people are told" if settings.PAYRAIL_MODE == "mock" else "every payment is refused"
+        "no money moves, although people see payments"
+        if settings.PAYRAIL_MODE == "mock"
+        else "every payment is refused"
     )
     return warn(
         "rail",

@@ -1,4 +1,4 @@
-"""The disk and the folders."""
+"""Checks of the disk and the folders."""
 
 import os
 import shutil
@@ -24,16 +24,16 @@ def _check_data_dir(settings: Settings) -> Finding:
         return fail(
             "data",
             f"DATA_DIR {folder} does not exist.",
-            f"`install -d -m 700 {folder}`, owned by who runs the service.",
+            f"`install -d -m 700 {folder}`, owned by the service's user.",
         )
     if not os.access(folder, os.W_OK | os.X_OK):
-        return fail("data", f"DATA_DIR {folder} cannot be written by this account.", f"`chown` {folder} to it.")
+        return fail("data", f"DATA_DIR {folder} is not writable for this user.", f"`chown` {folder} to it.")
     mode = folder.stat().st_mode
     if mode & stat.S_IWOTH:
         return fail("data", f"Anybody on this machine may write to DATA_DIR {folder}.", f"`chmod 700 {folder}`.")
     if mode & stat.S_IROTH and settings.production:
         return warn("data", f"Anybody on this machine may read DATA_DIR {folder}.", f"`chmod 700 {folder}`.")
-    return ok("data", f"DATA_DIR {folder} is ours.")
+    return ok("data", f"DATA_DIR {folder} belongs to this user.")
 
 
 def _check_disk(folder: Path) -> Finding:
@@ -44,7 +44,7 @@ def _check_disk(folder: Path) -> Finding:
         usage.free / usage.total,
         f"{usage.free / GIB:.1f} GiB ({usage.free * 100 // usage.total} %)",
     )
-    advice = "Make room: `du -xsh /var/* | sort -h` shows where it went."
+    advice = "Make room: `du -xsh /var/* | sort -h` shows what takes it."
     if free_share < CRITICAL_SHARE:
         return fail(
             "disk", f"{free_text} are free: uploads fail, and PostgreSQL stops when there is nothing left.", advice
@@ -59,9 +59,9 @@ def _check_metrics_dir(folder: Path) -> Finding:
     while not existing_folder.exists():
         existing_folder = existing_folder.parent
     if existing_folder.is_dir() and os.access(existing_folder, os.W_OK | os.X_OK):
-        return ok("metrics", f"Counted in {folder}.")
+        return ok("metrics", f"METRICS_DIR {folder} is writable.")
     return warn(
         "metrics",
-        f"METRICS_DIR {folder} cannot be written: each process counts for itself, and /metrics tells of one.",
-        "Set METRICS_DIR to a folder of this account, best in memory.",
+        f"METRICS_DIR {folder} is not writable: each process counts alone, and /metrics shows only one of them.",
+        "Set METRICS_DIR to a folder of this user, best in memory.",
     )

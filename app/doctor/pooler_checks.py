@@ -1,10 +1,9 @@
-"""A pooler before the database: does it hand out connections, and do they have the limits that it does not hand on?"""
-
-from typing import Any
+"""Checks that a pooler provides connections and that they have the limits which it does not pass on."""
 
 import psycopg
 
 from app.config import Settings
+from app.core.db import DriverConnection
 from app.core.dedicated_connection import connect_arguments
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
 
@@ -17,7 +16,7 @@ ACCOUNT_ADVICE = "Run deploy/pgbouncer/account.sql in the database, then RECONNE
 
 
 def run_checks(settings: Settings) -> Findings:
-    """Nothing, where no pooler is."""
+    """Yield the findings; none without a pooler."""
     if not settings.DATABASE_DIRECT_URL:
         return
     try:
@@ -26,8 +25,8 @@ def run_checks(settings: Settings) -> Findings:
     except (psycopg.Error, OSError) as error:
         yield fail(
             "pooler",
-            f"It hands out no connection: {format_error(error)}.",
-            certificate_advice(format_error(error)) or "Start it, or look at its log.",
+            f"It provides no connection: {format_error(error)}.",
+            certificate_advice(format_error(error)) or "Start it, or check its log.",
         )
     try:
         with _connect(settings.DATABASE_DIRECT_URL) as direct_connection:
@@ -35,17 +34,17 @@ def run_checks(settings: Settings) -> Findings:
     except (psycopg.Error, OSError) as error:
         yield fail(
             "pooler",
-            f"Past it, the database does not answer: {format_error(error)}; no stream hears anything, nothing can migrate.",
+            f"The database does not answer directly: {format_error(error)}; streams get no events, migrations cannot run.",
             certificate_advice(format_error(error)) or "Correct DATABASE_DIRECT_URL.",
         )
 
 
-def _check_limits(connection: "psycopg.Connection[Any]") -> Finding:
+def _check_limits(connection: DriverConnection) -> Finding:
     missing_limits = [row[0] for row in connection.execute(MISSING_LIMITS_SQL)]
     if missing_limits:
-        return warn("pooler", f"Its connections come without {', '.join(sorted(missing_limits))}.", ACCOUNT_ADVICE)
-    return ok("pooler", "It hands out connections with the account's limits.")
+        return warn("pooler", f"Its connections have no {', '.join(sorted(missing_limits))}.", ACCOUNT_ADVICE)
+    return ok("pooler", "Its connections have the account's limits.")
 
 
-def _connect(url: str) -> "psycopg.Connection[Any]":
+def _connect(url: str) -> DriverConnection:
     return psycopg.connect(**connect_arguments(url, connect_timeout=2), autocommit=True, prepare_threshold=None)

@@ -1,4 +1,4 @@
-"""One line of what the doctor says."""
+"""The result of one check."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Findings = Iterator["Finding"]
 
 @dataclass(frozen=True)
 class Finding:
-    """About what, how it stands, one sentence of what that means, and one of what to do (none when all is well)."""
+    """The subject, the state, a sentence that explains it, and advice (none when all is well)."""
 
     about: str
     state: str
@@ -33,21 +33,21 @@ def fail(about: str, says: str, do: str) -> Finding:
 
 
 def certificate_advice(error_text: str) -> str:
-    """What to do about a certificate that was refused; nothing about any other reason."""
+    """Return advice about a refused certificate; an empty text for any other error."""
     if "certificate" not in error_text.lower():
         return ""
     return (
-        "Name who signed it, by sslrootcert= in the address of a database or ssl_ca_certs= in REDIS_URL, "
-        "and the server as its certificate does."
+        "Name the CA by sslrootcert= in the database URL or ssl_ca_certs= in REDIS_URL, "
+        "and the server by the name in its certificate."
     )
 
 
 def format_error(error: BaseException) -> str:
-    """An error in one line, after what it is about."""
+    """Return the first line of an error, up to 200 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
 
 
 def _scrub_secrets(sentence: str) -> str:
-    """Libraries quote addresses with their passwords."""
+    """Return the sentence without secrets: libraries quote URLs with their passwords."""
     return str(mask_secrets(None, "", {"text": sentence})["text"])

@@ -1,4 +1,4 @@
-"""What the environment says, beyond what the start itself refuses."""
+"""Checks of the settings beyond those that the start itself refuses."""
 
 from urllib.parse import urlsplit
 
@@ -22,11 +22,11 @@ def run_checks(settings: Settings) -> Findings:
 
 def _check_environment(settings: Settings) -> Finding:
     if settings.production:
-        return ok("settings", "Every setting can be read; this is production.")
+        return ok("settings", "All settings are valid; this is production.")
     return warn(
         "settings",
         "This is development: anybody may read all mail at /dev/mail, and limits are loose.",
-        "Set APP_ENV=production where anybody but you comes.",
+        "Set APP_ENV=production where other people use it.",
     )
 
 
@@ -57,7 +57,7 @@ def _check_public_url(settings: Settings) -> Finding:
     if url.hostname in LOCAL_HOSTNAMES:
         return fail(
             "address",
-            f"Links in mails begin with {settings.PUBLIC_BASE_URL}, which leads nowhere for anyone who gets them.",
+            f"Links in mails begin with {settings.PUBLIC_BASE_URL}, which works only on this machine.",
             "Set PUBLIC_BASE_URL to the address that people use.",
         )
     if url.scheme != "https":
@@ -69,20 +69,20 @@ def _check_public_url(settings: Settings) -> Finding:
     if settings.TRUSTED_HOSTS and url.hostname not in settings.TRUSTED_HOSTS:
         return fail(
             "address",
-            f"TRUSTED_HOSTS does not name {url.hostname}, so every link of ours is refused with 400.",
+            f"TRUSTED_HOSTS does not name {url.hostname}, so all our links get 400.",
             "Add it to TRUSTED_HOSTS.",
         )
-    return ok("address", f"Links begin with {settings.PUBLIC_BASE_URL}, and that name is answered to.")
+    return ok("address", f"Links begin with {settings.PUBLIC_BASE_URL}, and that host is accepted.")
 
 
 def _check_proxy(settings: Settings) -> Finding:
     if settings.PROXY_HOPS == 0 and settings.PUBLIC_BASE_URL.startswith("https"):
         return warn(
             "proxy",
-            "PROXY_HOPS is 0: behind a proxy all clients look like one, and share its limits.",
+            "PROXY_HOPS is 0: behind a proxy all clients look like one and share its limits.",
             "Set PROXY_HOPS to the number of proxies in front (1 for nginx alone).",
         )
-    return ok("proxy", f"{settings.PROXY_HOPS} in front.")
+    return ok("proxy", f"{settings.PROXY_HOPS} proxies in front.")
 
 
 def _check_sender(settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""Whether anybody does the work that leaves requests."""
+"""Checks of the relay, the workers and the jobs that wait or failed."""
 
 from app.config import Settings
 from app.core.outbox.heartbeat import FRESH
@@ -9,7 +9,7 @@ WAIT_WARN_SECONDS, WAIT_FAIL_SECONDS = 60.0, 300.0
 
 
 def run_checks(settings: Settings) -> Findings:
-    """Nothing when the database does not answer: that has been said."""
+    """Yield the findings; none when the database does not answer, which another check reports."""
     metrics = database_metrics.load_database_metrics(settings.DATABASE_URL)
     if database_metrics.WORKERS_ALIVE.name not in metrics:
         return
@@ -26,11 +26,11 @@ def run_checks(settings: Settings) -> Findings:
 
 def _check_relay(age: float | None) -> Finding:
     if age is not None and age < FRESH:
-        return ok("relay", f"Heard of {age:.0f} s ago.")
+        return ok("relay", f"Its last heartbeat was {age:.0f} s ago.")
     last_seen = "never" if age is None else f"{age:.0f} s ago"
     return fail(
         "relay",
-        f"Last heard of {last_seen}: nothing rings for delayed, repeated and lost work.",
+        f"Its last heartbeat was {last_seen}: delayed, repeated and lost jobs do not run.",
         "Start one: `flask --app wsgi relay` (systemd: event-commerce-relay).",
     )
 
@@ -40,34 +40,36 @@ def _check_workers(alive: int) -> Finding:
         return ok("workers", f"{alive} alive.")
     return fail(
         "workers",
-        "None is alive: mail, codes and reports wait.",
+        "No worker is alive: mail, codes and reports wait.",
         "Start one or more: `python -m app.worker` (systemd: event-commerce-worker@1).",
     )
 
 
 def _check_queue(seconds: float, due: int) -> Finding:
-    advice = "Start more workers; `flask --app wsgi outbox list --state ready` shows what waits."
+    advice = "Start more workers; `flask --app wsgi outbox list --state ready` shows the jobs."
     if seconds > WAIT_FAIL_SECONDS:
-        return fail("queue", f"Work has waited for {seconds / 60:.0f} minutes; {due} rows are due.", advice)
+        return fail("queue", f"Jobs have waited for {seconds / 60:.0f} minutes; {due} are due.", advice)
     if seconds > WAIT_WARN_SECONDS:
-        return warn("queue", f"Work has waited for {seconds:.0f} s; {due} rows are due.", advice)
-    return ok("queue", f"{due} due, the longest for {seconds:.0f} s.")
+        return warn("queue", f"Jobs have waited for {seconds:.0f} s; {due} are due.", advice)
+    return ok("queue", f"{due} jobs are due, the oldest for {seconds:.0f} s.")
 
 
 def _check_failed_work(dead: int, uncertain: int, reviews: int) -> Findings:
     if dead:
         yield warn(
             "queue",
-            f"{dead} rows are dead: refused for good, or tried often enough.",
-            "`flask --app wsgi outbox list --state dead` says why; mend it, then `outbox retry`.",
+            f"{dead} jobs are dead: they can never succeed, or were tried too often.",
+            "`flask --app wsgi outbox list --state dead` says why; correct it, then `outbox retry`.",
         )
     if uncertain:
         yield warn(
             "queue",
-            f"{uncertain} rows are uncertain: sent once at most, and nobody knows whether they arrived.",
+            f"{uncertain} jobs are uncertain: sent at most once, and it is unknown whether they arrived.",
             "`flask --app wsgi outbox list --state uncertain`; `outbox retry` sends again, perhaps twice.",
         )
     if reviews:
         yield warn(
-            "payouts", f"{reviews} contradictions about money wait for a person.", "`flask --app wsgi payouts --help`."
+            "payouts",
+            f"{reviews} payments with contradicting facts need a review.",
+            "`flask --app wsgi payouts --help`.",
         )

@@ -1,7 +1,6 @@
-"""PostgreSQL and Redis from wheels, for a start without installing anything and for the tests.
+"""PostgreSQL and Redis from Python packages, for development and tests; production names real servers in its settings.
 
-Nothing here imports the rest of the program or Flask.
-In production DATABASE_URL and REDIS_URL name real servers.
+It imports neither Flask nor the rest of the program.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ PATIENCE = 90.0
 
 @dataclass(frozen=True)
 class Servers:
-    """Where the running servers are; `owner` tells whether this process started them and will stop them."""
+    """The URLs of the running servers; `owner` is true in the process that started them and will stop them."""
 
     database_url: str
     redis_url: str
@@ -41,26 +40,25 @@ def servers(
     database: str = "app",
     spare: Path = SPARE,
 ) -> Iterator[Servers]:
-    """Running servers whose files are in `state`, with an empty database `database` if there was none.
+    """Run servers with their files in `state`, and create the database `database` if it is missing.
 
-    The first process starts them and stops them at the end of its block. Others share them meanwhile, and
-    lose them with it. `durable=False` is for tests: faster, but a crash of the machine may spoil the data.
-    `spare` keeps what root must move because its folders are closed to the account of the servers.
-    Enter and leave from one thread: on Linux the servers end with the thread that started them.
-    Raises EmbeddedError with a sentence that says what to do.
+    The first process starts them and stops them at the end of its block; other processes share them until then.
+    `durable=False` is for tests: faster, but a crash of the machine may damage the data. `spare` is a folder for files
+    that the servers' OS user could not read in `state` when root starts them. Enter and leave the block in one thread:
+    on Linux the servers end with the thread that started them. Raises EmbeddedError, which says what to do.
     """
     state = state.absolute()
     state_dir.ensure_folder(state)
-    held = _take_or_reach(state, database)
-    if isinstance(held, Path):
-        yield _at(held, database, owner=False)
+    lock_or_sockets = _lock_or_connect(state, database)
+    if isinstance(lock_or_sockets, Path):
+        yield _build_urls(lock_or_sockets, database, owner=False)
         return
-    with _started(state, held, durable=durable, database=database, spare=spare) as run:
-        yield _at(run, database, owner=True)
+    with _run_servers(state, lock_or_sockets, durable=durable, database=database, spare=spare) as run:
+        yield _build_urls(run, database, owner=True)
 
 
-def _take_or_reach(state: Path, database: str) -> int | Path:
-    """The lock of a new owner, or the folder of the sockets of servers that another process owns."""
+def _lock_or_connect(state: Path, database: str) -> int | Path:
+    """Return the lock of a new owner, or the socket folder of the servers of another process."""
     deadline = time.monotonic() + PATIENCE
     while (descriptor := lock.take(state / "lock")) is None:
         run = lock.announced(state / "lock")
@@ -73,35 +71,35 @@ def _take_or_reach(state: Path, database: str) -> int | Path:
 
 
 @contextmanager
-def _started(state: Path, held: int, *, durable: bool, database: str, spare: Path) -> Iterator[Path]:
+def _run_servers(state: Path, lock_descriptor: int, *, durable: bool, database: str, spare: Path) -> Iterator[Path]:
     owner = os.getpid()
-    started: list[subprocesses.Child] = []
-    place: state_dir.Folders | None = None
+    children: list[subprocesses.Child] = []
+    folders: state_dir.Folders | None = None
     try:
         account = Account.for_state(state)
-        place = state_dir.prepare(state, account=account, spare=spare)
-        keep = lock.successor(state, mentioning=[place.data, place.run])
+        folders = state_dir.prepare(state, account=account, spare=spare)
+        keep = lock.successor(state, mentioning=[folders.data, folders.run])
         try:
             for server in (redis, postgres):
-                started.append(server.start(place, account=account, spare=spare, durable=durable, keep=keep))
-                subprocesses.record(started, state / "pids")
+                children.append(server.start(folders, account=account, spare=spare, durable=durable, keep=keep))
+                subprocesses.record(children, state / "pids")
         finally:
             os.close(keep)
-        redis.wait(started[0], place.run)
-        postgres.wait(started[1], place.run, database=database)
-        lock.announce(held, place.run)
-        yield place.run
+        redis.wait(children[0], folders.run)
+        postgres.wait(children[1], folders.run, database=database)
+        lock.announce(lock_descriptor, folders.run)
+        yield folders.run
     finally:
         if os.getpid() == owner:  # A fork that leaves the block must not end its parent's servers.
-            subprocesses.stop(started)
-            if started:
+            subprocesses.stop(children)
+            if children:
                 (state / "pids").unlink(missing_ok=True)
-            if place:
-                state_dir.tidy(place)
-            lock.release(held)
+            if folders:
+                state_dir.tidy(folders)
+            lock.release(lock_descriptor)
 
 
-def _at(run: Path, database: str, *, owner: bool) -> Servers:
+def _build_urls(run: Path, database: str, *, owner: bool) -> Servers:
     folder = quote(str(run))
     # libpq would take the port from the caller's PGPORT, so it is named where that says something else.
     port = "" if os.environ.get("PGPORT", "5432") == "5432" else "&port=5432"

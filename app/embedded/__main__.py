@@ -1,4 +1,4 @@
-"""Runs a command beside the embedded servers: `python -m app.embedded --state var -- flask run`."""
+"""Runs a command with the embedded servers: `python -m app.embedded --state var -- flask run`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.embedded.subprocesses import dying_with_parent
 
 
 def main() -> int:
-    """The exit code of the command, which finds DATABASE_URL and REDIS_URL in its environment."""
+    """Run the command with DATABASE_URL and REDIS_URL in its environment; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m app.embedded", description=__doc__)
     parser.add_argument("--state", type=Path, required=True, help="folder for the data of the servers")
     parser.add_argument("--throwaway", action="store_true", help="faster, for tests: a crash may lose data")
@@ -34,10 +34,10 @@ def _run(command: list[str], running: Servers) -> int:
     except OSError as error:
         sys.stderr.write(f"{command[0]} cannot be run: {error.strerror}\n")
         return 127
-    # The terminal sends Ctrl-C to the command as well: it decides when to end, and the servers wait for it.
+    # The terminal sends Ctrl-C to the command as well; the servers run until the command ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for passed_on in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(passed_on, lambda number, _frame: child.send_signal(number))
+    for forwarded in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(forwarded, lambda number, _frame: child.send_signal(number))
     code = child.wait()
     return code if code >= 0 else 128 - code
 

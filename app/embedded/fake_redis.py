@@ -1,4 +1,4 @@
-"""A stand-in for Redis in memory, as a program: `python -P fake_redis.py <socket>`."""
+"""A program that replaces Redis in memory: `python -P fake_redis.py <socket>`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import sys
 from typing import Any
 
 
-def listening(path: str) -> Any:
-    """A server of fakeredis on a Unix socket, which file modes protect, as they would not a TCP port.
+def create_server(path: str) -> Any:
+    """Return a server of fakeredis on a Unix socket, which file modes protect.
 
-    It tells its clients apart by their address, and on such a socket none has one: each gets a number.
+    The server needs an address for each client, and clients of a Unix socket have none, so each gets a number.
     """
     # Imported by name because platforms with a real Redis do not install it.
     server = importlib.import_module("fakeredis").TcpFakeServer(path, bind_and_activate=False)
@@ -27,10 +27,10 @@ def listening(path: str) -> Any:
 
 
 def main() -> None:
-    """Serves until a signal ends the process; its threads would keep a plain exit waiting."""
+    """Serve until a signal ends the process; `_exit`, because a normal exit waits for the server's threads."""
     os.umask(0o077)
     try:
-        listening(sys.argv[1]).serve_forever()
+        create_server(sys.argv[1]).serve_forever()
     finally:
         os._exit(0)
 

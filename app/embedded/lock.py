@@ -1,4 +1,4 @@
-"""One owner, many users: who starts the servers of a state folder, and how the others find them."""
+"""The lock of a state folder: its owner starts the servers, other processes read where they are."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from pathlib import Path
 from app.embedded.errors import EmbeddedError
 from app.embedded.subprocesses import recorded
 
-_held: set[int] = set()
+_descriptors: set[int] = set()
 
 
-def _forget_in_child() -> None:
-    # A forked child shares the open file, and with it the lock, which must end with its owner.
-    for descriptor in _held:
+def _close_in_child() -> None:
+    # A forked child shares the open file and so the lock, which must end with its owner.
+    for descriptor in _descriptors:
         os.close(descriptor)
-    _held.clear()
+    _descriptors.clear()
 
 
-os.register_at_fork(after_in_child=_forget_in_child)
+os.register_at_fork(after_in_child=_close_in_child)
 
 
 def take(path: Path) -> int | None:
-    """The descriptor that holds the lock, nothing announced yet, or None while another process has it."""
-    descriptor = _locked(path)
+    """Lock the file and return its descriptor; None while another process has the lock."""
+    descriptor = _try_lock(path)
     if descriptor is not None:
-        _held.add(descriptor)
+        _descriptors.add(descriptor)
         os.ftruncate(descriptor, 0)
     return descriptor
 
 
 def release(descriptor: int) -> None:
-    """Withdraws the announcement and frees the lock."""
-    if descriptor not in _held:
+    """Delete the announcement and free the lock."""
+    if descriptor not in _descriptors:
         return
-    _held.remove(descriptor)
+    _descriptors.remove(descriptor)
     os.ftruncate(descriptor, 0)
     os.close(descriptor)
 
 
 def announce(descriptor: int, run: Path) -> None:
-    """Tells the waiting processes in which folder the sockets are."""
+    """Write the folder of the sockets into the lock file, for other processes."""
     os.pwrite(descriptor, json.dumps({"run": str(run)}).encode(), 0)
 
 
 def announced(path: Path) -> Path | None:
-    """The folder of the sockets, or None while the owner is still starting the servers."""
+    """Return the folder of the sockets; None while the owner is still starting the servers."""
     try:
         return Path(json.loads(path.read_text())["run"])
     except (OSError, ValueError, KeyError):
@@ -59,14 +59,14 @@ def announced(path: Path) -> Path | None:
 
 
 def successor(state: Path, *, mentioning: Sequence[Path], patience: float = 30) -> int:
-    """A descriptor for the servers to inherit, once none of a killed predecessor's processes is left.
+    """Stop the servers of a killed owner and return a lock descriptor that the new servers inherit.
 
-    Every server process holds this second lock, so that no two ever work on the same files. What a
-    predecessor left running is asked to stop, and killed after `patience` seconds.
+    Each server process holds this second lock, so that no two ever work on the same files. Old servers get their stop
+    signal, and SIGKILL after `patience` seconds.
     """
-    pids, started = state / "pids", time.monotonic()
-    while (descriptor := _locked(state / "running")) is None:
-        waited = time.monotonic() - started
+    pids, started_at = state / "pids", time.monotonic()
+    while (descriptor := _try_lock(state / "running")) is None:
+        waited = time.monotonic() - started_at
         if waited > patience + 10:
             raise EmbeddedError(f"The servers of an earlier run still use {state}: stop them and try again.")
         for pid, number in recorded(pids, mentioning=mentioning):
@@ -76,7 +76,7 @@ def successor(state: Path, *, mentioning: Sequence[Path], patience: float = 30) 
     return descriptor
 
 
-def _locked(path: Path) -> int | None:
+def _try_lock(path: Path) -> int | None:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except PermissionError:

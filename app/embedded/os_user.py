@@ -1,4 +1,4 @@
-"""Under whom the servers run: PostgreSQL refuses root, and we never change the machine's accounts for it."""
+"""The OS user of the servers: PostgreSQL refuses root, and no user is ever created or changed for it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathlib import Path
 
 from app.embedded.errors import EmbeddedError
 
-# The servers see neither our secrets nor the caller's PG* variables, some of which they would obey.
+# The servers get neither our secrets nor the caller's PG* variables, which would change their behaviour.
 ENVIRONMENT = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
 
 
 @dataclass(frozen=True)
 class Account:
-    """The account of the servers; both numbers are None where it is simply the caller's own."""
+    """The OS user of the servers; both numbers are None when it is the caller."""
 
     uid: int | None = None
     gid: int | None = None
 
     @classmethod
     def for_state(cls, state: Path) -> Account:
-        """The caller; for root anyone who owns what is kept in `state`, or else `nobody`."""
+        """Return the caller; for root the owner of the files in `state`, or else the user `nobody`."""
         if os.geteuid() != 0:
             return cls()
-        for kept in (state / "postgres", state):
-            if kept.exists() and (info := kept.stat()).st_uid != 0:
+        for folder in (state / "postgres", state):
+            if folder.exists() and (info := folder.stat()).st_uid != 0:
                 return cls(info.st_uid, info.st_gid)
         try:
             nobody = pwd.getpwnam("nobody")

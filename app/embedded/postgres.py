@@ -1,4 +1,4 @@
-"""PostgreSQL for this machine: a cluster made once, a server that listens on a socket in a private folder."""
+"""The embedded PostgreSQL: its cluster is created once, its server listens on a socket in a private folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ THROWAWAY = {
 
 
 def start(folders: Folders, *, account: Account, spare: Path, durable: bool, keep: int) -> Child:
-    """A starting server; `durable=False` trades safety against power loss for speed."""
+    """Start a server; with `durable=False` it is faster but may lose data in a power cut."""
     data = folders.data / "postgres"
     postgres = find_postgres(account, spare=spare, data_major=_data_major(data))
     if _data_major(data) is None:
@@ -59,7 +59,7 @@ def start(folders: Folders, *, account: Account, spare: Path, durable: bool, kee
 
 
 def wait(child: Child, run: Path, *, database: str, patience: float = 60) -> None:
-    """Returns once `database` can be used; a recovery after a crash gets `patience` seconds."""
+    """Wait up to `patience` seconds until `database` can be used. Raises EmbeddedError."""
     deadline = time.monotonic() + patience
     while not reach(run, database=database):
         child.check()
@@ -69,15 +69,15 @@ def wait(child: Child, run: Path, *, database: str, patience: float = 60) -> Non
 
 
 def reach(run: Path, *, database: str) -> bool:
-    """Whether the server answers; makes `database` if it is missing."""
+    """Whether the server answers; creates `database` if it is missing."""
     try:
         with psycopg.connect(
             host=str(run), port=PORT, user="postgres", dbname="postgres", connect_timeout=5, autocommit=True
         ) as connection:
-            known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
-            if known is None:
+            row = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
+            if row is None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
-    except (errors.DuplicateDatabase, errors.UniqueViolation):  # Another process made it in this moment.
+    except (errors.DuplicateDatabase, errors.UniqueViolation):  # Another process has just created it.
         return True
     except psycopg.OperationalError:
         return False
@@ -85,17 +85,17 @@ def reach(run: Path, *, database: str) -> bool:
 
 
 def _make_cluster(program: Postgres, folders: Folders, *, account: Account, durable: bool, keep: int) -> None:
-    """Fills a folder beside the final one and renames it, so that a half-made cluster is never used."""
-    fresh = folders.data / "postgres.new"
-    if fresh.exists():
-        shutil.rmtree(fresh)
-    private(fresh, account)
-    maker = spawn(
+    """Create the cluster in a temporary folder and rename that, so that an incomplete cluster is never used."""
+    new_folder = folders.data / "postgres.new"
+    if new_folder.exists():
+        shutil.rmtree(new_folder)
+    private(new_folder, account)
+    initdb = spawn(
         "initdb",
         [
             program.bin / "initdb",
             "-D",
-            fresh,
+            new_folder,
             "-U",
             "postgres",
             "--auth-local=trust",
@@ -110,15 +110,15 @@ def _make_cluster(program: Postgres, folders: Folders, *, account: Account, dura
         keep=keep,
     )
     try:
-        if maker.process.wait() != 0:
-            maker.check()
+        if initdb.process.wait() != 0:
+            initdb.check()
     finally:
-        stop([maker])
-    fresh.rename(folders.data / "postgres")
+        stop([initdb])
+    new_folder.rename(folders.data / "postgres")
 
 
 def _locale(major: int) -> list[str]:
-    # The builtin provider sorts alike on every machine, but came with 17. Before, plain UTF-8 has to do.
+    # The builtin provider sorts the same on every machine; it exists since PostgreSQL 17.
     if major >= 17:
         return ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
     if sys.platform == "darwin":
@@ -134,13 +134,13 @@ def _data_major(data: Path) -> int | None:
 
 
 def _clear_leftovers(folders: Folders) -> None:
-    """Removes what a killed server left: it names a pid, and a program that has it by now would block us."""
-    mark = folders.data / "postgres" / "postmaster.pid"
-    if mark.exists():
-        first = mark.read_text().split("\n", 1)[0]
-        if first.isdigit() and str(folders.data) in command_line(int(first)):
-            raise EmbeddedError(f"Process {first}, started by hand, uses {folders.data}: stop it first.")
-        mark.unlink()
+    """Delete the pid file and sockets of a killed server: another program may have that pid now and block the start."""
+    pid_file = folders.data / "postgres" / "postmaster.pid"
+    if pid_file.exists():
+        pid = pid_file.read_text().split("\n", 1)[0]
+        if pid.isdigit() and str(folders.data) in command_line(int(pid)):
+            raise EmbeddedError(f"Process {pid}, started by hand, uses {folders.data}: stop it first.")
+        pid_file.unlink()
     for leftover in folders.run.glob(".s.PGSQL.*"):
         leftover.unlink(missing_ok=True)
 

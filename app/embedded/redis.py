@@ -1,4 +1,4 @@
-"""Redis for this machine: the queue of jobs, on a socket in a private folder."""
+"""The embedded Redis, on a socket in a private folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.embedded.os_user import Account
 from app.embedded.state_dir import Folders
 from app.embedded.subprocesses import Child, spawn, tail
 
-# RQ loses jobs if Redis may throw keys away, hence noeviction. Redis 6.2 ignores `save` on the command line,
-# hence a file; its `dir` is the folder the server is started in, so that no path has to be quoted.
+# RQ loses jobs if Redis evicts keys, hence noeviction. Redis 6.2 ignores `save` on the command line, hence a file. Its
+# `dir` is the working directory of the server, so that no path needs quotes.
 ALWAYS = """\
 port 0
 unixsocket {socket}
@@ -44,7 +44,7 @@ logger = logging.getLogger("app.embedded")
 
 
 def start(folders: Folders, *, account: Account, spare: Path, durable: bool, keep: int) -> Child:
-    """A starting server; with `durable` a crash of the machine costs at most one second of jobs."""
+    """Start a server; with `durable` a crash of the machine loses at most one second of jobs."""
     home, address = folders.data / "redis", folders.run / "redis.sock"
     log = folders.state / "log" / "redis.log"
     address.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def start(folders: Folders, *, account: Account, spare: Path, durable: bool, kee
     settings = folders.data / "redis.conf"
     settings.write_text(ALWAYS.format(socket=address) + (DURABLE if durable else THROWAWAY))
     settings.chmod(0o644)
-    # The second naming of the socket makes room for the server's own title, which a successor looks at.
+    # The socket is an argument as well, because the next owner finds the server by its command line.
     return spawn(
         "Redis",
         [program, settings, "--unixsocket", address],
@@ -67,7 +67,7 @@ def start(folders: Folders, *, account: Account, spare: Path, durable: bool, kee
 
 
 def wait(child: Child, run: Path, *, patience: float = 60) -> None:
-    """Returns once Redis has read its file and answers."""
+    """Wait up to `patience` seconds until Redis answers. Raises EmbeddedError."""
     deadline = time.monotonic() + patience
     while not reach(run):
         child.check()
@@ -93,7 +93,7 @@ def _start_fake(address: Path, *, log: Path, keep: int) -> Child:
         raise EmbeddedError(NO_REDIS)
     logger.warning("NO REAL REDIS WAS FOUND: a stand-in in memory is used, jobs are NOT KEPT when it stops.")
     program = Path(__file__).with_name("fake_redis.py")
-    # It runs as the caller, as another account might not be able to read this Python; the socket is private.
+    # It runs as the caller: another OS user might not be able to read this Python. The socket is private.
     return spawn(
         "The stand-in for Redis",
         [sys.executable, "-P", program, address],

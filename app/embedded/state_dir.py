@@ -1,4 +1,4 @@
-"""Where the servers keep their files, with nothing changed outside the folders made here."""
+"""The folders of the servers; nothing outside them is changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger("app.embedded")
 
 @dataclass(frozen=True)
 class Folders:
-    """`state` holds the locks and logs of the caller; `data` and `run` are open to the servers' account."""
+    """`state` has the locks and logs of the caller; `data` and `run` (sockets) are open to the servers' OS user."""
 
     state: Path
     data: Path
@@ -30,7 +30,7 @@ class Folders:
 
 
 def prepare(state: Path, *, account: Account, spare: Path) -> Folders:
-    """The folders, made where missing; `spare` takes the data if `state` is closed to the account."""
+    """Create the folders that are missing; `spare` has the data if the servers' OS user cannot enter `state`."""
     private(state / "log", account, owner=Account())
     data = state
     if not account.enters(state):
@@ -47,14 +47,14 @@ def prepare(state: Path, *, account: Account, spare: Path) -> Folders:
 
 
 def tidy(folders: Folders) -> None:
-    """Takes the folder for sockets away again if it had to be made among the temporary files."""
+    """Delete the folder of the sockets if it is a temporary one."""
     if not folders.run.is_relative_to(folders.data):
         with suppress(OSError):
             folders.run.rmdir()
 
 
 def ensure_folder(folder: Path) -> Path:
-    """The folder; each part that was missing is open for passing through, whatever the umask is."""
+    """Create the folder and its parents, open to all OS users independent of the umask; return it."""
     if not folder.is_dir():
         ensure_folder(folder.parent)
         try:
@@ -66,10 +66,10 @@ def ensure_folder(folder: Path) -> Path:
 
 
 def private(folder: Path, account: Account, *, owner: Account | None = None) -> Path:
-    """The folder, owned by the account of the servers (or by `owner`) and closed to all others."""
+    """Create the folder, owned by the servers' OS user (or by `owner`) and closed to all others; return it."""
     folder.mkdir(mode=0o700, exist_ok=True)
     try:
-        # By descriptor, so that nobody can put a link in its place between the look and the change.
+        # By descriptor, so that no other program can replace it by a link between the check and the change.
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         raise EmbeddedError(f"{folder} cannot be used: {error.strerror}.") from None
@@ -84,7 +84,7 @@ def private(folder: Path, account: Account, *, owner: Account | None = None) -> 
 
 
 def fingerprint(path: Path) -> str:
-    """A short name for a path, the same on every run."""
+    """Return a short name for a path, the same on every run."""
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Server processes that never outlive the process that started them."""
+"""Server processes that end with the process that started them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LIBC = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 
 
 def dying_with_parent(number: int) -> Callable[[], None] | None:
-    """What a child runs before exec so that Linux sends it `number` when the thread that started it ends.
+    """Return a `preexec_fn` by which Linux sends the child this signal when the thread that started it ends.
 
-    Other systems have no such call and get None. Python runs it after the change of account, which undoes it.
+    It is None on other systems. Python runs it after the change of the OS user, which would undo it.
     """
     if _LIBC is None:
         return None
@@ -32,7 +32,7 @@ def dying_with_parent(number: int) -> Callable[[], None] | None:
 
     def arm() -> None:
         prctl(PR_SET_PDEATHSIG, int(number))
-        if os.getppid() != parent:  # It died before the call, so no signal will come.
+        if os.getppid() != parent:  # The parent ended before the call, so no signal will come.
             os._exit(1)
 
     return arm
@@ -40,7 +40,7 @@ def dying_with_parent(number: int) -> Callable[[], None] | None:
 
 @dataclass(frozen=True)
 class Child:
-    """A server process, with the signal that asks it to end quickly and the file it writes to."""
+    """A server process, its signal for a fast stop and its log file."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -48,7 +48,7 @@ class Child:
     log: Path
 
     def check(self) -> None:
-        """Raises EmbeddedError with the end of the log if the server is gone."""
+        """Raise EmbeddedError with the end of the log if the server has ended."""
         if self.process.poll() is not None:
             raise EmbeddedError(
                 f"{self.name} ended with code {self.process.returncode} instead of starting. "
@@ -57,7 +57,7 @@ class Child:
 
 
 def tail(log: Path, *, lines: int = 12) -> str:
-    """The last lines of a log, indented."""
+    """Return the last lines of a log, indented."""
     text = log.read_text(errors="replace") if log.exists() else ""
     return "\n".join("    " + line for line in text.splitlines()[-lines:])
 
@@ -72,9 +72,9 @@ def spawn(
     keep: int,
     cwd: Path = Path("/"),
 ) -> Child:
-    """A started server, in its own session so that a Ctrl-C in the terminal does not reach it.
+    """Start a server in its own session, so that it gets no Ctrl-C of the terminal.
 
-    `keep` is a file descriptor it inherits and so holds for as long as any of its processes lives.
+    It inherits the file descriptor `keep`, whose lock lasts as long as any of its processes.
     """
     if log.exists() and log.stat().st_size > LARGEST_LOG:
         log.replace(log.with_suffix(".log.1"))
@@ -98,7 +98,7 @@ def spawn(
 
 
 def stop(children: Sequence[Child], *, patience: float = 20) -> None:
-    """Ends the children, all at once: first politely, after `patience` seconds by SIGKILL."""
+    """Stop the children together: by their stop signals, after `patience` seconds by SIGKILL."""
     for child in children:
         if child.process.poll() is None:
             child.process.send_signal(child.stop_signal)
@@ -112,14 +112,14 @@ def stop(children: Sequence[Child], *, patience: float = 20) -> None:
 
 
 def record(children: Sequence[Child], path: Path) -> None:
-    """Writes down who runs, for the successor of a process that was killed before it could stop them."""
+    """Write the pids to a file, for the next owner if this one is killed before it stops them."""
     path.write_text(json.dumps([[child.process.pid, int(child.stop_signal)] for child in children]))
 
 
 def recorded(path: Path, *, mentioning: Sequence[Path]) -> list[tuple[int, int]]:
-    """The (pid, stop signal) pairs of `record` that still run a server of these folders.
+    """Return the (pid, stop signal) pairs of `record` that still run a server of these folders.
 
-    The command line is looked at because a pid of the past may by now belong to any other program.
+    The command line is compared, because another program may have an old pid by now.
     """
     try:
         pairs = [(int(pid), int(number)) for pid, number in json.loads(path.read_text())]
@@ -129,7 +129,7 @@ def recorded(path: Path, *, mentioning: Sequence[Path]) -> list[tuple[int, int]]
 
 
 def command_line(pid: int) -> str:
-    """The command line of a process, or nothing if there is no such process."""
+    """Return the command line of a process; an empty text if there is none."""
     if sys.platform.startswith("linux"):
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

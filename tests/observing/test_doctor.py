@@ -33,7 +33,7 @@ def test_sound_settings_are_ok(settings: Settings) -> None:
         ({"SECRET_KEY": "a" * 64}, "secrets", FAIL, "SECRET_KEY can be guessed"),
         ({"BOOTSTRAP_SECRET": "letmein"}, "secrets", FAIL, "BOOTSTRAP_SECRET can be guessed"),
         ({"METRICS_TOKEN": STRONG}, "secrets", FAIL, "used for two purposes"),
-        ({"PUBLIC_BASE_URL": "https://localhost"}, "address", FAIL, "leads nowhere"),
+        ({"PUBLIC_BASE_URL": "https://localhost"}, "address", FAIL, "works only on this machine"),
         ({"PUBLIC_BASE_URL": "http://tickets.example.com"}, "address", FAIL, "not https"),
         ({"TRUSTED_HOSTS": ["other.example.com"]}, "address", FAIL, "refused with 400"),
         ({"PROXY_HOPS": 0}, "proxy", WARN, "look like one"),
@@ -60,7 +60,7 @@ def test_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int
 @pytest.mark.parametrize(
     ("mode", "state", "says"),
     [
-        (0o700, OK, "is ours"),
+        (0o700, OK, "belongs to this user"),
         (0o755, WARN, "may read"),
         (0o777, FAIL, "may write"),
     ],
@@ -74,7 +74,7 @@ def test_folders_that_are_not_there(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     wrong = replace(settings, DATA_DIR=tmp_path / "gone", METRICS_DIR=tmp_path / "file" / "metrics")
     assert "does not exist" in found(host_checks, wrong, "data", FAIL)
-    assert "each process counts for itself" in found(host_checks, wrong, "metrics", WARN)
+    assert "each process counts alone" in found(host_checks, wrong, "metrics", WARN)
 
 
 # The command
@@ -83,7 +83,7 @@ def test_folders_that_are_not_there(settings: Settings, tmp_path: Path) -> None:
 def test_the_command_fails_when_something_has_failed(app: Flask) -> None:
     run = app.test_cli_runner().invoke(args=["doctor"])
     assert run.exit_code == 1
-    assert "FAIL  workers   None is alive" in run.output
+    assert "FAIL  workers   No worker is alive" in run.output
     assert "→ Start one or more" in run.output
 
 
@@ -122,7 +122,7 @@ def test_a_check_that_breaks_is_told_and_the_others_go_on(settings: Settings, mo
 
     monkeypatch.setattr(shutil, "disk_usage", explode)
     made = list(commands.run_all_checks(settings))
-    assert "The check itself broke: RuntimeError" in next(it.says for it in made if it.about == "host_checks")
+    assert "The check itself failed: RuntimeError" in next(it.says for it in made if it.about == "host_checks")
     assert any(it.about == "database" for it in made)
 
 

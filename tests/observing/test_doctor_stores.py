@@ -22,7 +22,7 @@ from tests.observing.ward import found
 
 def test_a_sound_database_is_ok(settings: Settings) -> None:
     assert "answers in" in found(database_checks, settings, "database", OK)
-    assert "Every migration is in" in found(database_checks, settings, "schema", OK)
+    assert "The schema is up to date" in found(database_checks, settings, "schema", OK)
     assert "ms from the database's" in found(database_checks, settings, "clock", OK)
 
 
@@ -35,12 +35,12 @@ def test_a_database_that_is_away(settings: Settings, closed_port: int) -> None:
 
 def test_a_slow_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_checks, "SLOW_ROUND_TRIP_MS", 0.0)
-    assert "for nothing at all" in found(database_checks, settings, "database", WARN)
+    assert "An empty query" in found(database_checks, settings, "database", WARN)
 
 
 @pytest.mark.parametrize(
     ("version", "says"),
-    [("0001", "The database is at 0001, this version needs"), ("9999", "a newer one has been here")],
+    [("0001", "The database is at 0001, this version needs"), ("9999", "a newer version migrated it")],
 )
 def test_migrations_that_do_not_fit(settings: Settings, version: str, says: str) -> None:
     with db.engine.begin() as connection:
@@ -100,8 +100,8 @@ def test_a_redis_that_is_not_fit(about: dict[str, Any], state: str, says: str) -
 
 
 def test_nobody_works(settings: Settings) -> None:
-    assert "Last heard of never" in found(worker_checks, settings, "relay", FAIL)
-    assert "None is alive" in found(worker_checks, settings, "workers", FAIL)
+    assert "Its last heartbeat was never" in found(worker_checks, settings, "relay", FAIL)
+    assert "No worker is alive" in found(worker_checks, settings, "workers", FAIL)
 
 
 def test_everybody_works(settings: Settings) -> None:
@@ -113,7 +113,7 @@ def test_everybody_works(settings: Settings) -> None:
 def test_a_relay_that_has_stopped(settings: Settings) -> None:
     with db.engine.begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('relay', now() - interval '90 s')"))
-    assert "Last heard of 90 s ago" in found(worker_checks, settings, "relay", FAIL)
+    assert "Its last heartbeat was 90 s ago" in found(worker_checks, settings, "relay", FAIL)
 
 
 @pytest.mark.parametrize(("ago", "state", "says"), [(90, WARN, "for 90 s"), (900, FAIL, "for 15 minutes")])
@@ -125,4 +125,4 @@ def test_work_that_waits(settings: Settings, ago: int, state: str, says: str) ->
 @pytest.mark.parametrize("state", ["dead", "uncertain"])
 def test_work_that_ended_badly(settings: Settings, state: str) -> None:
     row(state, timedelta(hours=1))
-    assert f"1 rows are {state}" in found(worker_checks, settings, "queue", WARN)
+    assert f"1 jobs are {state}" in found(worker_checks, settings, "queue", WARN)

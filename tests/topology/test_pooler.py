@@ -157,7 +157,7 @@ def test_migrations_take_the_direct_way(app: Flask, addresses: tuple[str, str]) 
 
 
 def test_the_doctor_looks_through_the_pooler(app: Flask) -> None:
-    assert "hands out connections" in found(pooler_checks, app.extensions["settings"], "pooler", "ok")
+    assert "have the account's limits" in found(pooler_checks, app.extensions["settings"], "pooler", "ok")
 
 
 def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:
