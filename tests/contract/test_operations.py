@@ -48,7 +48,7 @@ def built(document: Document, **having: Any) -> Iterator[tuple[Promise, dict[str
             yield promise, operation
 
 
-def test_ninety_eight_operations_are_promised() -> None:
+def test_ninety_eight_operations_are_specified() -> None:
     assert len(PROMISED) == len({(operation["method"], shape(operation["path"])) for operation in OPERATIONS}) == 98
 
 

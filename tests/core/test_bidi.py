@@ -25,7 +25,7 @@ SHALOM = "שלום"
         (f"{SHALOM} ", " םולש"),
     ],
 )
-def test_a_line_is_turned_as_it_is_read(spoken: str, seen: str) -> None:
+def test_a_line_is_put_into_visual_order(spoken: str, seen: str) -> None:
     assert to_visual_order(spoken) == seen
 
 
@@ -41,11 +41,11 @@ def test_a_line_is_turned_as_it_is_read(spoken: str, seen: str) -> None:
         ("Windhoek", "Windhoek"),
     ],
 )
-def test_arabic_letters_join_their_neighbours(written: str, forms: str) -> None:
+def test_arabic_letters_join(written: str, forms: str) -> None:
     assert join_arabic(written) == forms
 
 
-def test_whatever_is_typed_comes_back_whole() -> None:
+def test_no_letter_is_lost() -> None:
     odd = "a\u0660b\u05d01%\u0627-,/+ \u064b\u05b0"
     assert sorted(to_visual_order(odd)) == sorted(odd)
     assert to_visual_order("\u0301") == "\u0301" and to_visual_order("") == "" and join_arabic("") == ""

@@ -8,13 +8,13 @@ from app.core.errors import AppError, Conflict, NotFound, Unauthorised, Unavaila
 
 
 @pytest.mark.parametrize(("number", "code"), [(40400, "NEW_ONE"), (40477, "NOT_FOUND"), (50077, "NEW_ONE"), (0, "NEW")])
-def test_a_number_or_code_that_is_taken_or_does_not_fit_is_no_class(number: int, code: str) -> None:
+def test_a_duplicate_or_invalid_number_or_code_is_refused(number: int, code: str) -> None:
     with pytest.raises(TypeError, match=code):
         type("Doubled", (NotFound,), {"number": number, "code": code, "message": "No."})
     assert AppError.catalogue["NOT_FOUND"] is NotFound
 
 
-def test_every_entry_says_a_sentence_and_has_a_stable_form() -> None:
+def test_every_error_has_a_sentence_and_a_stable_code() -> None:
     assert len(AppError.catalogue) > 25
     for code, error in AppError.catalogue.items():
         assert re.fullmatch(r"[A-Z][A-Z0-9_]+", code)
@@ -22,14 +22,14 @@ def test_every_entry_says_a_sentence_and_has_a_stable_form() -> None:
         assert re.match(r"[A-Z].*[.]$", error.message), code
 
 
-def test_a_subclass_without_a_code_shares_that_of_its_kind() -> None:
+def test_a_subclass_without_a_code_inherits_it() -> None:
     class Special(Conflict):
         pass
 
     assert Special.code == "CONFLICT" and Special().status == 409
 
 
-def test_what_an_error_carries_besides() -> None:
+def test_an_error_has_data_and_headers() -> None:
     error = Conflict("Read it again.", retry_after=3, available=5)
     assert (error.text, str(error), error.data) == ("Read it again.", "Read it again.", {"available": 5})
     assert error.headers == {"Retry-After": "3"}

@@ -42,13 +42,13 @@ def written(row: list[str], quoting: Any) -> str:
 @pytest.mark.parametrize(
     "payload", ["x;=2+5;y", "x\t=2+5", "x\n=2+5", 'x;"=2+5"', "x; =2+5", "'=1+1;=1+2", "x|@SUM(1)"]
 )
-def test_what_follows_a_separator_is_no_formula(payload: str) -> None:
+def test_text_after_a_separator_is_escaped(payload: str) -> None:
     assert any(map(is_formula, cells_of(written(["sku", payload], csv.QUOTE_ALL)))), "the payload works"
     assert not any(map(is_formula, cells_of(written(["sku", escape(payload)], csv.QUOTE_ALL))))
     assert unescape(escape(payload)) == payload
 
 
-def test_other_texts_stay_as_they_are() -> None:
+def test_harmless_text_does_not_change() -> None:
     for text in ("Tent 3; shelf 2", "two\nlines", "O'Brien", "a-b", "1 = 1", "'quoted'", "", 'say "yes"; no'):
         assert escape(text) == unescape(text) == text
 
@@ -62,11 +62,11 @@ def test_no_cell_is_a_formula_by_any_separator(row: list[str], quoting: Any) -> 
 
 @settings(max_examples=500, **QUICK)
 @given(text=TEXTS)
-def test_every_text_comes_back(text: str) -> None:
+def test_unescape_restores_every_text(text: str) -> None:
     assert unescape(escape(text)) == text
 
 
-def test_the_database_escapes_alike(app: Flask) -> None:
+def test_sql_escapes_like_python(app: Flask) -> None:
     query = sql(f"SELECT given, {escape_sql('given')} FROM unnest(CAST(:texts AS text[])) AS it (given)")
 
     @settings(max_examples=40, **QUICK)

@@ -38,5 +38,5 @@ def test_ids_are_roughly_ordered_by_creation() -> None:
         b"6565a1f0c3d2e1b0a9f8e7d6",
     ],
 )
-def test_anything_else_is_no_id(text: object) -> None:
+def test_invalid_ids_are_refused(text: object) -> None:
     assert not is_id(text)

@@ -45,14 +45,14 @@ def zipped_behind(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "extension"), [("JPEG", "jpg"), ("PNG", "png"), ("WEBP", "webp")])
-def test_a_picture_is_written_anew_in_its_own_format(kind: str, extension: str) -> None:
+def test_a_picture_is_reencoded_in_its_format(kind: str, extension: str) -> None:
     made = images.reencode_image(picture(kind))
     assert (made.width, made.height, made.extension) == (60, 40, extension)
     again = Image.open(io.BytesIO(made.data))
     assert again.format == kind and again.convert("RGB").getpixel((30, 20))[0] > 180
 
 
-def test_position_camera_and_comments_are_gone() -> None:
+def test_metadata_is_removed() -> None:
     exif = Image.Exif()
     exif[GPS] = {1: "S", 2: (22.0, 33.0, 39.0)}
     exif[0x010F] = "Camera maker"
@@ -61,25 +61,25 @@ def test_position_camera_and_comments_are_gone() -> None:
     assert b"secret comment" not in made.data and b"Camera maker" not in made.data
 
 
-def test_a_picture_that_was_held_sideways_stands_upright() -> None:
+def test_a_rotated_picture_is_turned_upright() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     made = images.reencode_image(picture(exif=exif))
     assert (made.width, made.height) == (40, 60)
 
 
-def test_what_is_glued_behind_a_picture_is_gone() -> None:
+def test_appended_data_is_removed() -> None:
     made = images.reencode_image(zipped_behind(picture()))
     assert b"evil.html" not in made.data and b"PK\x03\x04" not in made.data
 
 
-def test_transparency_survives() -> None:
+def test_transparency_is_kept() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (10, 10), (0, 0, 0, 0)).save(out, "PNG")
     assert Image.open(io.BytesIO(images.reencode_image(out.getvalue()).data)).getpixel((5, 5))[3] == 0
 
 
-def test_only_the_first_frame_of_an_animation_counts() -> None:
+def test_only_the_first_frame_is_kept() -> None:
     out = io.BytesIO()
     frames = [Image.new("RGB", (20, 20), (shade, 0, 0)) for shade in range(0, 250, 5)]
     frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
@@ -87,7 +87,7 @@ def test_only_the_first_frame_of_an_animation_counts() -> None:
     assert getattr(made, "n_frames", 1) == 1
 
 
-def test_forty_megapixels_are_taken_in_every_format() -> None:
+def test_forty_megapixels_are_accepted_in_every_format() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
         made = images.reencode_image(picture(kind, (8000, 5000)))
         assert made.width * made.height == 40_000_000
@@ -120,7 +120,7 @@ def nothing() -> bytes:
 
 
 @pytest.mark.parametrize("hostile", [gif, svg, html, tiff, nothing])
-def test_other_kinds_are_refused_whatever_they_are_called(hostile: Callable[[], bytes]) -> None:
+def test_other_formats_are_refused(hostile: Callable[[], bytes]) -> None:
     with pytest.raises(images.ImageKindUnsupported):
         images.reencode_image(hostile())
 
@@ -156,12 +156,12 @@ def test_broken_pictures_are_refused_quickly(broken: Callable[[], bytes]) -> Non
     timely(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5)
 
 
-def test_six_mebibytes_are_refused_without_a_look() -> None:
+def test_six_mebibytes_are_refused_before_decoding() -> None:
     with pytest.raises(images.ImageTooLarge):
         images.reencode_image(b"\xff\xd8" + bytes(6 * 1024 * 1024))
 
 
-def test_a_child_that_cannot_have_more_memory_says_that_the_picture_is_broken(
+def test_a_picture_that_needs_too_much_memory_is_unreadable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(images, "MAX_PIXELS", 10**9)

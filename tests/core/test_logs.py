@@ -63,7 +63,7 @@ def test_a_field_with_a_secret_name_is_masked_at_any_depth(lines: Lines, name: s
         "GET /claim/" + OPAQUE,
     ],
 )
-def test_a_value_that_looks_like_a_secret_is_masked_wherever_it_stands(lines: Lines, text: str) -> None:
+def test_a_value_that_looks_like_a_secret_is_masked(lines: Lines, text: str) -> None:
     logging.getLogger("library").warning("it was %s", text)
     structlog.get_logger("t").info(text, note=text, list=[text], error=ValueError(text), raw=text.encode())
     try:
@@ -75,7 +75,7 @@ def test_a_value_that_looks_like_a_secret_is_masked_wherever_it_stands(lines: Li
         assert secret not in lines.text
 
 
-def test_what_is_no_secret_is_kept(lines: Lines) -> None:
+def test_other_values_are_not_masked(lines: Lines) -> None:
     structlog.get_logger("t").info("paid", payout_id="6565a1f0c3d2e1b0a9f8e7d6", amount=5, ok=True, none=None, rate=1.5)
     (line,) = lines.all
     assert line | {"payout_id": "6565a1f0c3d2e1b0a9f8e7d6", "amount": 5, "ok": True, "none": None, "rate": 1.5} == line
@@ -83,7 +83,7 @@ def test_what_is_no_secret_is_kept(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\r\nb", "\x1b[31mred", "\u2028", "\u202e", "\x00", 'a"}\n{"level": "fake"', "\x85"])
-def test_nothing_can_break_out_of_its_line(lines: Lines, text: str) -> None:
+def test_a_record_is_one_line(lines: Lines, text: str) -> None:
     structlog.get_logger("t").info("said", text=text)
     logging.getLogger("library").warning("said %s", text)
     assert lines.text.count("\n") == 2 and len(lines.all) == 2
@@ -91,7 +91,7 @@ def test_nothing_can_break_out_of_its_line(lines: Lines, text: str) -> None:
     assert lines.all[0]["text"] == text
 
 
-def test_every_line_of_a_piece_of_work_names_it(lines: Lines) -> None:
+def test_every_line_has_the_request_id(lines: Lines) -> None:
     token = request_id.set("piece-of-work-1")
     structlog.get_logger("t").info("one")
     logging.getLogger("library").warning("two")
@@ -99,7 +99,7 @@ def test_every_line_of_a_piece_of_work_names_it(lines: Lines) -> None:
     assert [line["request_id"] for line in lines.all] == ["piece-of-work-1"] * 2
 
 
-def test_what_json_cannot_say_is_said_somehow(lines: Lines) -> None:
+def test_values_that_json_lacks_are_logged_as_text(lines: Lines) -> None:
     odd: dict[str, Any] = {"set": {1}, "object": object(), "type": int, "error": KeyError("x")}
     structlog.get_logger("t").info("odd", **odd)
     assert lines.all[0]["set"] == [1] and lines.all[0]["error"] == "KeyError('x')"
@@ -112,7 +112,7 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_line_for_which_there_is_no_room_is_counted_and_nobody_notices(
+def test_a_line_that_cannot_be_written_is_counted_and_raises_nothing(
     app: Flask, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: list[int] = []

@@ -45,7 +45,7 @@ def with_another_reason() -> None:
 
 
 @pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
-def test_the_request_ends_and_the_next_one_finds_nothing_of_it(application: Flask, broken: Callable[[], None]) -> None:
+def test_a_lost_connection_does_not_affect_the_next_request(application: Flask, broken: Callable[[], None]) -> None:
     with application.app_context(), pytest.raises(psycopg.OperationalError):
         broken()
     for _ in range(3):
@@ -54,7 +54,7 @@ def test_the_request_ends_and_the_next_one_finds_nothing_of_it(application: Flas
 
 
 @pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
-def test_the_same_context_can_go_on(application: Flask, broken: Callable[[], None]) -> None:
+def test_the_same_context_can_continue_after_a_lost_connection(application: Flask, broken: Callable[[], None]) -> None:
     with application.app_context():
         with pytest.raises(psycopg.OperationalError):
             broken()
@@ -62,6 +62,6 @@ def test_the_same_context_can_go_on(application: Flask, broken: Callable[[], Non
             assert session.scalar(text("SELECT 1")) == 1
 
 
-def test_the_first_reason_is_the_one_that_is_told(application: Flask) -> None:
+def test_the_first_error_is_raised(application: Flask) -> None:
     with application.app_context(), pytest.raises(LookupError):
         with_another_reason()

@@ -43,7 +43,7 @@ def seen(found: Numbers, what: str) -> float:
     return found["t_seen_total"][(what,)][0]
 
 
-def test_what_several_processes_count_is_one_sum(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
+def test_numbers_of_several_processes_are_summed(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     counter, _, histogram = kinds
     store.add(counter, ("a",))
 
@@ -58,7 +58,7 @@ def test_what_several_processes_count_is_one_sum(store: Store, kinds: tuple[Coun
     assert found["t_seconds"][("a",)] == [0, 3, 0, 1.5]
 
 
-def test_what_a_killed_process_counted_stays_and_what_it_had_open_does_not(
+def test_counters_of_a_killed_process_stay_and_its_gauges_end(
     store: Store, kinds: tuple[Counter, Gauge, Histogram]
 ) -> None:
     counter, gauge, _ = kinds
@@ -74,9 +74,7 @@ def test_what_a_killed_process_counted_stays_and_what_it_had_open_does_not(
     assert found["t_open"][()] == [2]
 
 
-def test_a_page_is_taken_over_so_there_are_no_more_than_processes_at_once(
-    store: Store, kinds: tuple[Counter, Gauge, Histogram]
-) -> None:
+def test_the_page_of_an_ended_process_is_reused(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     counter, _, _ = kinds
     store.add(counter, ("parent",))
     for _ in range(30):
@@ -97,7 +95,7 @@ def test_without_the_lock_two_processes_would_write_one_page(
     assert len(list(store.folder.glob("*.page"))) == 1
 
 
-def test_threads_of_a_process_lose_nothing(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
+def test_concurrent_threads_lose_no_count(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     counter, _, histogram = kinds
 
     def count() -> None:
@@ -115,9 +113,7 @@ def test_threads_of_a_process_lose_nothing(store: Store, kinds: tuple[Counter, G
     assert sum(found["t_seconds"][("t",)][:3]) == 16_000
 
 
-def test_a_page_that_is_full_takes_no_more_and_harms_nothing(
-    store: Store, kinds: tuple[Counter, Gauge, Histogram]
-) -> None:
+def test_a_full_page_ignores_new_series(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     counter, _, _ = kinds
     for number in range(20_000):
         store.add(counter, (f"a label of a client {number:08}",))
@@ -125,7 +121,7 @@ def test_a_page_that_is_full_takes_no_more_and_harms_nothing(
     assert seen(sum_pages(store.folder), "a label of a client 00000000") == 2
 
 
-def test_without_a_folder_to_write_in_counting_goes_on(tmp_path: Path, kinds: tuple[Counter, Gauge, Histogram]) -> None:
+def test_counting_works_without_a_writable_folder(tmp_path: Path, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "metrics")
     store.add(kinds[0], ("a",))
@@ -133,7 +129,7 @@ def test_without_a_folder_to_write_in_counting_goes_on(tmp_path: Path, kinds: tu
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 5000, b"commerc1" + b"\xff" * 5000])
-def test_a_damaged_page_is_read_as_far_as_it_goes(
+def test_a_damaged_page_is_read_up_to_the_damage(
     store: Store, kinds: tuple[Counter, Gauge, Histogram], content: bytes
 ) -> None:
     store.add(kinds[0], ("a",))
@@ -141,7 +137,7 @@ def test_a_damaged_page_is_read_as_far_as_it_goes(
     assert seen(sum_pages(store.folder), "a") == 1
 
 
-def test_the_text_is_what_prometheus_reads(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
+def test_the_text_is_in_prometheus_format(store: Store, kinds: tuple[Counter, Gauge, Histogram]) -> None:
     counter, gauge, histogram = kinds
     store.add(counter, ('say "hi"\\\n',), 2)
     store.set(gauge, (), 1.5)

@@ -55,12 +55,12 @@ REMOVED = [
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_names_keep_what_they_need(name: str) -> None:
+def test_names_keep_necessary_characters(name: str) -> None:
     assert clean_name(name) == name
 
 
 @pytest.mark.parametrize(("name", "cleaned"), REMOVED)
-def test_names_lose_what_nobody_sees(name: str, cleaned: str) -> None:
+def test_names_lose_invisible_characters(name: str, cleaned: str) -> None:
     assert clean_name(name) == cleaned
     assert clean_name(cleaned) == cleaned
 

@@ -18,7 +18,7 @@ RELAY = [sys.executable, "-m", "flask", "--app", "wsgi", "relay"]
 WORKER = [sys.executable, "-m", "flask", "--app", "wsgi", "worker"]
 
 
-def test_relay_and_worker_start_do_recurring_work_and_stop_when_told(app: Flask, tmp_path: Path) -> None:
+def test_relay_and_worker_run_recurring_jobs_and_stop_on_sigterm(app: Flask, tmp_path: Path) -> None:
     settings = app.extensions["settings"]
     environment = {
         **os.environ,

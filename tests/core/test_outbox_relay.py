@@ -47,7 +47,7 @@ def rows(kind: str) -> list[Outbox]:
     return list(db.session.scalars(select(Outbox).where(Outbox.kind == kind).order_by(Outbox.id)))
 
 
-def test_it_rings_for_due_rows_only_and_not_again_while_bells_wait(app: Flask) -> None:
+def test_wakeups_are_sent_for_due_rows_up_to_the_limit(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", delay=timedelta(hours=1), does="x")
     assert wake_for_due_jobs(get_wakeup_queue()) == 0
@@ -58,7 +58,7 @@ def test_it_rings_for_due_rows_only_and_not_again_while_bells_wait(app: Flask) -
     assert get_wakeup_queue().queue.count == 16
 
 
-def test_bells_that_redis_forgot_are_rung_again(app: Flask) -> None:
+def test_lost_wakeups_are_sent_again(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", does="x")
     get_wakeup_queue().redis.flushdb()
@@ -74,7 +74,7 @@ def test_bells_that_redis_forgot_are_rung_again(app: Flask) -> None:
         ("core.local", False, "ready"),
     ],
 )
-def test_a_row_whose_holder_is_gone(app: Flask, kind: str, fenced: bool, state: str) -> None:
+def test_an_expired_lease_is_taken_back(app: Flask, kind: str, fenced: bool, state: str) -> None:
     with transaction():
         enqueue(kind, does="x")
     lease = lease_next(None, worker="test", tuning=PACE)
@@ -88,7 +88,7 @@ def test_a_row_whose_holder_is_gone(app: Flask, kind: str, fenced: bool, state: 
     assert "the process that held it ended" in (rows(kind)[0].last_error or "")
 
 
-def test_eight_reapers_at_once_take_a_row_back_once(app: Flask) -> None:
+def test_concurrent_relays_take_a_row_back_once(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", does="x")
     lease_next(None, worker="test", tuning=PACE)
@@ -97,14 +97,14 @@ def test_eight_reapers_at_once_take_a_row_back_once(app: Flask) -> None:
     assert [row.lost for row in rows("core.surely")] == [1]
 
 
-def test_work_whose_time_is_over_is_dead(app: Flask) -> None:
+def test_an_overdue_job_is_dead(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", not_after=timedelta(seconds=-1), does="x")
     assert expire_leases(PACE) == 1
     assert [(row.state, row.last_error) for row in rows("core.surely")] == [("dead", "its time was over")]
 
 
-def test_recurring_work_is_enqueued_once_a_turn_by_any_number_of_relays(app: Flask) -> None:
+def test_recurring_jobs_are_enqueued_once_by_any_number_of_relays(app: Flask) -> None:
     at_once(app, enqueue_recurring)
     assert len(rows("outbox.housekeeping")) == 1
     change("UPDATE tick SET due = now() - interval '5 hours'")
@@ -113,14 +113,14 @@ def test_recurring_work_is_enqueued_once_a_turn_by_any_number_of_relays(app: Fla
     assert [row.state for row in rows("outbox.housekeeping")] == ["done", "ready"]
 
 
-def test_turns_do_not_pile_up_while_nobody_works(app: Flask) -> None:
+def test_recurring_jobs_do_not_pile_up_without_workers(app: Flask) -> None:
     for _ in range(3):
         change("UPDATE tick SET due = now()")
         enqueue_recurring()
     assert Counter(row.kind for row in queries.list_rows())["outbox.housekeeping"] == 1
 
 
-def test_a_turn_that_lies_too_far_ahead_comes_now(app: Flask) -> None:
+def test_a_due_time_too_far_ahead_counts_as_due(app: Flask) -> None:
     enqueue_recurring()
     run_due_jobs(worker="test")
     change("UPDATE tick SET due = now() + interval '1 year'")
@@ -135,7 +135,7 @@ def test_every_recurring_job_has_a_tick(app: Flask) -> None:
     }
 
 
-def test_old_work_is_removed_with_its_attempts_and_the_rest_stays(app: Flask) -> None:
+def test_old_jobs_are_deleted_with_their_attempts(app: Flask) -> None:
     for state, days in (("done", 8), ("done", 6), ("dead", 8), ("dead", 31)):
         change(f"""INSERT INTO outbox (kind, class, max_attempts, state, done_at, aggregate)
                    VALUES ('core.old', 'B', 1, '{state}', now() - interval '{days} days', '{state} {days}')""")
@@ -149,7 +149,7 @@ def test_old_work_is_removed_with_its_attempts_and_the_rest_stays(app: Flask) ->
     assert db.session.scalar(text("SELECT count(*) FROM heartbeat")) == 0
 
 
-def test_who_lives_is_known_without_redis(app: Flask) -> None:
+def test_heartbeats_need_no_redis(app: Flask) -> None:
     assert (heartbeat.relay_age(), heartbeat.workers_alive()) == (None, 0)
     heartbeat.record_heartbeat(heartbeat.RELAY)
     heartbeat.record_heartbeat("worker:here:1")
@@ -166,7 +166,7 @@ def failing(run: Run) -> None:
     raise Transient("away")
 
 
-def test_an_operator_sees_dead_work_and_sends_it_again(app: Flask) -> None:
+def test_an_operator_lists_dead_jobs_and_retries_them(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", key="k", not_after=timedelta(seconds=1), does=does("failing", failing))
     run_due_jobs(worker="test")
@@ -180,7 +180,7 @@ def test_an_operator_sees_dead_work_and_sends_it_again(app: Flask) -> None:
     assert [row.state for row in rows("core.surely")] == ["done"]
 
 
-def test_only_what_ended_badly_is_sent_again(app: Flask) -> None:
+def test_only_failed_jobs_are_retried(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", does=does("nothing", lambda run: None))
     run_due_jobs(worker="test")
@@ -188,7 +188,7 @@ def test_only_what_ended_badly_is_sent_again(app: Flask) -> None:
     assert app.test_cli_runner().invoke(args=["outbox", "retry"]).exit_code == 2
 
 
-def test_waiting_time_is_that_of_the_oldest_due_row(app: Flask) -> None:
+def test_waiting_time_is_the_age_of_the_oldest_due_row(app: Flask) -> None:
     assert queries.oldest_due_age() == 0
     with transaction():
         enqueue("core.surely", does="x")

@@ -8,17 +8,17 @@ from flask import Flask
 from app.core.tokens import derive, derived_text, fingerprint, opaque_token, same
 
 
-def test_a_token_has_256_bits_and_stands_in_a_url() -> None:
+def test_a_token_has_256_bits_and_is_url_safe() -> None:
     made = {opaque_token() for _ in range(1000)}
     assert len(made) == 1000 and all(re.fullmatch(r"[A-Za-z0-9_-]{43}", item) for item in made)
 
 
-def test_a_fingerprint_is_sha256_and_tells_tokens_apart() -> None:
+def test_a_fingerprint_is_sha256() -> None:
     assert fingerprint("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert fingerprint("abc") != fingerprint("abd")
 
 
-def test_what_is_derived_follows_from_key_purpose_and_parts(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_derived_value_depends_on_key_purpose_and_parts(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     made = derive("purpose", "a", 1)
     assert made == derive("purpose", "a", "1") and len(made) == 32
     others = [
@@ -32,9 +32,9 @@ def test_what_is_derived_follows_from_key_purpose_and_parts(app: Flask, monkeypa
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}", derived_text("purpose"))
 
 
-def test_parts_do_not_run_together(app: Flask) -> None:
+def test_parts_are_separated(app: Flask) -> None:
     assert derive("p", "a", "b") != derive("p", "ab", "") != derive("p", "", "ab")
 
 
-def test_sameness_of_texts() -> None:
+def test_same_compares_texts() -> None:
     assert same("ünï", "ünï") and not same("a", "b") and not same("a", "aa") and same("", "")

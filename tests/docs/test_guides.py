@@ -17,7 +17,7 @@ WRONG = 'echo \'{"status": "error", "success": false, "statusCode": "40400", "me
 
 
 @pytest.mark.timeout(300)
-def test_the_guides_work_as_they_stand() -> None:
+def test_the_guides_work() -> None:
     """One start for all of them; they are followed at the same time, as by six people, and the database lets nothing
     take a step that is not drawn."""
     with kept_open() as folder, everything(folder) as service, servers(folder / "var" / "stores") as stores:
@@ -46,7 +46,7 @@ def refused(connection: Connection) -> list[tuple[str, str]]:
     return [(row.kind, row.last_error) for row in connection.execute(REFUSED)]
 
 
-def test_a_guide_that_is_wrong_is_found_out(tmp_path: Path) -> None:
+def test_a_wrong_guide_is_detected(tmp_path: Path) -> None:
     """The control: a command that fails, and a refusal that nobody announced."""
     page = tmp_path / "wrong.md"
     page.write_text("```sh\nfalse\n```\n")

@@ -16,12 +16,12 @@ MOST_BYTES, WIDEST = 120_000, 1_200
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_page_stands_in_the_index(page: Path) -> None:
+def test_every_page_is_in_the_index(page: Path) -> None:
     assert f"]({page.relative_to(DOCS)}" in INDEX
 
 
 @pytest.mark.parametrize("page", [*PAGES, DOCS / "README.md", ROOT / "README.md"], ids=name)
-def test_links_to_a_part_of_a_page_find_it(page: Path) -> None:
+def test_links_to_a_section_work(page: Path) -> None:
     for target, part in re.findall(r"\]\((?!https?://|mailto:)([^)#\s]*)#([^)\s]+)\)", page.read_text()):
         there = page.parent / target if target else page
         assert part in parts(there), f"{target}#{part}"

@@ -68,7 +68,7 @@ def test_every_state_can_be_reached(machine: StateMachine) -> None:
     assert reached == set(machine.states)
 
 
-def test_words_at_a_step_that_is_gone_stop_the_drawing() -> None:
+def test_a_label_of_an_unknown_transition_is_refused() -> None:
     with pytest.raises(ValueError, match="Work"):
         render_mermaid(replace(STATE_MACHINES[-1], transition_labels={("done", "ready"): "never"}))
 

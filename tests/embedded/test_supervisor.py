@@ -144,18 +144,18 @@ def test_a_killed_child_is_started_again(supervise: Run, notes: Notes) -> None:
     assert notes.wait("a up", 2)[1][2] != first
 
 
-def test_its_code_is_that_of_a_child_that_is_not_started_again(supervise: Run, notes: Notes) -> None:
+def test_the_exit_code_is_that_of_the_failed_child(supervise: Run, notes: Notes) -> None:
     supervisor = supervise((FAILING, "a", False), (FLEETING, "b", False))
     assert supervisor.wait(10) == 3
     assert len(notes.lines("a up")) == 2  # Once each: both programs write the same line.
 
 
-def test_what_an_ended_child_leaves_behind_is_ended_too(supervise: Run, notes: Notes) -> None:
+def test_children_of_an_ended_child_are_killed(supervise: Run, notes: Notes) -> None:
     supervise((PARENT, "a", False)).wait(10)
     assert ends(notes.lines("nested up")[0][2])
 
 
-def test_a_stubborn_child_is_killed_after_the_grace(supervise: Run, notes: Notes) -> None:
+def test_a_child_that_ignores_sigterm_is_killed(supervise: Run, notes: Notes) -> None:
     supervisor = supervise((STUBBORN, "a", True), grace=0.5)
     pid = notes.wait("a up")[0][2]
     supervisor.terminate()
@@ -163,7 +163,7 @@ def test_a_stubborn_child_is_killed_after_the_grace(supervise: Run, notes: Notes
     assert not runs(pid)
 
 
-def test_a_second_ctrl_c_kills_at_once(supervise: Run, notes: Notes) -> None:
+def test_a_second_ctrl_c_kills_immediately(supervise: Run, notes: Notes) -> None:
     supervisor = supervise((STUBBORN, "a", True), grace=60)
     pid = notes.wait("a up")[0][2]
     supervisor.send_signal(signal.SIGINT)

@@ -27,7 +27,7 @@ def test_every_setting_is_explained() -> None:
         assert len(setting[1]) > 10, setting
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_work() -> None:
     for page in [ROOT / "README.md", *files("docs", suffix=".md")]:
         for target in re.findall(r"\]\((?!https?://|#|mailto:)([^)#\s]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{name(page)}: {target}"

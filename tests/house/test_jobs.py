@@ -16,7 +16,7 @@ def test_every_module_with_jobs_is_registered() -> None:
     assert modules - {"app/core/jobs.py"} == {f"{module.__name__.replace('.', '/')}.py" for module in MODULES}
 
 
-def test_every_kind_of_work_has_its_job() -> None:
+def test_every_enqueued_kind_has_a_job() -> None:
     seen = 0
     for path, tree in trees("app"):
         for called, call in calls(tree):

@@ -53,7 +53,7 @@ def test_the_models_are_what_the_migrations_make(scratch: Flask) -> None:
     assert differences() == []
 
 
-def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
+def test_migrations_go_down_and_up_again(scratch: Flask) -> None:
     before = tables()
     downgrade(directory=FOLDER, revision="base")
     assert tables() <= {"alembic_version"}
@@ -69,7 +69,7 @@ def test_the_way_back_leads_to_nothing_and_forth_again(scratch: Flask) -> None:
     assert tables() == before and differences() == []
 
 
-def test_names_that_are_there_already_lose_what_nobody_sees(scratch: Flask) -> None:
+def test_the_migration_removes_invisible_characters_from_names(scratch: Flask) -> None:
     names = {
         "a": ("\ufeffFri\u200beda\u202e\U000e0066", "Frieda"),
         "b": ("مهدی\u200cزاده", "مهدی\u200cزاده"),

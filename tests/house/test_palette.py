@@ -121,7 +121,7 @@ def test_every_pair_can_be_read(all_pairs: Source) -> None:
 
 
 @pytest.mark.parametrize("all_pairs", [console_pairs, mail_pairs])
-def test_no_rule_keeps_its_light_colours_in_the_dark(all_pairs: Source) -> None:
+def test_every_light_colour_has_a_dark_one(all_pairs: Source) -> None:
     by_mode: dict[str, set[Pair]] = {}
     for where, pair in all_pairs():
         if pair[0] != ".qr":  # Scanners want dark on white, whatever the mode.

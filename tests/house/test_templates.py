@@ -23,7 +23,7 @@ def test_no_page_has(rule: str) -> None:
     assert broken == [], rule
 
 
-def test_stylesheets_and_scripts_draw_on_nothing_outside() -> None:
+def test_stylesheets_and_scripts_load_nothing_from_other_hosts() -> None:
     for suffix in (".css", ".js"):
         for path in files("app/static", suffix=suffix):
             assert not re.search(r"(?i)@import|url\(\s*['\"]?(?:https?:)?//|https?://", path.read_text()), name(path)

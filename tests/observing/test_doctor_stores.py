@@ -84,7 +84,7 @@ def test_redis_away(settings: Settings, closed_port: int) -> None:
     ("about", "state", "says"),
     [
         ({"redis_version": "5.0.14"}, FAIL, "too old"),
-        ({"maxmemory_policy": "allkeys-lru"}, FAIL, "drops bells"),
+        ({"maxmemory_policy": "allkeys-lru"}, FAIL, "silently drops wakeups"),
         ({"maxmemory": 100, "used_memory": 90}, WARN, "90 % of its memory"),
         ({"aof_enabled": 0, "rdb_last_save_time": 0}, WARN, "keeps nothing"),
     ],

@@ -96,7 +96,7 @@ def test_production_may_be_tried_on_ones_own_machine() -> None:
         assert problems(PUBLIC_BASE_URL=f"http://{host}") == []
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     wrong = {
         "SECRET_KEY": DEVELOPMENT_SECRET,
         "BOOTSTRAP_SECRET": "a",

@@ -153,9 +153,7 @@ def test_a_report_waits_for_no_replica_that_stands_still(site: Site) -> None:
 
 
 @pytest.mark.control
-def test_without_asking_how_far_it_is_a_report_would_miss_what_is_new(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_position_check_a_report_would_miss_new_rows(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control."""
     owner = organiser(site.client)
     path = f"/api/events/{event(owner)['id']}/inventory"

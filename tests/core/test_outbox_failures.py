@@ -48,14 +48,14 @@ def told() -> list[tuple[str, str, str]]:
         (Ambiguous("who knows"), [("uncertain", "Ambiguous: who knows", "it")]),
     ],
 )
-def test_a_bad_end_is_told(app: Flask, error: Exception | None, expected: list[tuple[str, str, str]]) -> None:
+def test_a_failed_job_is_reported(app: Flask, error: Exception | None, expected: list[tuple[str, str, str]]) -> None:
     with transaction():
         enqueue("core.many", does=does("it", raising(error)))
     run_due_jobs(worker="test")
     assert told() == expected
 
 
-def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
+def test_lost_and_overdue_jobs_are_reported(app: Flask) -> None:
     with transaction():
         enqueue("core.many", does="lost")
         enqueue("core.many", does="late", delay=timedelta(hours=1), not_after=timedelta(hours=2))
@@ -69,7 +69,7 @@ def test_the_ends_of_the_lost_and_the_late_are_told(app: Flask) -> None:
     assert {(state, what) for state, _, what in told()} == {("uncertain", "lost"), ("dead", "late")}
 
 
-def test_who_does_not_ask_is_not_told_and_many_are_told_together(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_reported_in_batches_and_only_with_a_hook(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failure_hooks, "BATCH_SIZE", 2)
     rows = [
         failure_hooks.FailedRow(kind, "dead", "x", {"does": "x"}) for kind in ("core.many", "core.once", "no.such") * 3

@@ -14,7 +14,7 @@ from app.core.low_priority_executor import NICE, LowPriorityExecutor
 from tests.races import at_once
 
 
-def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_call_runs_at_a_time_and_memory_is_returned_when_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
     inside: list[int] = []
     most: list[int] = []
@@ -32,7 +32,7 @@ def test_one_runs_at_a_time_and_the_last_gives_back(monkeypatch: pytest.MonkeyPa
     assert given and given[-1] == 8 and len(given) < 8
 
 
-def test_an_error_reaches_who_asked_and_leaves_the_seat_to_the_next() -> None:
+def test_an_error_is_raised_in_the_caller_and_the_next_call_runs() -> None:
     seat = LowPriorityExecutor()
     with pytest.raises(ValueError, match="invalid literal"):
         seat.run(int, "x")
@@ -40,14 +40,14 @@ def test_an_error_reaches_who_asked_and_leaves_the_seat_to_the_next() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux has a thread a niceness of its own")
-def test_the_kernel_serves_it_last() -> None:
+def test_the_thread_has_lower_priority() -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
     assert LowPriorityExecutor().run(niceness) == max(NICE, niceness())
 
 
-def test_a_fork_has_a_seat_of_its_own() -> None:
+def test_a_fork_has_its_own_thread() -> None:
     seat = LowPriorityExecutor()
     assert seat.run(int, "1") == 1
     pid = os.fork()
@@ -57,7 +57,7 @@ def test_a_fork_has_a_seat_of_its_own() -> None:
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc keeps freed memory")
-def test_what_was_freed_leaves_the_process() -> None:
+def test_freed_memory_returns_to_the_system() -> None:
     blocks = [ctypes.create_string_buffer(b"x" * 60_000) for _ in range(1000)]
     kept = blocks.pop()
     blocks.clear()

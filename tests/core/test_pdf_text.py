@@ -5,31 +5,31 @@ from app.core.pdf_text import BOLD, REGULAR, SUBSTITUTE, break_lines, fit_text, 
 CAMPFIRE, FAMILY = "\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
 
-def test_what_the_font_has_is_kept() -> None:
+def test_letters_of_the_font_do_not_change() -> None:
     name = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва <img src=file:///etc/passwd>"
     assert printable(name) == name
     assert printable("N$\u00a01\u202f234.50") == "N$\u00a01\u202f234.50"
 
 
-def test_one_picture_is_one_box() -> None:
+def test_an_emoji_becomes_one_box() -> None:
     assert printable(f"Kapana {CAMPFIRE}") == f"Kapana {SUBSTITUTE}"
     assert printable(FAMILY) == SUBSTITUTE
     assert printable("\u2764\ufe0f") == "\u2764"
     assert printable("a\x00b\u202ec") == "abc"
 
 
-def test_a_long_word_is_broken_and_nothing_of_it_lost() -> None:
+def test_a_long_word_is_broken_without_loss() -> None:
     found = break_lines("W" * 200, BOLD, 11, 200)
     assert "".join(found) == "W" * 200
     assert all(text_width(line, BOLD, 11) <= 200 for line in found)
 
 
-def test_words_stay_whole_where_they_fit() -> None:
+def test_lines_break_between_words() -> None:
     assert break_lines("a market in the sun", REGULAR, 10, 60) == ["a market in", "the sun"]
     assert break_lines("", REGULAR, 10, 60) == [""]
 
 
-def test_what_does_not_fit_is_said_to_be_missing() -> None:
+def test_cut_text_ends_in_an_ellipsis() -> None:
     (line,) = break_lines("a market in the sun", REGULAR, 10, 60, most=1)
     assert line.endswith("…") and text_width(line, REGULAR, 10) <= 60
 

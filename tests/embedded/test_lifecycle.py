@@ -18,7 +18,7 @@ from tests.embedded.running import Holder, client, gone, processes, query
 Hold = Callable[..., Holder]
 
 
-def test_a_start_makes_what_is_missing_and_the_next_one_finds_it_again(home: Path) -> None:
+def test_the_second_start_finds_the_data_of_the_first(home: Path) -> None:
     started = time.monotonic()
     with servers(home / "state") as running:
         cold = time.monotonic() - started
@@ -41,7 +41,7 @@ def test_a_start_makes_what_is_missing_and_the_next_one_finds_it_again(home: Pat
 
 
 @pytest.mark.parametrize("durable", [True, False])
-def test_only_the_tests_give_up_safety_for_speed(warm: Path, durable: bool) -> None:
+def test_only_throwaway_servers_switch_fsync_off(warm: Path, durable: bool) -> None:
     with servers(warm / "state", durable=durable) as running:
         for name in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
             assert query(running.database_url, f"SHOW {name}") == [("on" if durable else "off",)]
@@ -95,7 +95,7 @@ def test_a_successor_ends_what_a_killed_owner_left_where_the_system_does_not(war
             os.kill(pid, signal.SIGKILL)
 
 
-def test_a_killed_owner_is_followed_at_once(warm: Path, hold: Hold) -> None:
+def test_a_new_owner_starts_immediately_after_a_killed_one(warm: Path, hold: Hold) -> None:
     for _ in range(2):
         owner = hold()
         assert owner.wait()["owner"]
@@ -104,7 +104,7 @@ def test_a_killed_owner_is_followed_at_once(warm: Path, hold: Hold) -> None:
         assert query(running.database_url, "SELECT 1") == [(1,)]
 
 
-def test_what_a_predecessor_left_lying_does_not_block_the_start(warm: Path) -> None:
+def test_leftovers_of_a_killed_server_do_not_block_the_start(warm: Path) -> None:
     stranger = str(os.getpid())  # A pid of the past that belongs to another program by now.
     run = warm / "state" / "run"
     (warm / "state" / "lock").write_text('{"run": "/nowhere"}')
@@ -120,7 +120,7 @@ def test_what_a_predecessor_left_lying_does_not_block_the_start(warm: Path) -> N
         assert client(running.redis_url).ping()
 
 
-def test_a_cluster_that_was_never_finished_is_made_anew(home: Path) -> None:
+def test_an_incomplete_cluster_is_created_again(home: Path) -> None:
     half = home / "state" / "postgres.new"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")
