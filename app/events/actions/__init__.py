@@ -1,4 +1,4 @@
-"""What organisers do with events: one verb, one transaction."""
+"""Writes of events; each function is one transaction."""
 
 from app.events.actions.event_actions import change_event, create_event, remove_event
 
