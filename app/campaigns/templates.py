@@ -1,4 +1,4 @@
-"""The templates that come with the service: texts to begin with, which the organiser makes their own."""
+"""The built-in templates: texts that organisers adapt."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from app.campaigns.placeholders import placeholders_in
 
 @dataclass(frozen=True)
 class Template:
-    """A text to begin with, and what it is for."""
+    """A title and a body with placeholders, and their purpose."""
 
     id: str
     name: str
@@ -17,13 +17,13 @@ class Template:
 
     @property
     def placeholders(self) -> list[str]:
-        """What it fills in, in the order of first use."""
+        """The placeholders of its texts, in the order of first use."""
         return placeholders_in(f"{self.title} {self.body}")
 
 
 TEMPLATES = {
-    item.id: item
-    for item in (
+    template.id: template
+    for template in (
         Template(
             "event-reminder",
             "Reminder",

@@ -1,4 +1,4 @@
-"""The intake of client reports: `/api/diagnostics/logs`."""
+"""The route of client reports: `/api/diagnostics/logs`."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ blp = Blueprint("diagnostics", __name__, url_prefix="/api/diagnostics", descript
 def record_logs(**body: Any) -> Any:
     """Report client-side events.
 
-    Secrets are masked and control characters escaped; reports are kept for thirty days,
-    the newest 50,000 of them. A network may send 5 MiB within a day.
+    Secrets are masked and control characters escaped. The newest 50,000 reports are stored for thirty days.
+    A network may send 5 MiB within a day.
     """
     return actions.record_events(network=get_client_network(), **body)
