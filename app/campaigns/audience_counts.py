@@ -113,7 +113,7 @@ def _fetch_counts(
     event_id: str,
     audience: Audience,
     tier: str,
-    parameters: dict[str, Any],
+    parameters: dict[str, object],
     *,
     prepare: bool | None,
 ) -> tuple[Any, ...]:

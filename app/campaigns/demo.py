@@ -3,8 +3,6 @@
 Seeding twice changes nothing: an event that has campaigns is skipped.
 """
 
-from typing import Any
-
 from sqlalchemy import select, text
 
 from app.accounts.caller import Caller
@@ -15,8 +13,9 @@ from app.campaigns.states import HOLDERS, SPECIFIC
 from app.campaigns.templates import TEMPLATES
 from app.core.db import db
 
-BY_EMAIL: dict[str, Any] = {"channels": ["email"], "respect_preferences": True}
-GATES_OPEN: dict[str, Any] = {
+CampaignFields = dict[str, object]
+BY_EMAIL: CampaignFields = {"channels": ["email"], "respect_preferences": True}
+GATES_OPEN: CampaignFields = {
     **BY_EMAIL,
     "audience_type": SPECIFIC,
     "name": "Gates and parking",
@@ -29,7 +28,7 @@ GATES_OPEN: dict[str, Any] = {
     "variant_b_title": "{firstName}, this is how you get to {eventName}",
     "send_now": True,
 }
-THANK_YOU: dict[str, Any] = {
+THANK_YOU: CampaignFields = {
     **BY_EMAIL,
     "audience_type": HOLDERS,
     "name": "Thank you",

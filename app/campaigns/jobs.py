@@ -1,6 +1,6 @@
 """Jobs of campaigns: fan-out, deliveries, finishing, and recording of failed jobs."""
 
-from typing import Any
+from typing import TypedDict
 
 from app.campaigns import delivery, delivery_sql
 from app.campaigns import fan_out as campaign_fan_out
@@ -8,6 +8,16 @@ from app.campaigns.delivery import DeliveryResult
 from app.campaigns.states import FAILED, UNCERTAIN
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
+
+
+class FailedJob(TypedDict):
+    """A job that ended without success."""
+
+    kind: str
+    payload: dict[str, str]
+    state: str
+    error: str | None
+
 
 STATES = {"dead": FAILED, "uncertain": UNCERTAIN}
 
@@ -37,7 +47,7 @@ def finish(run: Run, *, campaign_id: str) -> None:
 
 
 @job("campaigns.note_ends", Delivery.LOCAL)
-def record_failures(run: Run, *, ends: list[dict[str, Any]]) -> None:
+def record_failures(run: Run, *, ends: list[FailedJob]) -> None:
     """Records the failed and uncertain messages of campaigns, and campaigns whose fan-out failed."""
     deliveries = [end for end in ends if end["kind"] == "campaigns.deliver"]
     failed_campaigns = [end["payload"]["campaign_id"] for end in ends if end["kind"] == "campaigns.fan_out"]

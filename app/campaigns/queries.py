@@ -16,6 +16,9 @@ from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 
+ListQuery = Select[Any]
+"""A list that the caller sorts and pages."""
+CampaignRow = RowMapping
 RECIPIENT = cast(Table, Recipient.__table__).c
 SORTS: dict[str, ColumnElement[Any]] = {"created_at": CAMPAIGN.created_at}
 RECIPIENT_SORTS: dict[str, ColumnElement[Any]] = {"id": RECIPIENT.id}
@@ -55,24 +58,24 @@ def check_event_access(caller: Caller, event_id: str, *, tier: str = READS) -> N
         raise NotFound()
 
 
-def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = None) -> Select[Any]:
+def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = None) -> ListQuery:
     """An event's campaigns with their figures. Raises NotFound."""
     check_event_access(caller, event_id)
     statement = select(*CAMPAIGN, TALLIES).where(CAMPAIGN.event_id == event_id)
     return statement if status is None else statement.where(CAMPAIGN.status == status)
 
 
-def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> RowMapping:
+def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     """A campaign with its figures and its acts. Raises NotFound."""
     return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id, READS)
 
 
-def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> RowMapping:
+def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     """A campaign and its event's time zone, for a caller who may write campaigns of the event. Raises NotFound."""
     return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id, WRITES)
 
 
-def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> Select[Any]:
+def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
     """The recipients whose message may or may not have arrived. Raises NotFound."""
     _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
     return select(*RECIPIENT).where(RECIPIENT.campaign_id == campaign_id, RECIPIENT.state == UNCERTAIN)
@@ -85,7 +88,7 @@ def list_templates(caller: Caller, event_id: str) -> TextChoices:
     return TextChoices(list(TEMPLATES.values()), placeholders)
 
 
-def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> RowMapping:
+def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> CampaignRow:
     query = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
         CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
     )

@@ -27,7 +27,7 @@ TEMPLATES = {
         Template(
             "event-reminder",
             "Reminder",
-            "The days before: when and where, so that nobody has to look for it.",
+            "The days before: when and where, so that people need not look for it.",
             "{eventName}: see you soon",
             "Hello {firstName},\n\n{eventName} begins {startsAt} at {venue}, {city}. You have {tickets}. "
             "Bring the code on your telephone or on paper, and come a little early.\n\n{organiserName}",
@@ -51,7 +51,7 @@ TEMPLATES = {
         Template(
             "sold-out-warning",
             "Nearly sold out",
-            "For those who want to bring somebody.",
+            "For people who want to bring a friend.",
             "{eventName} is nearly sold out",
             "Hello {firstName},\n\nonly few tickets are left for {eventName} on {startDate}. If a friend wants to come "
             "along, now is the time.\n\n{organiserName}",

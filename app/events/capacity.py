@@ -82,7 +82,7 @@ def check_booking(event: Event, count: int) -> None:
     if use.exceeded_by(count):
         available = max(0, (use.capacity or 0) - use.committed)
         raise CapacityExceeded(
-            f"{available} of {use.capacity} places of the event are free, {count} were asked for.",
+            f"{available} of {use.capacity} places of the event are free, {count} were requested.",
             capacity=use.capacity,
             sold=use.sold,
             allocated=use.allocated,

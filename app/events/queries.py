@@ -12,6 +12,8 @@ from app.events import visibility
 from app.events.discovery_sql import EventFilters, filter_conditions, filter_values
 from app.events.models import Event
 
+ListQuery = Select[Any]
+"""A list that the caller sorts and pages."""
 READS, WRITES = "analyst", "admin"
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
 SUMMARY_COLUMNS = (
@@ -113,7 +115,7 @@ def serialize_event(event: Event) -> dict[str, object]:
 
 def list_events_query(
     caller: Caller | None, filters: EventFilters, *, mine: bool = False, visibility_filter: str | None = None
-) -> Select[Any]:
+) -> ListQuery:
     """Listed events that match the filters; with `mine` the caller's own in every state (for an admin, all)."""
     statement = select(*SUMMARY_COLUMNS)
     values = filter_values(filters)

@@ -19,6 +19,8 @@ from app.web.rate_limits import Limit
 from app.web.schema import to_camel_case
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
+Versioned = tuple[actions.Campaign, dict[str, str]]
+"""A campaign and the header with its ETag."""
 CAMPAIGN_PATH = "/campaigns/<campaignId>"
 COUNT_LIMIT = Limit(60)
 SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
@@ -31,7 +33,7 @@ SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
     returns=response_schemas.PreviewData,
     limit=COUNT_LIMIT,
 )
-def preview_audience(id: str, **body: Any) -> Any:
+def preview_audience(id: str, **body: Any) -> audience_counts.AudiencePreviewWithSample:
     """Count the people who would get a campaign, and those who would not by the reason. Nothing is stored or sent.
 
     `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
@@ -48,7 +50,7 @@ def preview_audience(id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[MailLimitReached],
 )
-def broadcast(id: str, **body: Any) -> Any:
+def broadcast(id: str, **body: Any) -> Versioned:
     """Send a campaign now, schedule it, or store it as a draft.
 
     A naive `scheduledAt` is in the event's time zone. Texts may have placeholders (see `templates`); text in doubled
@@ -65,13 +67,13 @@ def broadcast(id: str, **body: Any) -> Any:
     query=schemas.CampaignFilters,
     returns=Listing("campaigns", response_schemas.CampaignRow, SORTS, "-createdAt"),
 )
-def list_campaigns(id: str, **filters: Any) -> Any:
+def list_campaigns(id: str, **filters: Any) -> queries.ListQuery:
     """List an event's campaigns with the figures of their messages."""
     return queries.list_campaigns_query(get_current_caller(), id, **filters)
 
 
 @blp.get(CAMPAIGN_PATH, access=ORGANISER_OR_ANALYST, returns=response_schemas.CampaignData, etag=True, sparse=True)
-def read_campaign(id: str, campaign_id: str) -> Any:
+def read_campaign(id: str, campaign_id: str) -> queries.CampaignRow:
     """Read a campaign and its history: who did what."""
     return queries.get_campaign(get_current_caller(), id, campaign_id)
 
@@ -84,7 +86,7 @@ def read_campaign(id: str, campaign_id: str) -> Any:
     etag=True,
     errors=[errors.CampaignFrozen, MailLimitReached],
 )
-def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
+def change_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
     """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` schedules it, null makes it a draft."""
     with schemas.problems_with_api_names():
         campaign = actions.change_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
@@ -98,7 +100,7 @@ def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.CampaignStarted],
 )
-def cancel_campaign(id: str, campaign_id: str) -> Any:
+def cancel_campaign(id: str, campaign_id: str) -> actions.Campaign:
     """Cancel a campaign that is not being sent yet."""
     return actions.cancel_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id)
 
@@ -112,7 +114,7 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
     idempotent=True,
     errors=[MailLimitReached],
 )
-def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
+def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
     """Copy a campaign as a draft; the fields in the body replace its own."""
     with schemas.problems_with_api_names():
         campaign = actions.duplicate(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
@@ -124,7 +126,7 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
     access=ORGANISER_OR_ANALYST,
     returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
-def list_uncertain(id: str, campaign_id: str) -> Any:
+def list_uncertain(id: str, campaign_id: str) -> queries.ListQuery:
     """List recipients whose message may or may not have arrived: the connection broke after it was handed over."""
     return queries.list_uncertain_query(get_current_caller(), id, campaign_id)
 
@@ -138,7 +140,7 @@ def list_uncertain(id: str, campaign_id: str) -> Any:
     idempotent=True,
     errors=[errors.NothingUncertain],
 )
-def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
+def resend_uncertain(id: str, campaign_id: str, **body: Any) -> actions.ResentMessages:
     """Send uncertain messages again. Some people may get one twice; the history has who asked for it."""
     return actions.resend_uncertain(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
 
@@ -152,14 +154,14 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.NoReachableChannel, Throttled],
 )
-def send_test(id: str, **body: Any) -> Any:
+def send_test(id: str, **body: Any) -> actions.SentTest:
     """Send the texts to yourself as recipients would get them, each variant once."""
     with schemas.problems_with_api_names():
         return actions.send_test(caller=get_current_caller(), event_id=id, **body)
 
 
 @blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=response_schemas.TemplatesData)
-def list_templates(id: str) -> Any:
+def list_templates(id: str) -> queries.TextChoices:
     """List the templates of texts, and the placeholders that texts may have."""
     return queries.list_templates(get_current_caller(), id)
 
@@ -173,7 +175,7 @@ def list_templates(id: str) -> Any:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_image(id: str, file: FileStorage) -> Any:
+def upload_image(id: str, file: FileStorage) -> dict[str, object]:
     """Upload a picture for a campaign, and get its URL for `imageUrl` or `bannerUrl`."""
     return actions.upload_image(caller=get_current_caller(), event_id=id, data=file.read())
 
@@ -185,6 +187,6 @@ def upload_image(id: str, file: FileStorage) -> Any:
     returns=response_schemas.UsersData,
     limit=COUNT_LIMIT,
 )
-def search_users(id: str, q: str) -> Any:
+def search_users(id: str, q: str) -> dict[str, list[recipient_search.Person]]:
     """Find people who hold tickets for the event or take part in it; addresses are masked."""
     return {"users": recipient_search.search_recipients(get_current_caller(), id, q=q)}

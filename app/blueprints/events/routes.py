@@ -21,6 +21,8 @@ from app.web.schema import to_camel_case
 blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
 
 SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
+Versioned = tuple[dict[str, object], dict[str, str]]
+"""An event and the header with its ETag."""
 PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVerified]
 
 
@@ -33,7 +35,7 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
     idempotent=True,
     errors=PUBLISHING,
 )
-def create_event(date_names: dict[str, str], **body: Any) -> Any:
+def create_event(date_names: dict[str, str], **body: Any) -> Versioned:
     """Create an event.
 
     It is a draft until `visibility` or `publishAt` publishes it. A naive time is in the event's time zone, which by
@@ -50,7 +52,7 @@ def create_event(date_names: dict[str, str], **body: Any) -> Any:
     query=query_schemas.OrganiserListQuery,
     returns=Listing("events", response_schemas.EventRow, SORTS, "startsAt"),
 )
-def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> Any:
+def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> queries.ListQuery:
     """List published events; with `mine=true` and a token, own events in every state.
 
     For an admin these are all events.
@@ -71,7 +73,7 @@ def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> An
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_cover(file: FileStorage) -> Any:
+def upload_cover(file: FileStorage) -> dict[str, object]:
     """Upload a picture for an event, and get its URL for `coverImageUrl`.
 
     JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is stored without metadata.
@@ -80,7 +82,7 @@ def upload_cover(file: FileStorage) -> Any:
 
 
 @blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=response_schemas.EventData, etag=True, sparse=True)
-def read_event(id: str) -> Any:
+def read_event(id: str) -> dict[str, object]:
     """Read an own event.
 
     `fields=name,city` returns only `id` and these fields.
@@ -96,7 +98,7 @@ def read_event(id: str) -> Any:
     etag=True,
     errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
 )
-def change_event(id: str, date_names: dict[str, str], **body: Any) -> Any:
+def change_event(id: str, date_names: dict[str, str], **body: Any) -> Versioned:
     """Change the fields that are sent.
 
     A list replaces the stored one. Ticket types are matched by `id`, else by name. A type that is not sent is removed,
@@ -108,12 +110,12 @@ def change_event(id: str, date_names: dict[str, str], **body: Any) -> Any:
 
 
 @blp.delete("/<id>", access=ORGANISER, returns=response_schemas.Removed, etag=True)
-def remove_event(id: str, **options: Any) -> Any:
+def remove_event(id: str, expected_version: int | None) -> actions.RemovedEvent:
     """Delete an event, or cancel it when tickets or other things belong to it; `outcome` says which."""
-    return actions.remove_event(caller=get_current_caller(), id=id, **options)
+    return actions.remove_event(caller=get_current_caller(), id=id, expected_version=expected_version)
 
 
 @blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=response_schemas.Stats, sparse=True)
-def ticket_stats(id: str) -> Any:
+def ticket_stats(id: str) -> dict[str, object]:
     """Read the sales of an event, per ticket type and per day for charts."""
     return stats.ticket_stats(get_current_caller(), id)
