@@ -61,7 +61,7 @@ def calculate_quote(
     **_: Any,
 ) -> dict[str, Any]:
     """What a block would cost, and whether that many are free. Raises NotFound, ValidationFailed."""
-    event = events.event(caller, event_id)
+    event = events.get_event(caller, event_id)
     quote = build_quote(
         event,
         ticket_type_id=ticket_type_id,

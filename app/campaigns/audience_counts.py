@@ -1,44 +1,29 @@
-"""Counting an audience: one statement that looks at the event, and at its people unless there are too many to ask."""
+"""Counting an audience: in full for a preview and when sending starts, else only if it is small."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypedDict
 
-import orjson
 from sqlalchemy import TextClause, text
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
-from app.campaigns import audience
+from app.campaigns import audience_sql
 from app.campaigns.states import CHANNELS, HOLDERS
 from app.core.addresses import mask_email
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import READS, WRITES
 
-FEW = 1_000
-SAMPLE, AMONG = 5, 200
+SMALL = 1_000
+"""Places up to which an audience is counted while a campaign is written."""
+SAMPLE_SIZE, SAMPLE_CANDIDATES = 5, 200
 EXCLUDED = ("optedOut", "noAddress", "suppressed", "duplicate", "notRelated")
-UNCOUNTED = {"people": None, "reachable": None, "excluded": None, "variants": None}
-EVENT_ROW = f"""
-    SELECT event.id, event.timezone,
-           coalesce(cardinality(CAST(:ids AS text[])),
-                    (SELECT coalesce(sum(sold + claimed + admitted), 0) FROM ticket_type
-                      WHERE ticket_type.event_id = event.id)) AS counted
-      FROM event
-     WHERE event.id = {audience.EVENT} AND (CAST(:everybodys AS boolean) OR event.organiser_id = :caller_id)"""
-WHOLE = f"SELECT ev.timezone, f.* FROM ({EVENT_ROW}) ev, ({{figures}}) f"
-# Beyond so many the event is none, and so nobody is looked at.
-IF_FEW = f"""
-    WITH ev AS MATERIALIZED ({EVENT_ROW})
-    SELECT ev.timezone, ev.counted, f.* FROM ev, ({{figures}}) f"""
-FEW_EVENT = "(SELECT ev.id FROM ev WHERE ev.counted <= CAST(:few AS int))"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """Who shall be written to."""
+    """The people that a campaign is for, its channels, and the share of variant B in percent."""
 
     type: str = HOLDERS
     channels: Sequence[str] = ("email",)
@@ -47,114 +32,120 @@ class Audience:
     share_b: float = 0
 
     @property
-    def ordered(self) -> tuple[str, ...]:
-        """The channels in the order that statements have them in."""
+    def ordered_channels(self) -> tuple[str, ...]:
+        """The channels in the order of their columns in statements."""
         return tuple(channel for channel in CHANNELS if channel in self.channels)
 
     @property
-    def values(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         return {"respect": self.respect, "ids": None if self.type == HOLDERS else list(self.user_ids)}
+
+
+class AudiencePreview(TypedDict):
+    """The counts of an audience as they are stored with the campaign; None while a large audience is not counted."""
+
+    type: str
+    total: int
+    people: int | None
+    reachable: dict[str, int] | None
+    excluded: dict[str, int] | None
+    variants: dict[str, int] | None
+
+
+class SamplePerson(TypedDict):
+    """A person who is reached, with a masked e-mail address."""
+
+    name: str | None
+    email: str | None
+    tickets: int
+    channels: list[str]
+
+
+class AudiencePreviewWithSample(AudiencePreview):
+    sample: list[SamplePerson]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AudienceCounts:
-    """The event's time zone, and who is in the audience."""
+    """The event's time zone and the counts of the audience."""
 
     timezone: str
-    audience: dict[str, Any]
+    audience: AudiencePreview
 
 
-def count_audience(caller: Caller, event_id: str, parameters: Audience, *, few: int = FEW) -> AudienceCounts:
-    """The audience in figures. Of more than `few` places only their number is told; the rest is null. Raises NotFound.
+def count_audience(caller: Caller, event_id: str, audience: Audience, *, small: int = SMALL) -> AudienceCounts:
+    """The counts of an audience; for more than `small` places only their total. Raises NotFound.
 
-    That keeps the request as quick for 100,000 as for ten: an audience is counted for good when sending starts.
+    So the request is as fast for 100,000 people as for ten. The full count follows when sending starts.
     """
-    statement = _count_few_sql(parameters.type, parameters.ordered)
-    row = _fetch_counts(statement, caller, event_id, parameters, tier=WRITES, few=few, after="", most=few, prepare=None)
-    timezone, total, *figures = row
-    preview = (
-        _build_preview(parameters, figures)
-        if total <= few
-        else {**UNCOUNTED, "type": parameters.type, "total": int(total)}
-    )
+    statement = audience_sql.count_small_sql(audience.type, audience.ordered_channels)
+    parameters = {"small": small, "after": "", "most": small}
+    timezone, total, *counts = _fetch_counts(statement, caller, event_id, audience, WRITES, parameters, prepare=None)
+    preview = _build_preview(audience, counts) if total <= small else _build_uncounted(audience, int(total))
     return AudienceCounts(timezone=timezone, audience=preview)
 
 
-def preview_audience(caller: Caller, event_id: str, parameters: Audience) -> dict[str, Any]:
-    """The audience in figures and a sample of five, whose addresses are masked. Raises NotFound."""
-    # Planned for this very event: a plan for any would read a large one as if it were small.
-    row = _fetch_counts(
-        _count_all_sql(parameters.type, parameters.ordered), caller, event_id, parameters, tier=READS, prepare=False
-    )
-    values = {"event_id": event_id, "after": "", "most": AMONG, **parameters.values}
-    people = fetch_rows(_sample_sql(parameters.type, parameters.ordered), values, prepare=False)
-    sample = [
+def preview_audience(caller: Caller, event_id: str, audience: Audience) -> AudiencePreviewWithSample:
+    """The counts of an audience and a sample of five people with masked e-mail addresses. Raises NotFound."""
+    # Planned for this event: a generic plan would read a large event as if it were small.
+    statement = audience_sql.count_all_sql(audience.type, audience.ordered_channels)
+    row = _fetch_counts(statement, caller, event_id, audience, READS, {}, prepare=False)
+    parameters = {"event_id": event_id, "after": "", "most": SAMPLE_CANDIDATES, **audience.parameters}
+    sample_statement = audience_sql.sample_sql(audience.type, audience.ordered_channels, SAMPLE_SIZE)
+    sample: list[SamplePerson] = [
         {"name": name, "email": mask_email(email), "tickets": places, "channels": channels}
-        for email, name, places, channels in people
+        for email, name, places, channels in fetch_rows(sample_statement, parameters, prepare=False)
     ]
-    return {**_build_preview(parameters, row[1:]), "sample": sample}
+    return {**_build_preview(audience, row[1:]), "sample": sample}
 
 
-def final_counts(session: OrmSession, event_id: str, parameters: Audience) -> dict[str, Any]:
-    """The same figures in the transaction that begins to send."""
-    statement = text(
-        audience.audience_counts_sql(parameters.type, parameters.ordered, audience.audience_sql(parameters.type))
-    )
-    row = session.execute(statement, {"event_id": event_id, **parameters.values}).one()
-    return _build_preview(parameters, list(row))
-
-
-def encode_counts(figures: dict[str, Any]) -> str:
-    """The figures as they are stored."""
-    return orjson.dumps(figures).decode()
+def final_counts(session: OrmSession, event_id: str, audience: Audience) -> AudiencePreview:
+    """The counts of an audience in the transaction that starts to send."""
+    people = audience_sql.audience_sql(audience.type)
+    statement = text(audience_sql.audience_counts_sql(audience.type, audience.ordered_channels, people))
+    row = session.execute(statement, {"event_id": event_id, **audience.parameters}).one()
+    return _build_preview(audience, list(row))
 
 
 def _fetch_counts(
     statement: TextClause,
     caller: Caller,
     event_id: str,
-    parameters: Audience,
-    *,
+    audience: Audience,
     tier: str,
+    parameters: dict[str, object],
+    *,
     prepare: bool | None,
-    **more: Any,
 ) -> tuple[Any, ...]:
-    who = {"event_id": event_id, "caller_id": caller.id, "everybodys": caller.has_tier(tier)}
-    rows = fetch_rows(statement, {**who, **more, **parameters.values}, prepare=prepare)
+    owner = {"event_id": event_id, "caller_id": caller.id, "is_admin": caller.has_tier(tier)}
+    rows = fetch_rows(statement, {**owner, **parameters, **audience.parameters}, prepare=prepare)
     if not rows:
         raise NotFound()
     return rows[0]
 
 
-@lru_cache(maxsize=64)
-def _count_all_sql(type: str, channels: tuple[str, ...]) -> TextClause:
-    return text(WHOLE.format(figures=audience.audience_counts_sql(type, channels, audience.audience_sql(type))))
-
-
-@lru_cache(maxsize=64)
-def _count_few_sql(type: str, channels: tuple[str, ...]) -> TextClause:
-    # The way that pages are read: whatever else the tables hold, no more than these few are looked at.
-    people = audience.next_page_sql(type) if type == HOLDERS else audience.audience_sql(type)
-    figures = audience.audience_counts_sql(type, channels, people).replace(audience.EVENT, FEW_EVENT)
-    return text(IF_FEW.format(figures=figures))
-
-
-@lru_cache(maxsize=64)
-def _sample_sql(type: str, channels: tuple[str, ...]) -> TextClause:
-    return text(audience.sample_sql(type, channels, SAMPLE))
-
-
-def _build_preview(parameters: Audience, figures: Sequence[Any]) -> dict[str, Any]:
-    """Figures in the order of `audience.figures`."""
-    total, people, *rest = (int(figure) for figure in figures)
-    reach, out = rest[: len(parameters.ordered)], rest[len(parameters.ordered) :]
-    excluded = dict(zip((*audience.REASONS, "notRelated"), out, strict=True))
-    share = round(people * parameters.share_b / 100)
+def _build_uncounted(audience: Audience, total: int) -> AudiencePreview:
     return {
-        "type": parameters.type,
+        "type": audience.type,
+        "total": total,
+        "people": None,
+        "reachable": None,
+        "excluded": None,
+        "variants": None,
+    }
+
+
+def _build_preview(audience: Audience, counts: Sequence[int]) -> AudiencePreview:
+    """The preview from a row of `audience_counts_sql`."""
+    channels = audience.ordered_channels
+    total, people, *others = (int(count) for count in counts)
+    excluded = dict(zip((*audience_sql.REASONS, "notRelated"), others[len(channels) :], strict=True))
+    people_b = round(people * audience.share_b / 100)
+    return {
+        "type": audience.type,
         "total": total,
         "people": people,
-        "reachable": {**dict.fromkeys(CHANNELS, 0), **dict(zip(parameters.ordered, reach, strict=True))},
+        "reachable": {**dict.fromkeys(CHANNELS, 0), **dict(zip(channels, others, strict=False))},
         "excluded": {name: excluded[name] for name in EXCLUDED},
-        "variants": {"A": people - share, "B": share},
+        "variants": {"A": people - people_b, "B": people_b},
     }

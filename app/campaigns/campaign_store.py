@@ -1,10 +1,10 @@
-"""Writing a campaign and what somebody did with it, and starting it when its time comes: what all actions share."""
+"""Writing campaigns with the record of who did what, and starting and unscheduling them; all actions share it."""
 
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 
-from sqlalchemy import Column, RowMapping, Table, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Column, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
@@ -22,61 +22,75 @@ from app.core.throttle import Rule
 from app.events.models import Event
 from app.events.queries import WRITES, hold, owned
 
-PER_DAY = Rule("campaigns-a-day", 20, timedelta(days=1))
+CAMPAIGNS_PER_DAY = Rule("campaigns-a-day", 20, timedelta(days=1))
 CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
 CAMPAIGN = CAMPAIGNS.c
+Fields = Mapping[Any, Any]
+"""Fields of a campaign by name, or its row."""
 
 
-def _of_caller(column: Column[Any]) -> Any:
+def _parameter(column: Column[Any]) -> BindParameter[Any]:
     return bindparam(f"its_{column.name}", type_=column.type)
 
 
-WRITTEN = (*validation.FIELDS, "id", "event_id", "created_by", "status", "scheduled_at", "audience", "copied_from")
-NOTED = insert(ACTS).values(
-    campaign_id=_of_caller(CAMPAIGN.id),
-    account_id=_of_caller(CAMPAIGN.created_by),
-    verb=_of_caller(ACTS.c.verb),
-    details=_of_caller(ACTS.c.details),
+CREATED_COLUMNS = (
+    *validation.FIELDS,
+    "id",
+    "event_id",
+    "created_by",
+    "status",
+    "scheduled_at",
+    "audience",
+    "copied_from",
 )
-CREATE = (
+RECORD_ACT = insert(ACTS).values(
+    campaign_id=_parameter(CAMPAIGN.id),
+    account_id=_parameter(CAMPAIGN.created_by),
+    verb=_parameter(ACTS.c.verb),
+    details=_parameter(ACTS.c.details),
+)
+CREATE_CAMPAIGN = (
     insert(CAMPAIGNS)
-    .values({name: _of_caller(CAMPAIGN[name]) for name in WRITTEN} | {"turn": 1, "version": 1})
-    .add_cte(NOTED.cte("noted"))
+    .values({name: _parameter(CAMPAIGN[name]) for name in CREATED_COLUMNS} | {"turn": 1, "version": 1})
+    .add_cte(RECORD_ACT.cte("recorded"))
     .returning(*CAMPAIGN)
 )
 
 
-def create_campaign(
-    session: OrmSession, caller: Caller, event_id: str, fields: Mapping[Any, Any], **more: Any
-) -> RowMapping:
-    """The new campaign, which starts when it says. The caller has seen the event. Raises NotFound, MailLimitReached."""
+def create_campaign(session: OrmSession, caller: Caller, event_id: str, fields: Fields, **columns: Any) -> RowMapping:
+    """The new campaign, sending, scheduled or a draft. The caller's right to the event has been checked.
+
+    Raises NotFound, MailLimitReached.
+    """
     hold(session, event_id)
-    state = state_of(fields)
+    state = initial_state(fields)
     values = {
         **dict.fromkeys(("audience", "copied_from")),
         **validation.to_columns(fields),
-        **more,
+        **columns,
         "id": new_id(),
         "event_id": event_id,
         "created_by": caller.id,
         "status": state,
         "scheduled_at": fields.get("scheduled_at"),
         "verb": _verb(state),
-        "details": _details(fields),
+        "details": _build_details(fields),
     }
-    row = session.execute(CREATE, {f"its_{name}": value for name, value in values.items()}).mappings().one()
+    row = session.execute(CREATE_CAMPAIGN, {f"its_{name}": value for name, value in values.items()}).mappings().one()
     start_campaign(session, caller, row)
     return row
 
 
-def update_campaign(session: OrmSession, caller: Caller, was: RowMapping, verb: str, **values: Any) -> RowMapping:
-    """The campaign with these columns, one version on."""
-    noting = insert(ACTS).values(campaign_id=was["id"], verb=verb, account_id=caller.id, details=_details(values))
+def update_campaign(session: OrmSession, caller: Caller, campaign: RowMapping, verb: str, **columns: Any) -> RowMapping:
+    """Changes columns of a campaign and records the act; returns the new row, one version on."""
+    record_act = insert(ACTS).values(
+        campaign_id=campaign["id"], verb=verb, account_id=caller.id, details=_build_details(columns)
+    )
     statement = (
         update(Campaign)
-        .where(Campaign.id == was["id"])
-        .values(**values, version=Campaign.version + 1, updated_at=func.now())
-        .add_cte(noting.cte("noted"))
+        .where(Campaign.id == campaign["id"])
+        .values(**columns, version=Campaign.version + 1, updated_at=func.now())
+        .add_cte(record_act.cte("recorded"))
         .returning(*CAMPAIGN)
         .execution_options(synchronize_session=False)
     )
@@ -84,47 +98,49 @@ def update_campaign(session: OrmSession, caller: Caller, was: RowMapping, verb: 
 
 
 def lock_campaign(session: OrmSession, caller: Caller, event_id: str, campaign_id: str) -> tuple[RowMapping, str]:
-    """The campaign, locked, and the event's time zone. Raises NotFound."""
-    row = session.execute(
+    """The locked campaign and the event's time zone. Raises NotFound."""
+    result = session.execute(
         select(*CAMPAIGN, Event.timezone)
         .join(Event, Event.id == CAMPAIGN.event_id)
         .where(CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, WRITES))
         .with_for_update(of=Campaign)
     )
-    result = row.mappings().first()
-    if result is None:
+    campaign = result.mappings().first()
+    if campaign is None:
         raise NotFound()
-    return result, result["timezone"]
+    return campaign, campaign["timezone"]
 
 
-def start_campaign(session: OrmSession, caller: Caller, row: Mapping[Any, Any]) -> None:
-    """Enqueues what sends it, now or when its time comes; nothing for a draft. Raises MailLimitReached."""
+def start_campaign(session: OrmSession, caller: Caller, row: Fields) -> None:
+    """Enqueues the fan-out, for now or the scheduled time; does nothing for a draft. Raises MailLimitReached."""
     if row["status"] in (SENDING, SCHEDULED):
-        count = throttle.hit(session, PER_DAY, caller.id)
+        count = throttle.hit(session, CAMPAIGNS_PER_DAY, caller.id)
         if count.exceeded:
-            raise MailLimitReached(f"{PER_DAY.allowed} campaigns a day are enough.", retry_after=count.seconds)
+            raise MailLimitReached(
+                f"{CAMPAIGNS_PER_DAY.allowed} campaigns a day are enough.", retry_after=count.seconds
+            )
         enqueue(
             "campaigns.fan_out",
-            key=_key(row),
+            key=_build_job_key(row),
             run_at=row["scheduled_at"] if row["status"] == SCHEDULED else None,
             campaign_id=row["id"],
             turn=row["turn"],
         )
 
 
-def unschedule_campaign(row: Mapping[Any, Any]) -> None:
-    """Takes back what would start it. If that has begun, it finds another turn and stops."""
+def unschedule_campaign(row: Fields) -> None:
+    """Cancels the scheduled fan-out. If it has started already, it finds another turn and stops."""
     if row["status"] == SCHEDULED:
-        cancel(_key(row))
+        cancel(_build_job_key(row))
 
 
-def state_of(fields: Mapping[Any, Any]) -> str:
-    """Where a campaign with these wishes begins."""
+def initial_state(fields: Fields) -> str:
+    """The state of a campaign with these fields before it is sent."""
     return SENDING if fields.get("send_now") else SCHEDULED if fields.get("scheduled_at") else DRAFT
 
 
-def audience_of(fields: Mapping[Any, Any]) -> Audience:
-    """Whom a campaign is for."""
+def build_audience(fields: Fields) -> Audience:
+    """The audience of a campaign."""
     share = float(fields.get("ab_split_percent") or 50) if fields.get("ab_test_enabled") else 0
     return Audience(
         type=fields["audience_type"],
@@ -135,19 +151,19 @@ def audience_of(fields: Mapping[Any, Any]) -> Audience:
     )
 
 
-def _details(fields: Mapping[Any, Any]) -> dict[str, Any]:
-    """What is noted of it; that preferences are overridden always is."""
-    values: dict[str, Any] = {}
+def _build_details(fields: Fields) -> dict[str, object]:
+    """The stored details of an act: overridden preferences and the scheduled time."""
+    details: dict[str, object] = {}
     if fields.get("respect_preferences") is False:
-        values["preferencesOverridden"] = True
+        details["preferencesOverridden"] = True
     if fields.get("scheduled_at"):
-        values["scheduledAt"] = rfc3339(fields["scheduled_at"])
-    return values
+        details["scheduledAt"] = rfc3339(fields["scheduled_at"])
+    return details
 
 
 def _verb(state: str) -> str:
     return {SENDING: "sent", SCHEDULED: "scheduled", DRAFT: "drafted"}[state]
 
 
-def _key(row: Mapping[Any, Any]) -> str:
+def _build_job_key(row: Fields) -> str:
     return f"campaign-fan-out:{row['id']}:{row['turn']}"

@@ -1,23 +1,20 @@
-"""Sending one message: everything about it in one query, the reader's wishes asked again, the fence, the end.
+"""Sending one message: it is read by one query, which checks again whether the recipient may get it.
 
-That it was sent, the campaign's figure and the end of the work are one commit.
+The recipient's state, the campaign's figure and the end of the job are one commit.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import NamedTuple
 
-import structlog
-from sqlalchemy import text
+from sqlalchemy.orm import Session as OrmSession
 
-from app.campaigns import statistics
-from app.campaigns.audience import exclusion_sql
+from app.campaigns import delivery_sql
 from app.campaigns.message_rendering import MessageContent, RecipientContext, render_mail, render_push, render_sms
 from app.campaigns.placeholders import Facts
 from app.campaigns.states import SENT, SUPPRESSED
-from app.campaigns.statistics import DeliveryResult
-from app.clients import mail as mailing
-from app.clients import push as pushing
-from app.clients import sms as texting
+from app.clients import mail, push, sms
 from app.clients.errors import PermanentAddressError
 from app.core.db import fetch_row, fetch_rows, release_connection
 from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Run, Transient
@@ -25,137 +22,173 @@ from app.core.transaction import transaction
 from app.subscriptions import suppression
 
 SENDER_NOT_VERIFIED = "senderNotVerified"
-log = structlog.get_logger(__name__)
-COPY = ("title", "body", "href", "image_url", "banner_url")
-ABOUT = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.timezone AS zone, e.venue, e.city,
-       o.id AS organiser_id, coalesce(p.org_name, o.name) AS organiser_name,
-       CASE WHEN o.email_verified_at IS NOT NULL THEN o.email END AS organiser_email"""
-WHOSE = "JOIN account o ON o.id = e.organiser_id LEFT JOIN organiser_profile p ON p.account_id = o.id"
-DUE = text(f"""
-    SELECT r.id, r.channel, r.person, r.address, r.name, r.places,
-           CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_title, ''), c.title) ELSE c.title END AS title,
-           CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_body, ''), c.body) ELSE c.body END AS body,
-           c.href, c.image_url, c.banner_url, {ABOUT},
-           {
-    exclusion_sql(
-        "r.channel",
-        email="r.person",
-        address="r.address",
-        organiser="e.organiser_id",
-        respect="c.respect_preferences",
-    )
-} AS barred
-      FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id JOIN event e ON e.id = c.event_id {WHOSE}
-     WHERE r.id = :id AND r.state <> 'sent'
-""")
-TEST = text(f"""
-    SELECT a.id, a.email AS person, a.name, a.phone, 1 AS places, {ABOUT}
-      FROM account a, event e {WHOSE} WHERE a.id = :account_id AND e.id = :event_id
-""")
-DEVICES = "SELECT id, token, platform FROM push_device WHERE account_id = %s ORDER BY seen_at DESC LIMIT 20"
-DUE_COLUMNS = ("id", "channel", "person", "address", "name", "places", *COPY)
-ABOUT_COLUMNS = (
-    "event_id",
-    "event_name",
-    "starts_at",
-    "ends_at",
-    "zone",
-    "venue",
-    "city",
-    "organiser_id",
-    "organiser_name",
-    "organiser_email",
-)
-FACTS = ("event_name", "starts_at", "ends_at", "zone", "venue", "city", "organiser_name", "places")
+
+
+class DueMessage(NamedTuple):
+    """A row of DUE_MESSAGE: the event, the recipient and the texts."""
+
+    event_id: str
+    event_name: str
+    starts_at: datetime
+    ends_at: datetime
+    zone: str
+    venue: str
+    city: str
+    organiser_id: str
+    organiser_name: str
+    organiser_email: str | None
+    person: str
+    name: str | None
+    places: int
+    channel: str
+    address: str
+    title: str
+    body: str
+    href: str | None
+    image_url: str | None
+    banner_url: str | None
+    exclusion: str | None
+
+
+class TestRecipient(NamedTuple):
+    """A row of TEST_RECIPIENT: the event, and the account that gets a test."""
+
+    event_id: str
+    event_name: str
+    starts_at: datetime
+    ends_at: datetime
+    zone: str
+    venue: str
+    city: str
+    organiser_id: str
+    organiser_name: str
+    organiser_email: str | None
+    person: str
+    name: str | None
+    places: int
+    phone: str | None
+
+
+class DeliveryResult(NamedTuple):
+    """The new state of a recipient, and the reason if there is one."""
+
+    recipient_id: str
+    state: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
 class OutgoingMessage:
-    """A message on its way: on which channel, to whom, with what in it."""
+    """A message with its channel, address, recipient and content."""
 
     channel: str
     address: str
-    reader: RecipientContext
-    copy: MessageContent
+    recipient: RecipientContext
+    content: MessageContent
 
 
 def deliver(run: Run, recipient_id: str) -> None:
-    """Sends what is due to a recipient. Raises what the channel raises."""
-    row = fetch_row(DUE, {"id": recipient_id})
+    """Sends the message that is due to a recipient, if any. Raises what the channel raises."""
+    row = fetch_row(delivery_sql.DUE_MESSAGE, {"id": recipient_id})
     release_connection()
     if row is None:
         return
-    values = dict(zip((*DUE_COLUMNS, *ABOUT_COLUMNS, "barred"), row, strict=True))
-    reason = values["barred"] or (None if values["organiser_email"] else SENDER_NOT_VERIFIED)
+    due = DueMessage(*row)
+    reason = due.exclusion or (None if due.organiser_email else SENDER_NOT_VERIFIED)
     if reason:
         _record_result(run, DeliveryResult(recipient_id, SUPPRESSED, reason))
         return
-    post = OutgoingMessage(
-        values["channel"], values["address"], _recipient_context(values), _message_content(values, recipient_id)
+    content = MessageContent(
+        title=due.title,
+        body=due.body,
+        href=due.href,
+        image_url=due.image_url,
+        banner_url=due.banner_url,
+        recipient_id=recipient_id,
     )
     try:
-        _send(run, post)
+        _send(run, OutgoingMessage(due.channel, due.address, _build_context(due), content))
     except PermanentAddressError as error:
-        suppression.suppress_address(post.channel, post.address, str(error))
+        suppression.suppress_address(due.channel, due.address, str(error))
         raise
     _record_result(run, DeliveryResult(recipient_id, SENT))
 
 
-def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: dict[str, Any]) -> None:
-    """Sends the texts to the account itself; nothing is counted and nobody's wishes are asked: it is their own."""
-    row = fetch_row(TEST, {"account_id": account_id, "event_id": event_id})
+def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: Mapping[str, str | None]) -> None:
+    """Sends the texts to the account itself. Nothing is counted, and suppressions do not apply."""
+    row = fetch_row(delivery_sql.TEST_RECIPIENT, {"account_id": account_id, "event_id": event_id})
     release_connection()
     if row is None:
         return
-    values = dict(zip(("id", "person", "name", "phone", "places", *ABOUT_COLUMNS), row, strict=True))
-    address = {"email": values["person"], "sms": values["phone"], "push": account_id}[channel]
+    recipient = TestRecipient(*row)
+    address = {"email": recipient.person, "sms": recipient.phone, "push": account_id}[channel]
     if address:
-        _send(
-            run,
-            OutgoingMessage(
-                channel, address, _recipient_context(values), _message_content({**dict.fromkeys(COPY), **texts}, None)
-            ),
+        content = MessageContent(
+            title=texts.get("title") or "",
+            body=texts.get("body") or "",
+            href=texts.get("href"),
+            image_url=texts.get("image_url"),
+            banner_url=texts.get("banner_url"),
+            recipient_id=None,
         )
+        _send(run, OutgoingMessage(channel, address, _build_context(recipient), content))
 
 
-def _send(run: Run, post: OutgoingMessage) -> None:
-    if post.channel == "email":
-        mailing.send(render_mail(post.reader, post.copy, to=post.address, key=run.key), fence=run.fence)
-    elif post.channel == "sms":
-        texting.send(render_sms(post.reader, post.copy, to=post.address, key=run.key), fence=run.fence)
+def record_results(session: OrmSession, results: Iterable[DeliveryResult]) -> int:
+    """Moves recipients to their new states in the open transaction; returns how many changed."""
+    ids, states, reasons = zip(*results, strict=True)
+    parameters = {"ids": list(ids), "states": list(states), "reasons": list(reasons)}
+    count: int = session.execute(delivery_sql.RECORD_RESULTS, parameters).scalar_one()
+    return count
+
+
+def _send(run: Run, message: OutgoingMessage) -> None:
+    recipient, content = message.recipient, message.content
+    if message.channel == "email":
+        mail.send(render_mail(recipient, content, to=message.address, key=run.key), fence=run.fence)
+    elif message.channel == "sms":
+        sms.send(render_sms(recipient, content, to=message.address, key=run.key), fence=run.fence)
     else:
-        _push(run, post)
+        _push(run, message)
 
 
-def _push(run: Run, post: OutgoingMessage) -> None:
-    """To each device of the account. Once one has it, what goes wrong with another is no reason to begin again."""
-    devices = fetch_rows(DEVICES, (post.address,))
+def _push(run: Run, message: OutgoingMessage) -> None:
+    """Sends to each device of the account. Once one has the message, errors of others do not repeat the job."""
+    devices = fetch_rows(delivery_sql.DEVICES, {"id": message.address})
     release_connection()
-    taken, failed = 0, None
-    for device in devices:
+    sent_count = 0
+    last_error: JobError | None = None
+    for device_id, token, platform in devices:
+        device = (device_id, token, platform)
         try:
-            pushing.send(render_push(post.reader, post.copy, device, key=run.key), fence=run.fence)
-            taken += 1
+            push.send(render_push(message.recipient, message.content, device, key=run.key), fence=run.fence)
+            sent_count += 1
         except PermanentAddressError:
-            suppression.delete_device(device[0])
+            suppression.delete_device(device_id)
         except LostLease:
             raise
         except JobError as error:
-            failed = error if not isinstance(failed, Ambiguous) else failed
-    if not taken:
-        raise failed if isinstance(failed, Transient | Ambiguous) else Permanent("no device took it")
+            last_error = error if not isinstance(last_error, Ambiguous) else last_error
+    if not sent_count:
+        raise last_error if isinstance(last_error, Transient | Ambiguous) else Permanent("no device took it")
 
 
-def _record_result(run: Run, settled: DeliveryResult) -> None:
+def _record_result(run: Run, result: DeliveryResult) -> None:
     with transaction() as session:
         run.done_in(session)
-        statistics.record_delivery(session, [settled])
+        record_results(session, [result])
 
 
-def _recipient_context(values: dict[str, Any]) -> RecipientContext:
-    facts = Facts(person_name=values["name"], **{name: values[name] for name in FACTS})
-    return RecipientContext(values["person"], facts, values["organiser_id"], values["organiser_email"])
-
-
-def _message_content(values: dict[str, Any], recipient_id: str | None) -> MessageContent:
-    return MessageContent(**{name: values[name] for name in COPY}, recipient_id=recipient_id)
+def _build_context(row: DueMessage | TestRecipient) -> RecipientContext:
+    facts = Facts(
+        event_name=row.event_name,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        zone=row.zone,
+        venue=row.venue,
+        city=row.city,
+        organiser_name=row.organiser_name,
+        person_name=row.name,
+        places=row.places,
+    )
+    return RecipientContext(row.person, facts, row.organiser_id, row.organiser_email)

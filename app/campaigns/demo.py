@@ -1,11 +1,7 @@
-"""Campaigns of the demo: one that has gone to the guests of a sponsor, and one to all that waits for its last words.
+"""Demo campaigns: one that is sent to the few guests of a sponsor, and a draft to all holders.
 
-It goes to few, so that the mailbox still shows other mail.
-
-Seeding twice changes nothing: an event that has campaigns is left alone.
+Seeding twice changes nothing: an event that has campaigns is skipped.
 """
-
-from typing import Any
 
 from sqlalchemy import select, text
 
@@ -17,9 +13,10 @@ from app.campaigns.states import HOLDERS, SPECIFIC
 from app.campaigns.templates import TEMPLATES
 from app.core.db import db
 
-WAY: dict[str, Any] = {"channels": ["email"], "respect_preferences": True}
-GATES: dict[str, Any] = {
-    **WAY,
+CampaignFields = dict[str, object]
+BY_EMAIL: CampaignFields = {"channels": ["email"], "respect_preferences": True}
+GATES_OPEN: CampaignFields = {
+    **BY_EMAIL,
     "audience_type": SPECIFIC,
     "name": "Gates and parking",
     "template_id": "event-reminder",
@@ -31,8 +28,8 @@ GATES: dict[str, Any] = {
     "variant_b_title": "{firstName}, this is how you get to {eventName}",
     "send_now": True,
 }
-THANKS: dict[str, Any] = {
-    **WAY,
+THANK_YOU: CampaignFields = {
+    **BY_EMAIL,
     "audience_type": HOLDERS,
     "name": "Thank you",
     "template_id": "thank-you",
@@ -43,12 +40,12 @@ THANKS: dict[str, Any] = {
 
 
 def seed(caller: Caller, event_id: str) -> int:
-    """How many campaigns had to be made for this event. A worker sends the one that goes out."""
+    """Creates the campaigns of this event; returns how many. A worker sends the first."""
     if db.session.scalar(select(Campaign.id).where(Campaign.event_id == event_id).limit(1)):
         return 0
     claimed = select(AllocationSlot.id).where(AllocationSlot.event_id == event_id, text(CLAIMED_SLOT_CONDITION))
     guests = db.session.scalars(claimed.order_by(AllocationSlot.id)).all()
-    items = [{**GATES, "user_ids": guests}, THANKS] if guests else [THANKS]
-    for item in items:
-        actions.broadcast(caller=caller, event_id=event_id, **item)
-    return len(items)
+    campaigns = [{**GATES_OPEN, "user_ids": guests}, THANK_YOU] if guests else [THANK_YOU]
+    for campaign in campaigns:
+        actions.broadcast(caller=caller, event_id=event_id, **campaign)
+    return len(campaigns)

@@ -5,14 +5,12 @@ from app.core.errors import Conflict
 
 class CampaignFrozen(Conflict):
     number, code = 40955, "CAMPAIGN_FROZEN"
-    message = (
-        "Sending has begun, or the campaign is called off, so it cannot be changed; duplicate it to go on from it."
-    )
+    message = "The campaign is being sent or was cancelled, so it cannot be changed; duplicate it to make another."
 
 
 class CampaignStarted(Conflict):
     number, code = 40956, "CAMPAIGN_STARTED"
-    message = "Sending has begun, so the campaign can no longer be called off; data.status says its state."
+    message = "Sending has begun, so the campaign can no longer be cancelled; data.status is its state."
 
 
 class NothingUncertain(Conflict):
@@ -22,4 +20,4 @@ class NothingUncertain(Conflict):
 
 class NoReachableChannel(Conflict):
     number, code = 40958, "NO_WAY_TO_YOU"
-    message = "None of these channels leads to you: save a telephone number, or register a device, and try again."
+    message = "None of these channels reaches you: save a phone number or register a device, and try again."

@@ -1,4 +1,4 @@
-"""A campaign's message as it leaves: as a mail, a text message, and a message on a device."""
+"""Rendering a campaign's message as an e-mail, a text message or a push message."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from app.subscriptions.unsubscribe_links import build_unsubscribe_links
 
 @dataclass(frozen=True)
 class MessageContent:
-    """What is said, with placeholders. Without `recipient_id` it is a test: marked as one, its links count nothing."""
+    """The texts of a message, with placeholders. Without `recipient_id` it is a test, whose clicks are not counted."""
 
     title: str
     body: str
@@ -26,15 +26,15 @@ class MessageContent:
 
     @property
     def link(self) -> str | None:
-        """Where its one button leads."""
+        """The URL of its button."""
         if not self.href:
             return None
-        return build_click_url(self.recipient_id) if self.recipient_id else address_of(self.href)
+        return build_click_url(self.recipient_id) if self.recipient_id else absolute_url(self.href)
 
 
 @dataclass(frozen=True)
 class RecipientContext:
-    """Who reads it, by the e-mail address, what the texts can tell, and whose event it is."""
+    """The recipient's e-mail address, the facts for the texts, and the organiser of the event."""
 
     person: str
     facts: Facts
@@ -43,42 +43,42 @@ class RecipientContext:
 
 
 Device = tuple[str, str, str]
-"""Its id, its token, its platform."""
+"""The id, token and platform of a device."""
 
 
-def address_of(href: str) -> str:
-    """The whole address; a path is one of this site."""
+def absolute_url(href: str) -> str:
+    """The absolute URL; a path belongs to this site."""
     return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}{href}" if href.startswith("/") else href
 
 
-def render_mail(reader: RecipientContext, copy: MessageContent, *, to: str, key: str) -> Message:
-    """The message as a mail, with the links by which its reader says no."""
-    title, body = _format_details(reader, copy)
-    facts = reader.facts
+def render_mail(recipient: RecipientContext, content: MessageContent, *, to: str, key: str) -> Message:
+    """The message as an e-mail with its unsubscribe links."""
+    title, body = _fill_texts(recipient, content)
+    facts = recipient.facts
     return render_campaign_email(
         to=to,
         key=key,
-        sender=CampaignSender(name=facts.organiser_name, reply_to=reader.organiser_email, event=facts.event_name),
-        unsubscribe=build_unsubscribe_links(reader.person, reader.organiser_id),
+        sender=CampaignSender(name=facts.organiser_name, reply_to=recipient.organiser_email, event=facts.event_name),
+        unsubscribe=build_unsubscribe_links(recipient.person, recipient.organiser_id),
         title=title,
         body=body,
-        href=copy.link,
-        leads_to=address_of(copy.href) if copy.href else None,
-        image_url=copy.image_url or copy.banner_url,
+        href=content.link,
+        leads_to=absolute_url(content.href) if content.href else None,
+        image_url=content.image_url or content.banner_url,
     )
 
 
-def render_sms(reader: RecipientContext, copy: MessageContent, *, to: str, key: str) -> Sms:
-    """The message as a text: what it says, where it leads, and how to end it."""
-    title, body = _format_details(reader, copy)
-    no_more = f"No more of this: {build_unsubscribe_links(reader.person, reader.organiser_id).url}"
-    lines = [title, body, copy.link, no_more]
-    return Sms(to=to, text="\n\n".join(line for line in lines if line), key=key, sender=reader.facts.organiser_name)
+def render_sms(recipient: RecipientContext, content: MessageContent, *, to: str, key: str) -> Sms:
+    """The message as a text message: texts, link, and how to unsubscribe."""
+    title, body = _fill_texts(recipient, content)
+    unsubscribe = f"No more of this: {build_unsubscribe_links(recipient.person, recipient.organiser_id).url}"
+    lines = [title, body, content.link, unsubscribe]
+    return Sms(to=to, text="\n\n".join(line for line in lines if line), key=key, sender=recipient.facts.organiser_name)
 
 
-def render_push(reader: RecipientContext, copy: MessageContent, device: Device, *, key: str) -> Push:
-    """The message for one device. Each has a key of its own: two devices get two messages."""
-    title, body = _format_details(reader, copy)
+def render_push(recipient: RecipientContext, content: MessageContent, device: Device, *, key: str) -> Push:
+    """The message for one device. Each device has its own key: two devices get two messages."""
+    title, body = _fill_texts(recipient, content)
     device_id, token, platform = device
     return Push(
         token=token,
@@ -86,12 +86,12 @@ def render_push(reader: RecipientContext, copy: MessageContent, device: Device, 
         title=title,
         text=body,
         key=f"{key}-{device_id}",
-        href=copy.link,
-        image_url=copy.image_url or copy.banner_url,
+        href=content.link,
+        image_url=content.image_url or content.banner_url,
     )
 
 
-def _format_details(reader: RecipientContext, copy: MessageContent) -> tuple[str, str]:
-    values = placeholder_values(reader.facts)
-    title = fill_placeholders(copy.title, values)
-    return title if copy.recipient_id else f"Test: {title}", fill_placeholders(copy.body, values)
+def _fill_texts(recipient: RecipientContext, content: MessageContent) -> tuple[str, str]:
+    values = placeholder_values(recipient.facts)
+    title = fill_placeholders(content.title, values)
+    return title if content.recipient_id else f"Test: {title}", fill_placeholders(content.body, values)

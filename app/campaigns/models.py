@@ -1,13 +1,12 @@
-"""Tables of campaigns: the campaign, one row for each person and channel, and what has been counted.
+"""Tables of campaigns: the campaign, its recipients (one per person and channel), figures and acts.
 
-The audience is frozen as rows when sending starts. What becomes of a row moves a figure of the campaign in the same
-statement, each connection in a stripe of its own, so that senders do not wait for one another; a figure is the sum of
-the stripes. What is pending is what is left.
+Recipients are added when sending starts. A recipient's state and the campaign's figure change in one statement. Each
+connection counts in its own stripe, so senders do not wait for each other; a figure is the sum of the stripes. The number
+of pending messages is the rest of the total.
 """
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import (
     CHAR,
@@ -39,8 +38,8 @@ def _count() -> Mapped[int]:
 class Campaign(Base):
     """One message to the people of an event. `turn` counts its schedules: only the last one starts it.
 
-    `audience` is who was counted when it was last asked: at the start, and finally when the rows were made. `after` is
-    the last person whose rows are made.
+    `audience` has the counts of the audience, from its creation and finally from the start of sending. `after` is the last
+    person whose recipients were added.
     """
 
     __tablename__ = "campaign"
@@ -74,7 +73,7 @@ class Campaign(Base):
     scheduled_at: Mapped[datetime | None] = mapped_column(Timestamp)
     status: Mapped[str] = mapped_column(String(20))
     turn: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
-    audience: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    audience: Mapped[dict[str, object] | None] = mapped_column(JSONB(none_as_null=True))
     after: Mapped[str | None] = mapped_column(String(254))
     started_at: Mapped[datetime | None] = mapped_column(Timestamp)
     fanned_out_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -87,8 +86,8 @@ class Campaign(Base):
 
 
 class Recipient(Base):
-    """One person on one channel. `person` is the lower-case e-mail address, whatever the channel; `address` is where
-    the message goes: that, a telephone number, or an account's id for push."""
+    """One person on one channel. `person` is the lower-case e-mail address on every channel. `address` is the e-mail
+    address, the phone number, or the account's id for push."""
 
     __tablename__ = "campaign_recipient"
     __table_args__ = (
@@ -123,7 +122,7 @@ class Recipient(Base):
 
 
 class Tally(Base):
-    """Figures of one variant, in one stripe. Those that move back are negative in some stripes."""
+    """Figures of one variant in one stripe. A stripe can be negative; only sums count."""
 
     __tablename__ = "campaign_tally"
     __table_args__ = {"postgresql_with": {"fillfactor": "50"}}
@@ -140,7 +139,7 @@ class Tally(Base):
 
 
 class CampaignAct(Base):
-    """What somebody did with a campaign, when: written beside every change and never changed."""
+    """Who did what with a campaign, and when. Rows are added with every change and never changed."""
 
     __tablename__ = "campaign_act"
     __table_args__ = (Index("ix_campaign_act_campaign", "campaign_id", "id"),)
@@ -149,5 +148,5 @@ class CampaignAct(Base):
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
     verb: Mapped[str] = mapped_column(String(30))
     account_id: Mapped[str | None] = mapped_column(ObjectId)
-    details: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    details: Mapped[dict[str, object]] = mapped_column(JSONB, server_default=text("'{}'"))
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -1,7 +1,7 @@
-"""Placeholders: `{firstName}` becomes the person's name, and that is all. Nothing is ever evaluated.
+"""Placeholders in texts of campaigns: `{firstName}` becomes the person's first name. Nothing is evaluated.
 
-What stands in doubled braces is text, braces and all, and so is a brace that holds no plain name. A value is put in
-once: one that looks like a placeholder stays as it is.
+Text in doubled braces stays as it is, and so does a brace without a plain name. A text is filled once: a value that
+looks like a placeholder stays.
 """
 
 import re
@@ -26,13 +26,13 @@ PLACEHOLDERS = {
     "city": "in which city",
     "organiserName": "who organises it",
 }
-NOBODY = "there"
+UNNAMED = "there"
 _TOKEN = re.compile(r"\{\{.*?\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a text can tell: of the event, and of the person who reads it. The zone is the event's."""
+    """The facts of the event and the recipient that fill placeholders. The zone is the event's."""
 
     event_name: str
     starts_at: datetime
@@ -46,18 +46,18 @@ class Facts:
 
 
 def placeholders_in(text: str) -> list[str]:
-    """Names of placeholders, each once, in the order of first use."""
-    return list(dict.fromkeys(result[1] for result in _TOKEN.finditer(text) if result[1]))
+    """The names of the placeholders, each once, in the order of first use."""
+    return list(dict.fromkeys(match[1] for match in _TOKEN.finditer(text) if match[1]))
 
 
 def unknown_in(text: str) -> dict[str, str | None]:
-    """Placeholders that nobody knows, each with the nearest one that is known."""
+    """Unknown placeholders, each with the most similar known one."""
     return {name: _nearest(name) for name in placeholders_in(text) if name not in PLACEHOLDERS}
 
 
 def placeholder_values(facts: Facts) -> dict[str, str]:
     """A value for every placeholder, each on one line."""
-    name = safe_display_name(one_line(facts.person_name or "")) or NOBODY
+    name = safe_display_name(one_line(facts.person_name or "")) or UNNAMED
     values = {
         "firstName": name.split()[0],
         "name": name,
@@ -76,10 +76,10 @@ def placeholder_values(facts: Facts) -> dict[str, str]:
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
     """The text with its placeholders filled in, once."""
-    return _TOKEN.sub(lambda result: values.get(result[1], result[0]) if result[1] else result[0], text)
+    return _TOKEN.sub(lambda match: values.get(match[1], match[0]) if match[1] else match[0], text)
 
 
 def _nearest(name: str) -> str | None:
-    plain = {placeholder.lower(): placeholder for placeholder in PLACEHOLDERS}
-    near = get_close_matches(name.lower()[:40].replace("_", ""), plain, n=1, cutoff=0.6)
-    return plain[near[0]] if near else None
+    by_lower_name = {placeholder.lower(): placeholder for placeholder in PLACEHOLDERS}
+    matches = get_close_matches(name.lower()[:40].replace("_", ""), by_lower_name, n=1, cutoff=0.6)
+    return by_lower_name[matches[0]] if matches else None

@@ -1,8 +1,8 @@
-"""Reads of campaigns, always through the event's owner."""
+"""Reads of campaigns. Each checks that the caller may read the event."""
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, literal_column, select
+from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, literal_column, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
@@ -16,18 +16,21 @@ from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 
+ListQuery = Select[Any]
+"""A list that the caller sorts and pages."""
+CampaignRow = RowMapping
 RECIPIENT = cast(Table, Recipient.__table__).c
-SORTS: dict[str, Any] = {"createdAt": CAMPAIGN.created_at}
-RECIPIENT_SORTS: dict[str, Any] = {"id": RECIPIENT.id}
-_FIGURES = ", ".join(f"'{item}', sum({item})" for item in ("total", *SETTLED, "clicked"))
-TALLIES: Any = literal_column(
+SORTS: dict[str, ColumnElement[Any]] = {"created_at": CAMPAIGN.created_at}
+RECIPIENT_SORTS: dict[str, ColumnElement[Any]] = {"id": RECIPIENT.id}
+_FIGURES = ", ".join(f"'{figure}', sum({figure})" for figure in ("total", *SETTLED, "clicked"))
+TALLIES: Label[Any] = literal_column(
     f"""(SELECT jsonb_object_agg(t.variant, t.figures) FROM (
             SELECT variant, jsonb_build_object({_FIGURES}) AS figures
               FROM campaign_tally WHERE campaign_tally.campaign_id = campaign.id GROUP BY variant) t)""",
     JSONB,
 ).label("tallies")
-HISTORY: Any = literal_column(
-    """(SELECT jsonb_agg(jsonb_build_object('verb', a.verb, 'actorId', a.account_id, 'at',
+HISTORY: Label[Any] = literal_column(
+    """(SELECT jsonb_agg(jsonb_build_object('verb', a.verb, 'actor_id', a.account_id, 'at',
                              to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'details', a.details)
                          ORDER BY a.id)
           FROM campaign_act a WHERE a.campaign_id = campaign.id)""",
@@ -35,54 +38,57 @@ HISTORY: Any = literal_column(
 ).label("history")
 
 
-def load_placeholder_facts(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
-    """The id and time zone of an event whose campaigns the caller may see. Raises NotFound."""
-    statement = select(Event.id, Event.timezone).where(Event.id == event_id, owned(caller, tier))
-    row = db.session.execute(statement).first()
-    if row is None:
+class Placeholder(NamedTuple):
+    """A placeholder and its meaning."""
+
+    name: str
+    description: str
+
+
+class TextChoices(NamedTuple):
+    """The templates and the placeholders of texts."""
+
+    templates: list[Template]
+    placeholders: list[Placeholder]
+
+
+def check_event_access(caller: Caller, event_id: str, *, tier: str = READS) -> None:
+    """Raises NotFound unless the caller may see the event, or with the tier of WRITES change it."""
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, tier))) is None:
         raise NotFound()
-    return row
 
 
-def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = None) -> Select[Any]:
+def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = None) -> ListQuery:
     """An event's campaigns with their figures. Raises NotFound."""
-    load_placeholder_facts(caller, event_id)
+    check_event_access(caller, event_id)
     statement = select(*CAMPAIGN, TALLIES).where(CAMPAIGN.event_id == event_id)
     return statement if status is None else statement.where(CAMPAIGN.status == status)
 
 
-def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> dict[str, Any]:
-    """One campaign with its figures and what was done with it. Raises NotFound."""
-    statement = select(*CAMPAIGN, TALLIES, HISTORY)
-    return dict(_fetch_one(statement, caller, event_id, campaign_id, READS))
+def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
+    """A campaign with its figures and its acts. Raises NotFound."""
+    return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id, READS)
 
 
-def get_campaign_fields(caller: Caller, event_id: str, campaign_id: str) -> Any:
-    """A campaign to make another from, and its event's time zone. Raises NotFound."""
+def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
+    """A campaign and its event's time zone, for a caller who may write campaigns of the event. Raises NotFound."""
     return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id, WRITES)
 
 
-def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> Select[Any]:
-    """The recipients of whom nobody knows whether the message reached them. Raises NotFound."""
+def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
+    """The recipients whose message may or may not have arrived. Raises NotFound."""
     _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
     return select(*RECIPIENT).where(RECIPIENT.campaign_id == campaign_id, RECIPIENT.state == UNCERTAIN)
 
 
-def list_templates(caller: Caller, event_id: str) -> dict[str, Any]:
-    """The templates, and what can be filled in. Raises NotFound."""
-    load_placeholder_facts(caller, event_id)
-    placeholders = [{"name": name, "description": result} for name, result in PLACEHOLDERS.items()]
-    return {
-        "templates": [_serialize_campaign(template) for template in TEMPLATES.values()],
-        "placeholders": placeholders,
-    }
+def list_templates(caller: Caller, event_id: str) -> TextChoices:
+    """The templates, and the placeholders of texts. Raises NotFound."""
+    check_event_access(caller, event_id)
+    placeholders = [Placeholder(name, description) for name, description in PLACEHOLDERS.items()]
+    return TextChoices(list(TEMPLATES.values()), placeholders)
 
 
-def _serialize_campaign(template: Template) -> dict[str, Any]:
-    return {**vars(template), "placeholders": template.placeholders}
-
-
-def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> Any:
+def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> CampaignRow:
     query = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
         CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
     )

@@ -1,8 +1,8 @@
-"""The states of a campaign, and every way from one to another; and those of a recipient.
+"""The states of campaigns and recipients, and every step from one to another.
 
     draft ──▶ scheduled ──▶ sending ──▶ sent
       │  ◀──────  │            │
-      │           │            └──────▶ failed     nobody could be written to
+      │           │            └──────▶ failed     every message failed
       └───────────┴──▶ canceled
 
     pending ──▶ sent | failed | suppressed | uncertain        uncertain ──▶ pending (sent again on purpose)
@@ -20,8 +20,8 @@ STEPS: dict[str, frozenset[str]] = {
     CANCELED: frozenset(),
 }
 STATES = tuple(STEPS)
-OPEN = tuple(state for state, ways in STEPS.items() if SENDING in ways)
-"""States in which a campaign may still be changed or called off."""
+OPEN = tuple(state for state, targets in STEPS.items() if SENDING in targets)
+"""States in which a campaign may still be changed or cancelled."""
 
 PENDING, SUPPRESSED, UNCERTAIN = "pending", "suppressed", "uncertain"
 SETTLED = (SENT, FAILED, SUPPRESSED, UNCERTAIN)
@@ -33,7 +33,7 @@ RECIPIENT_STEPS: dict[str, frozenset[str]] = {
     SUPPRESSED: frozenset(),
     UNCERTAIN: frozenset({PENDING, SENT, FAILED, SUPPRESSED}),
 }
-"""What has failed or is uncertain can be sent again: by the organiser (`pending`), or by an operator's retry."""
+"""Failed and uncertain messages can be sent again: by the organiser (`pending`), or by an operator's retry."""
 CHANNELS = ("email", "sms", "push")
 HOLDERS, SPECIFIC = "event_ticket_holders", "specific_users"
 AUDIENCES = (HOLDERS, SPECIFIC)

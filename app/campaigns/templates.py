@@ -1,4 +1,4 @@
-"""The templates that come with the service: texts to begin with, which the organiser makes their own."""
+"""The built-in templates: texts that organisers adapt."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from app.campaigns.placeholders import placeholders_in
 
 @dataclass(frozen=True)
 class Template:
-    """A text to begin with, and what it is for."""
+    """A title and a body with placeholders, and their purpose."""
 
     id: str
     name: str
@@ -17,17 +17,17 @@ class Template:
 
     @property
     def placeholders(self) -> list[str]:
-        """What it fills in, in the order of first use."""
+        """The placeholders of its texts, in the order of first use."""
         return placeholders_in(f"{self.title} {self.body}")
 
 
 TEMPLATES = {
-    item.id: item
-    for item in (
+    template.id: template
+    for template in (
         Template(
             "event-reminder",
             "Reminder",
-            "The days before: when and where, so that nobody has to look for it.",
+            "The days before: when and where, so that people need not look for it.",
             "{eventName}: see you soon",
             "Hello {firstName},\n\n{eventName} begins {startsAt} at {venue}, {city}. You have {tickets}. "
             "Bring the code on your telephone or on paper, and come a little early.\n\n{organiserName}",
@@ -51,7 +51,7 @@ TEMPLATES = {
         Template(
             "sold-out-warning",
             "Nearly sold out",
-            "For those who want to bring somebody.",
+            "For people who want to bring a friend.",
             "{eventName} is nearly sold out",
             "Hello {firstName},\n\nonly few tickets are left for {eventName} on {startDate}. If a friend wants to come "
             "along, now is the time.\n\n{organiserName}",

@@ -1,4 +1,4 @@
-"""What a campaign must be before it is kept: every problem of its fields, in the words of the API."""
+"""Rules across the fields of a campaign. All problems are reported together."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -12,8 +12,8 @@ from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.events.time_conversion import to_instant
 
-LONGEST_WAIT = timedelta(days=365)
-TEXTS = {"title": "title", "body": "body", "variant_b_title": "variantBTitle", "variant_b_body": "variantBBody"}
+MAX_DELAY = timedelta(days=365)
+TEXTS = ("title", "body", "variant_b_title", "variant_b_body")
 FIELDS = (
     "name",
     "template_id",
@@ -31,94 +31,101 @@ FIELDS = (
     "user_ids",
     "respect_preferences",
 )
-"""Columns of a campaign that its organiser writes."""
-DEFAULTS: dict[str, Any] = {"ab_test_enabled": False, "ab_split_percent": 50, "user_ids": []}
+"""Columns of a campaign that its organiser sets."""
+DEFAULTS: Mapping[str, object] = {"ab_test_enabled": False, "ab_split_percent": 50, "user_ids": []}
+
+
+Fields = Mapping[str, Any]
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong: the field as it was sent, a code, a sentence."""
+    """A problem of a field."""
 
-    path: str
+    field: str
     code: str
     message: str
 
 
-def find_faults(fields: Mapping[str, Any]) -> list[Fault]:
-    """What is wrong with these fields together. Those that are missing are not looked at; a naive time is not yet."""
+def find_faults(fields: Fields) -> list[Fault]:
+    """The problems of these fields together. Missing fields and naive times are not checked."""
     return [
         *_check_texts(fields),
-        *_apply_template(fields),
+        *_check_template(fields),
         *_check_variants(fields),
         *_check_user_ids(fields),
         *_check_time(fields),
     ]
 
 
-def check_campaign(fields: Mapping[str, Any]) -> None:
-    """Raises ValidationFailed with all of it."""
+def check_campaign(fields: Fields) -> None:
+    """Raises ValidationFailed with all problems."""
     if faults := find_faults(fields):
-        raise ValidationFailed([item._asdict() for item in faults])
+        raise ValidationFailed(
+            [{"path": fault.field, "code": fault.code, "message": fault.message} for fault in faults]
+        )
 
 
-def resolve_fields(fields: Mapping[str, Any], zone: str) -> dict[str, Any]:
-    """The fields with the time as an instant; a naive one is on the event's clock. Raises ValidationFailed."""
-    when = fields.get("scheduled_at")
-    values = {**fields, "scheduled_at": to_instant(when, zone) if when else None}
-    check_campaign(values)
-    return values
+def resolve_fields(fields: Fields, zone: str) -> dict[str, Any]:
+    """The checked fields with `scheduled_at` as an instant; a naive one is in `zone`. Raises ValidationFailed."""
+    scheduled_at = fields.get("scheduled_at")
+    resolved = {**fields, "scheduled_at": to_instant(scheduled_at, zone) if scheduled_at else None}
+    check_campaign(resolved)
+    return resolved
 
 
-def to_columns(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written of them."""
+def to_columns(fields: Fields) -> dict[str, Any]:
+    """The values of FIELDS, with defaults for those that are missing or None."""
     return {name: DEFAULTS.get(name) if fields.get(name) is None else fields[name] for name in FIELDS}
 
 
-def _check_texts(fields: Mapping[str, Any]) -> list[Fault]:
-    items = []
-    for name, path in TEXTS.items():
-        for word, near in placeholders.unknown_in(fields.get(name) or "").items():
-            hint = f" Did you mean {{{near}}}?" if near else f" There are: {', '.join(placeholders.PLACEHOLDERS)}."
-            sentence = f"There is no placeholder {{{word[:40]}}}.{hint}"
-            items.append(Fault(path, "unknown_placeholder", sentence))
-    return items
+def _check_texts(fields: Fields) -> list[Fault]:
+    faults = []
+    for name in TEXTS:
+        for placeholder, similar in placeholders.unknown_in(fields.get(name) or "").items():
+            hint = (
+                f" Did you mean {{{similar}}}?" if similar else f" There are: {', '.join(placeholders.PLACEHOLDERS)}."
+            )
+            message = f"There is no placeholder {{{placeholder[:40]}}}.{hint}"
+            faults.append(Fault(name, "unknown_placeholder", message))
+    return faults
 
 
-def _apply_template(fields: Mapping[str, Any]) -> list[Fault]:
-    value = fields.get("template_id")
-    if value is None or value in TEMPLATES:
+def _check_template(fields: Fields) -> list[Fault]:
+    template_id = fields.get("template_id")
+    if template_id is None or template_id in TEMPLATES:
         return []
-    near = get_close_matches(value, TEMPLATES, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(TEMPLATES)}."
-    return [Fault("templateId", "unknown_value", f"There is no such template. {hint}")]
+    similar = get_close_matches(template_id, TEMPLATES, n=1, cutoff=0.5)
+    hint = f"Did you mean {similar[0]}?" if similar else f"There are: {', '.join(TEMPLATES)}."
+    return [Fault("template_id", "unknown_value", f"There is no such template. {hint}")]
 
 
-def _check_variants(fields: Mapping[str, Any]) -> list[Fault]:
+def _check_variants(fields: Fields) -> list[Fault]:
     if not fields.get("ab_test_enabled") or fields.get("variant_b_title") or fields.get("variant_b_body"):
         return []
-    return [Fault("variantBTitle", "required", "A test of two variants needs another title, another body, or both.")]
+    return [Fault("variant_b_title", "required", "A test of two variants needs another title, another body, or both.")]
 
 
-def _check_user_ids(fields: Mapping[str, Any]) -> list[Fault]:
-    named, kind = fields.get("user_ids"), fields.get("audience_type")
-    if kind == SPECIFIC and not named:
-        return [Fault("userIds", "required", "Say who: one id at least.")]
-    if kind == HOLDERS and named:
-        sentence = "All holders are written to, so name nobody; or choose specific_users."
-        return [Fault("userIds", "conflicting", sentence)]
+def _check_user_ids(fields: Fields) -> list[Fault]:
+    user_ids, audience_type = fields.get("user_ids"), fields.get("audience_type")
+    if audience_type == SPECIFIC and not user_ids:
+        return [Fault("user_ids", "required", "Name at least one id.")]
+    if audience_type == HOLDERS and user_ids:
+        message = "All holders get the campaign, so leave this empty; or choose specific_users."
+        return [Fault("user_ids", "conflicting", message)]
     return []
 
 
-def _check_time(fields: Mapping[str, Any]) -> list[Fault]:
-    when = fields.get("scheduled_at")
-    if when is None:
+def _check_time(fields: Fields) -> list[Fault]:
+    scheduled_at = fields.get("scheduled_at")
+    if scheduled_at is None:
         return []
     if fields.get("send_now"):
-        return [Fault("scheduledAt", "conflicting", "Send it now, or at that time: not both.")]
-    if when.tzinfo is None:
+        return [Fault("scheduled_at", "conflicting", "Set sendNow or scheduledAt, not both.")]
+    if scheduled_at.tzinfo is None:
         return []
     now = database_now()
-    if when <= now:
-        return [Fault("scheduledAt", "too_small", "Must be in the future.")]
-    if when - now > LONGEST_WAIT:
-        return [Fault("scheduledAt", "too_large", f"Must be within {LONGEST_WAIT.days} days.")]
+    if scheduled_at <= now:
+        return [Fault("scheduled_at", "too_small", "Must be in the future.")]
+    if scheduled_at - now > MAX_DELAY:
+        return [Fault("scheduled_at", "too_large", f"Must be within {MAX_DELAY.days} days.")]
     return []

@@ -1,1 +1,1 @@
-"""Diagnostics: what clients report of their own troubles, scrubbed and kept for thirty days."""
+"""Diagnostics: error reports of clients, with secrets masked, stored for thirty days."""

@@ -1,12 +1,9 @@
-"""Taking in client reports.
-
-Client reports made safe to keep: control characters escaped, secrets masked, size bounded.
-"""
+"""Storing reports of clients, with control characters escaped, secrets masked and a bounded size."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TypedDict
 
 import orjson
 from sqlalchemy import insert
@@ -22,13 +19,27 @@ from app.core.transaction import transaction
 from app.diagnostics.errors import DiagnosticsLimit
 from app.diagnostics.models import DiagnosticEvent
 
+Report = dict[str, object]
+"""An event as a client reports it: any JSON object."""
+
+
+class EventRow(TypedDict):
+    """A row of `diagnostic_event`."""
+
+    client: str | None
+    level: str
+    event: Report
+    message: str
+    request_id: str | None
+
+
 BYTES_PER_DAY = Rule("diagnostics-bytes", 5 * 1024 * 1024, timedelta(days=1))
 MAX_EVENT_BYTES = 16 * 1024
 MAX_EVENTS = 50_000
-"""The table holds this many, of at most 16 KiB each: under 1 GB. Newer ones push the oldest out."""
-DROP_BATCH_SIZE = 500
-DROPPED_EVENTS = Counter("commerce_diagnostics_dropped_total", "Client reports that were not kept.", ("reason",))
-DROP_OLDEST_SQL = """
+"""The table holds this many, of at most 16 KiB each: under 1 GB. The oldest are deleted."""
+DELETE_BATCH_SIZE = 500
+DROPPED_EVENTS = Counter("commerce_diagnostics_dropped_total", "Client reports that were not stored.", ("reason",))
+DELETE_OLDEST = """
     DELETE FROM diagnostic_event WHERE id IN (
         SELECT id FROM diagnostic_event WHERE id <= (SELECT max(id) FROM diagnostic_event) - %s
          ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED)
@@ -36,8 +47,8 @@ DROP_OLDEST_SQL = """
 """
 
 
-def record_events(*, events: Sequence[dict[str, Any]], network: str, client: str | None = None) -> None:
-    """Keeps the events, scrubbed, for thirty days. Raises DiagnosticsLimit when the network has sent enough today."""
+def record_events(*, events: Sequence[Report], network: str, client: str | None = None) -> None:
+    """Stores the events for thirty days. Raises DiagnosticsLimit when the network has sent 5 MiB today."""
     rows = [_build_row(client, sanitize_event(event)) for event in events]
     size = sum(len(orjson.dumps(row)) for row in rows)
     with transaction() as session:
@@ -51,13 +62,13 @@ def record_events(*, events: Sequence[dict[str, Any]], network: str, client: str
         DROPPED_EVENTS.add("table_limit", by=dropped_count)
 
 
-def _insert_rows(session: ReadOrWriteSession, rows: Sequence[dict[str, Any]]) -> int:
-    """Writes the rows, and removes the oldest beyond what the table may hold; how many."""
+def _insert_rows(session: ReadOrWriteSession, rows: Sequence[EventRow]) -> int:
+    """Adds the rows and deletes the oldest beyond MAX_EVENTS; returns how many were deleted."""
     session.execute(insert(DiagnosticEvent), rows)
-    return len(fetch_rows(DROP_OLDEST_SQL, (MAX_EVENTS, DROP_BATCH_SIZE)))
+    return len(fetch_rows(DELETE_OLDEST, (MAX_EVENTS, DELETE_BATCH_SIZE)))
 
 
-def _build_row(client: str | None, event: dict[str, Any]) -> dict[str, Any]:
+def _build_row(client: str | None, event: Report) -> EventRow:
     message = str(event.get("message", ""))[:2000]
     if len(orjson.dumps(event, default=str)) > MAX_EVENT_BYTES:
         event = {"message": message, "truncated": True}
@@ -73,25 +84,27 @@ def _build_row(client: str | None, event: dict[str, Any]) -> dict[str, Any]:
 MAX_TEXT_LENGTH, MAX_ENTRIES, MAX_DEPTH = 2000, 50, 5
 
 
-def sanitize_event(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The event as it may stand in the database and in a log line."""
-    bounded_event: dict[str, Any] = _bound_value(event, MAX_DEPTH)
+def sanitize_event(event: Report) -> Report:
+    """The event without control characters and secrets, safe for the database and for logs."""
+    bounded_event = {name: _bound_value(value, MAX_DEPTH - 1) for name, value in _bound_entries(event)}
     return dict(mask_secrets(None, "", bounded_event))
 
 
-def _bound_value(value: Any, depth: int) -> Any:
+def _bound_value(value: object, depth: int) -> object:
     if isinstance(value, str):
         return escape_control_characters(value)[:MAX_TEXT_LENGTH]
     if isinstance(value, Mapping):
         if depth == 0:
             return "[deeper]"
-        return {
-            escape_control_characters(str(name))[:80]: _bound_value(value[name], depth - 1)
-            for name in list(value)[:MAX_ENTRIES]
-        }
+        return {name: _bound_value(member, depth - 1) for name, member in _bound_entries(value)}
     if isinstance(value, list):
-        return [_bound_value(item, depth - 1) for item in value[:MAX_ENTRIES]] if depth else "[deeper]"
+        return [_bound_value(entry, depth - 1) for entry in value[:MAX_ENTRIES]] if depth else "[deeper]"
     return value
+
+
+def _bound_entries(mapping: Mapping[str, object]) -> list[tuple[str, object]]:
+    """The first fifty entries of an object, with their names escaped and cut to 80 characters."""
+    return [(escape_control_characters(str(name))[:80], mapping[name]) for name in list(mapping)[:MAX_ENTRIES]]
 
 
 def escape_control_characters(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the intake of client reports refuses."""
+"""Errors of diagnostics."""
 
 from app.core.errors import Throttled
 

@@ -1,4 +1,4 @@
-"""Forgetting client reports after thirty days."""
+"""Deletion of client reports after thirty days."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ RETENTION_PERIOD = timedelta(days=30)
 
 @job("diagnostics.sweep", Delivery.LOCAL, every=timedelta(hours=6))
 def delete_old_events(run: Run) -> None:
-    """Removes reports older than thirty days."""
+    """Deletes reports older than thirty days."""
     with transaction() as session:
         run.done_in(session)
         session.execute(delete(DiagnosticEvent).where(DiagnosticEvent.received_at < func.now() - RETENTION_PERIOD))

@@ -1,7 +1,6 @@
-"""The table of client reports; it touches no other."""
+"""The table of client reports; no other table refers to it."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import BigInteger, Identity, String, func
 from sqlalchemy.dialects.postgresql import JSONB
@@ -11,7 +10,7 @@ from app.core.db import Base, Timestamp
 
 
 class DiagnosticEvent(Base):
-    """One event a client reported."""
+    """One event reported by a client."""
 
     __tablename__ = "diagnostic_event"
 
@@ -19,6 +18,6 @@ class DiagnosticEvent(Base):
     client: Mapped[str | None] = mapped_column(String(40))
     level: Mapped[str] = mapped_column(String(20))
     message: Mapped[str] = mapped_column(String(2000))
-    event: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    event: Mapped[dict[str, object]] = mapped_column(JSONB)
     request_id: Mapped[str | None] = mapped_column(String(64))
     received_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), index=True)

@@ -1,1 +1,1 @@
-"""Events: what the public sees, ticket types with their counters, and tickets sold."""
+"""Events, their ticket types with counters, discovery, and imports of sold tickets."""

@@ -1,7 +1,8 @@
-"""`flask tickets import FILE.csv --event ID`."""
+"""The command `flask tickets import FILE.csv --event ID`."""
 
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from flask import Flask
@@ -10,8 +11,8 @@ from flask.cli import AppGroup
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
-from app.events.actions.import_tickets import Imported, import_tickets
-from app.events.importing.parser import Reading, read
+from app.events.actions.import_tickets import ImportResult, import_tickets
+from app.events.importing.parser import ParsedFile, parse_sheet
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 
@@ -24,53 +25,50 @@ def register(app: Flask) -> None:
 @tickets.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--event", "event_id", required=True, metavar="ID", help="The event's id.")
-@click.option("--create-types", is_flag=True, help="Make ticket types that the event does not have.")
+@click.option("--create-types", is_flag=True, help="Create ticket types that the event does not have.")
 @click.option("--allow-oversell", is_flag=True, help="Book more than the total; the surplus counts as oversold.")
 @click.option("--dry-run", is_flag=True, help="Check everything, write nothing.")
 def import_command(file: Path, event_id: str, create_types: bool, allow_oversell: bool, dry_run: bool) -> None:
     """Book the tickets in FILE: own columns, pretix order positions or Eventbrite attendees.
 
-    The same file again changes nothing. With any error nothing is written, and the exit code is 1.
+    Importing the same file again changes nothing. With any error nothing is written, and the exit code is 1.
     """
     try:
-        reading = _read(read_sheet(file.read_bytes()))
-        if reading.errors:
-            raise Rejected(reading.errors)
+        parsed = _parse_with_progress(read_sheet(file.read_bytes()))
+        if parsed.errors:
+            raise Rejected(parsed.errors)
         if not is_id(event_id):
             raise NotFound()
         result = import_tickets(
             event_id=event_id,
-            tickets=reading.tickets,
+            tickets=parsed.tickets,
             create_types=create_types,
             allow_oversell=allow_oversell,
             dry_run=dry_run,
         )
-    except Rejected as rejected:
-        _refuse(str(rejected))
-    except NotASheet as error:
-        _refuse(str(error))
+    except (Rejected, NotASheet) as error:
+        _exit_with_error(str(error))
     except NotFound:
-        _refuse(f"There is no event {event_id}.")
-    else:
-        for warning in result.warnings:
-            click.echo(f"Warning: {warning}", err=True)
-        click.echo(_describe_import(result, reading, dry_run))
+        _exit_with_error(f"There is no event {event_id}.")
+    for warning in result.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    click.echo(_describe_import(result, parsed, dry_run))
 
 
-def _read(sheet: Sheet) -> Reading:
+def _parse_with_progress(sheet: Sheet) -> ParsedFile:
     with click.progressbar(sheet.rows, label="Reading", file=sys.stderr) as rows:
-        return read(sheet, rows)
+        return parse_sheet(sheet, rows)
 
 
-def _describe_import(imported: Imported, reading: Reading, dry_run: bool) -> str:
-    said = (
-        f"{reading.layout.name}: {imported.created} created, {imported.updated} updated, {imported.unchanged} unchanged, "
-        f"{imported.skipped} not sold"
+def _describe_import(result: ImportResult, parsed: ParsedFile, dry_run: bool) -> str:
+    counts = (
+        f"{parsed.layout.name}: {result.created} created, {result.updated} updated, {result.unchanged} unchanged, "
+        f"{result.skipped} not sold"
     )
-    types = f", {imported.new_types} ticket types made" if imported.new_types else ""
-    return f"{said}{types}" + ("; a dry run, nothing is written" if dry_run else "")
+    types = f", {result.new_types} ticket types made" if result.new_types else ""
+    return f"{counts}{types}" + ("; a dry run, nothing is written" if dry_run else "")
 
 
-def _refuse(message: str) -> None:
+def _exit_with_error(message: str) -> NoReturn:
     click.echo(message, err=True)
     sys.exit(1)

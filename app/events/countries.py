@@ -1,4 +1,4 @@
-"""Countries and their time zones, from the tz database's own tables."""
+"""Countries and their time zones, from the tables of the tz database."""
 
 from functools import cache
 from importlib.resources import files
@@ -6,14 +6,14 @@ from zoneinfo import available_timezones
 
 from app.events.search import folded
 
-# The table lists a country's zones by geography; these are the ones most of its people live in.
+# The table lists a country's zones by geography; most people live in these.
 MAIN_ZONES = {
     "AU": "Australia/Sydney",
     "BR": "America/Sao_Paulo",
     "CA": "America/Toronto",
     "RU": "Europe/Moscow",
 }
-# The table's names are short and British; these are what people write as well.
+# Names that people write and the table lacks.
 OTHER_NAMES = {
     "uk": "GB",
     "united kingdom": "GB",
@@ -61,44 +61,44 @@ OTHER_NAMES = {
     "taiwan": "TW",
     "brunei": "BN",
 }
-NO_PLACES = frozenset({"Factory", "localtime", "posixrules"})
+NOT_PLACES = frozenset({"Factory", "localtime", "posixrules"})
 
 
 def country_code(text: str) -> str | None:
-    """The ISO 3166 alpha-2 code of a country given by code or English name; None when there is no such country."""
+    """The ISO 3166 alpha-2 code of a country by its code or English name; None when there is no such country."""
     if text.upper() in _zones_of_countries() and len(text) == 2:
         return text.upper()
     return _countries_by_name().get(folded(text))
 
 
 def main_zone(country: str) -> str:
-    """The time zone that most people of a country live in."""
+    """The time zone of most people of a country."""
     return MAIN_ZONES.get(country) or _zones_of_countries()[country]
 
 
 def is_zone(name: str) -> bool:
-    """Whether the tz database knows a place of that name."""
+    """Whether the tz database has a zone of that name."""
     return name in _zones()
 
 
 @cache
 def _zones() -> frozenset[str]:
-    return frozenset(available_timezones() - NO_PLACES)
+    return frozenset(available_timezones() - NOT_PLACES)
 
 
 @cache
 def _zones_of_countries() -> dict[str, str]:
-    values: dict[str, str] = {"BV": "Europe/Oslo", "HM": "Indian/Maldives"}
+    zones: dict[str, str] = {"BV": "Europe/Oslo", "HM": "Indian/Maldives"}
     for code, _, zone, *_ in _read_table("zone.tab"):
-        values.setdefault(code, zone)
-    return values
+        zones.setdefault(code, zone)
+    return zones
 
 
 @cache
 def _countries_by_name() -> dict[str, str]:
     names = {folded(name): code for code, name, *_ in _read_table("iso3166.tab")}
-    plain = {folded(name.partition("(")[0]): code for code, name, *_ in _read_table("iso3166.tab")}
-    return {**plain, **names, **OTHER_NAMES}
+    without_notes = {folded(name.partition("(")[0]): code for code, name, *_ in _read_table("iso3166.tab")}
+    return {**without_notes, **names, **OTHER_NAMES}
 
 
 def _read_table(name: str) -> list[list[str]]:

@@ -1,8 +1,8 @@
-"""Demo events with a story: two organisers' seasons, with tickets that have sold over the last weeks.
+"""Demo events of two organisers, with tickets sold over the last weeks.
 
     seed(account_id, LIGHTS)
 
-Seeding twice changes nothing: an event is known by its organiser and its name.
+Seeding twice changes nothing: an event is recognised by its organiser and its name.
 """
 
 import random
@@ -31,9 +31,10 @@ NAMES = (
 )
 WINDHOEK = {"city": "Windhoek", "country": "NA", "latitude": -22.5609, "longitude": 17.0658}
 SWAKOPMUND = {"city": "Swakopmund", "country": "NA", "latitude": -22.6784, "longitude": 14.5266}
-Story = Sequence[Mapping[str, Any]]
+DemoEvents = Sequence[Mapping[str, Any]]
+"""Fields of an event; `days` until it starts and its `length` in days; `sold` tickets of a type."""
 
-LIGHTS: Story = (
+LIGHTS: DemoEvents = (
     {
         **WINDHOEK,
         "name": "Windhoek Lights",
@@ -105,7 +106,7 @@ LIGHTS: Story = (
         "visibility": "draft",
     },
 )
-JAZZ: Story = (
+JAZZ: DemoEvents = (
     {
         **SWAKOPMUND,
         "name": "Swakop Jazz Days",
@@ -122,33 +123,34 @@ JAZZ: Story = (
 )
 
 
-def seed(organiser_id: str, story: Story = LIGHTS) -> int:
-    """How many events had to be made for this organiser."""
+def seed(organiser_id: str, events: DemoEvents = LIGHTS) -> int:
+    """Creates the events that this organiser does not have; returns how many."""
     known = set(db.session.scalars(select(Event.name).where(Event.organiser_id == organiser_id)))
-    missing = [item for item in story if item["name"] not in known]
-    for item in missing:
-        _make(build_caller(db.session.get_one(Account, organiser_id)), dict(item))
+    missing = [event for event in events if event["name"] not in known]
+    for event in missing:
+        _create(build_caller(db.session.get_one(Account, organiser_id)), dict(event))
     return len(missing)
 
 
-def _make(caller: Caller, values: dict[str, Any]) -> None:
-    start = datetime.combine(utcnow().date() + timedelta(days=values.pop("days")), time(17))
-    end = start + timedelta(days=values.pop("length") - 1, hours=6)
-    types = [dict(item) for item in values.pop("ticket_types", [])]
-    sold = {type_["name"]: type_.pop("sold", 0) for type_ in types}
-    event = create_event(caller=caller, said={}, starts_at=start, ends_at=end, ticket_types=types, **values)
-    tickets = list(_sold(sold, {type_["name"]: type_["price_minor"] for type_ in types}))
+def _create(caller: Caller, fields: dict[str, Any]) -> None:
+    start = datetime.combine(utcnow().date() + timedelta(days=fields.pop("days")), time(17))
+    end = start + timedelta(days=fields.pop("length") - 1, hours=6)
+    types = [dict(type_) for type_ in fields.pop("ticket_types", [])]
+    sold_counts = {type_["name"]: type_.pop("sold", 0) for type_ in types}
+    event = create_event(caller=caller, starts_at=start, ends_at=end, ticket_types=types, **fields)
+    prices = {type_["name"]: type_["price_minor"] for type_ in types}
+    tickets = list(_generate_tickets(sold_counts, prices))
     import_tickets(event_id=event.id, tickets=tickets, create_types=False, allow_oversell=False, dry_run=False)
 
 
-def _sold(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:
-    """Tickets sold over the last three weeks, more of them lately."""
-    chance, row = random.Random(2026), 1
+def _generate_tickets(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:
+    """Tickets sold over the last three weeks, most of them recently."""
+    random_numbers, row = random.Random(2026), 1
     for name, count in counts.items():
         for number in range(count):
             row += 1
-            ago = timedelta(days=21 * (1 - chance.random() ** 0.5))
-            buyer = chance.choice(NAMES)
-            email = f"fan{chance.randrange(400)}@example.com"
+            age = timedelta(days=21 * (1 - random_numbers.random() ** 0.5))
+            buyer = random_numbers.choice(NAMES)
+            email = f"fan{random_numbers.randrange(400)}@example.com"
             reference = f"DEMO-{name[:3].upper()}-{number + 1:04}"
-            yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - ago, "sold")
+            yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - age, "sold")

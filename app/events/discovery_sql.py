@@ -1,17 +1,19 @@
-"""The statements of discovery, each built and compiled once for a combination of filters, an order and a place.
+"""The SQL of discovery: filters, the statement of a page, and the statements of suggestions.
 
-Upcoming events come from an index in the order of their start; what is running already comes from an index of its
-own. So a page costs the same among a thousand events and among a million.
+Upcoming events come from an index in the order of their start; running events come from an index of their periods.
+So a page costs the same among a thousand events and among a million.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from math import cos, radians
+from typing import Any
 
 from sqlalchemy import (
     CTE,
     Boolean,
-    Column,
     ColumnElement,
     Double,
     FromClause,
@@ -26,33 +28,112 @@ from sqlalchemy import (
     tuple_,
     union_all,
 )
-from sqlalchemy.sql.visitors import ExternallyTraversible, replacement_traverse
+from sqlalchemy.orm import aliased
 
 from app.core.db import Timestamp
-from app.events.filters import DISTANCE_KM, MATCHES, NEARNESS, conditions
+from app.events import search
 from app.events.models import Event
-from app.events.visibility import in_lists
+from app.events.visibility import IN_LISTS, in_lists
 
-# Relevance and distance are sorted among so many candidates: the soonest, or the nearest.
-CANDIDATES: Any = literal_column("1000", Integer)
-STARTS_AT = func.to_char(
-    func.timezone(literal_column("'UTC'"), Event.starts_at), literal_column('\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\'')
-)
-SUMMARY = (
-    Event.id,
-    Event.name,
-    Event.city,
-    Event.venue,
-    STARTS_AT.label("starts"),
-    func.coalesce(Event.cover_image_url, literal_column("''")).label("cover"),
-    Event.is_cashless,
-)
+KM_PER_DEGREE = 111.19
+FilterValue = str | bool | float | datetime
+Rows = Select[Any]
+"""A statement over rows of `event` or of a subquery of it."""
+
+UPCOMING_NAMES = f"SELECT name, search_text FROM event WHERE {IN_LISTS} AND starts_at >= now()"
+SIMILAR_NAMES = f"{UPCOMING_NAMES} AND search @@ to_tsquery('simple', %(q)s) LIMIT 200"
+SOONEST_NAMES = f"{UPCOMING_NAMES} ORDER BY starts_at, id LIMIT 200"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventFilters:
+    """Filters of lists of events; None is no filter. `since` and `until` limit the start, `lat`, `lng` and
+    `radius_km` the place."""
+
+    q: str | None = None
+    city: str | None = None
+    category: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    cashless: bool | None = None
+    lat: float | None = None
+    lng: float | None = None
+    radius_km: float | None = None
+
+
+def filter_values(filters: EventFilters) -> dict[str, FilterValue] | None:
+    """The bind values of the filters that are set; None when they can match nothing."""
+    values: dict[str, FilterValue] = {name: value for name, value in vars(filters).items() if value is not None}
+    if filters.q is not None:
+        words = search.words_of(filters.q)
+        if not words:
+            return None
+        values["q"] = search.prefix_query(words)
+    if filters.city is not None:
+        values["city"] = search.key_of(filters.city)
+    if filters.radius_km is not None and filters.lat is not None and filters.lng is not None:
+        values |= _bounding_box(filters.lat, filters.lng, filters.radius_km)
+    return values
+
+
+def filter_conditions(names: Collection[str], event: type[Event] = Event) -> list[ColumnElement[bool]]:
+    """The conditions of these filters, except `since`: where a list starts depends on its order."""
+    conditions: Mapping[str, tuple[ColumnElement[bool], ...]] = {
+        "q": (event.search.op("@@", return_type=Boolean())(TSQUERY),),
+        "city": (event.city_key == bindparam("city", type_=String),),
+        "category": (event.category == bindparam("category", type_=String),),
+        "cashless": (event.is_cashless == bindparam("cashless", type_=Boolean),),
+        "until": (event.starts_at <= bindparam("until", type_=Timestamp),),
+        "lat": (event.latitude.is_not(None), event.longitude.is_not(None)),
+        "radius_km": (
+            _location(event).op("<@", return_type=Boolean())(BOUNDING_BOX),
+            _number("radius_km") >= _distance_km(event),
+        ),
+    }
+    return [condition for name in sorted(names) for condition in conditions.get(name, ())]
+
+
+def _bounding_box(lat: float, lng: float, km: float) -> dict[str, FilterValue]:
+    """The degrees around a circle; all longitudes where it meets a pole or the date line."""
+    height = km / KM_PER_DEGREE
+    shrink = cos(radians(min(89.9, abs(lat) + height)))
+    width = min(360.0, height / shrink)
+    crosses_date_line = lng - width < -180 or lng + width > 180
+    west, east = (-180.0, 180.0) if crosses_date_line else (lng - width, lng + width)
+    return {"south": lat - height, "north": lat + height, "west": west, "east": east}
+
+
+def _number(name: str) -> ColumnElement[float]:
+    return bindparam(name, type_=Double)
+
+
+TSQUERY = func.to_tsquery(literal_column("'simple'"), bindparam("q", type_=String))
+BOUNDING_BOX = func.box(func.point(_number("west"), _number("south")), func.point(_number("east"), _number("north")))
+ONE, TWO, EARTH_DIAMETER_KM = (literal_column(name, Double) for name in ("1", "2", "12742.0"))
+
+
+def _location(event: type[Event]) -> ColumnElement[Any]:
+    return func.point(event.longitude, event.latitude)
+
+
+def _distance_km(event: type[Event]) -> ColumnElement[float]:
+    """The great-circle distance to `lat` and `lng` (haversine)."""
+    half_chord = func.power(func.sin(func.radians(event.latitude - _number("lat")) / TWO), TWO) + func.cos(
+        func.radians(_number("lat"))
+    ) * func.cos(func.radians(event.latitude)) * func.power(
+        func.sin(func.radians(event.longitude - _number("lng")) / TWO), TWO
+    )
+    return EARTH_DIAMETER_KM * func.asin(func.least(ONE, func.sqrt(half_chord)))
+
+
+# Relevance and distance are sorted among this many candidates: the soonest, or the nearest.
+CANDIDATES: ColumnElement[int] = literal_column("1000", Integer)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Where a page starts: at `since`, after a cursor's key, or with what is running; `upcoming`: at one place only.
-    With `near` it looks no further than at that many of the soonest events."""
+    """Where a page starts: at `since`, after the cursor's key, or with the running events. Without `upcoming` it starts
+    at the cursor alone. `near` limits the page to that many of the soonest events; 0 is no limit."""
 
     since: bool
     after: bool
@@ -61,122 +142,149 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Moments:
-    """Times as parameters. Opaque ones stand in a subquery, which keeps PostgreSQL from planning for their values:
-    one plan serves every moment, and planning would cost four times what the page does."""
+class TimeParameters:
+    """Times as bind parameters. Opaque ones are wrapped in a subquery, so PostgreSQL does not plan for their values:
+    one plan serves every time, and planning would cost four times what the page does."""
 
     opaque: bool
 
-    def __call__(self, name: str) -> ColumnElement[Any]:
-        return self._hidden(bindparam(name, type_=Timestamp))
+    def time(self, name: str) -> ColumnElement[datetime]:
+        return self._wrap(bindparam(name, type_=Timestamp))
 
-    def now(self) -> ColumnElement[Any]:
+    def now(self) -> ColumnElement[datetime]:
         """The time by the database's clock."""
-        return self._hidden(func.now())
+        return self._wrap(func.now())
 
-    def after(self) -> Any:
-        """The key of the last row of the page before."""
-        return tuple_(self("after_key"), self._hidden(bindparam("after_id", type_=String)))
+    def cursor(self) -> ColumnElement[Any]:
+        """The key of the last row of the previous page."""
+        return tuple_(self.time("after_key"), self._wrap(bindparam("after_id", type_=String)))
 
-    def _hidden(self, parameter: ColumnElement[Any]) -> ColumnElement[Any]:
+    def _wrap(self, parameter: ColumnElement[Any]) -> ColumnElement[Any]:
         return select(parameter).scalar_subquery() if self.opaque else parameter
 
 
 @lru_cache(maxsize=1024)
-def discovery_query(names: frozenset[str], sort: str, rows: int, window: Window) -> Select[Any]:
-    """The SQL for so many rows with these filters, in this order, from there.
+def discovery_query(names: frozenset[str], sort: str, row_count: int, window: Window) -> Rows:
+    """The statement for `row_count` summaries with these filters, in this order, from this place on.
 
-    The number of rows stands in the text: as a parameter it would keep PostgreSQL from making one plan for all.
+    The number of rows is part of the text: as a parameter it would keep PostgreSQL from making one plan for all.
     """
-    most = literal_column(str(rows), Integer)
-    moments = Moments(opaque="q" not in names or window.near > 0)
-    if sort == "startsAt":
-        return _by_start(names, most, window, moments)
-    candidates = _nearest(names, window) if sort == "distance" else _soonest(names, window, moments)
-    key = candidates.c.sort_key
+    limit: ColumnElement[int] = literal_column(str(row_count), Integer)
+    times = TimeParameters(opaque="q" not in names or window.near > 0)
+    if sort == "starts_at":
+        return _sorted_by_start(names, limit, window, times)
+    candidates = _nearest(names, window) if sort == "distance" else _soonest_ranked(names, window, times)
     page = select(candidates)
     if window.after:
-        last = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
-        page = page.where(tuple_(key, candidates.c.id) > last)
-    return page.order_by(key, candidates.c.id).limit(most)
+        cursor = tuple_(bindparam("after_key", type_=Double), bindparam("after_id", type_=String))
+        page = page.where(tuple_(candidates.c.sort_key, candidates.c.id) > cursor)
+    return page.order_by(candidates.c.sort_key, candidates.c.id).limit(limit)
 
 
-def _by_start(names: frozenset[str], most: Any, window: Window, moments: Moments) -> Select[Any]:
-    base = select(*SUMMARY, Event.starts_at).where(in_lists(), *conditions(names))
-    after = moments.after()
+def _sorted_by_start(names: frozenset[str], limit: ColumnElement[int], window: Window, times: TimeParameters) -> Rows:
+    rows: FromClause
     if "q" in names and not window.near:
-        merged: FromClause = _search_hits(base, window, moments)
+        rows = _all_search_hits(names, window, times)
     elif not window.upcoming:
-        merged = _first_rows(base, tuple_(Event.starts_at, Event.id) > after, most, near=window.near).subquery()
+        rows = _first_rows(names, tuple_(Event.starts_at, Event.id) > times.cursor(), limit, window.near).subquery()
     elif window.since:
-        merged = _first_rows(base, Event.starts_at >= moments("since"), most, near=window.near).subquery()
+        rows = _first_rows(names, Event.starts_at >= times.time("since"), limit, window.near).subquery()
     else:
-        merged = _running_and_coming(base, most, moments, after if window.after else None, near=window.near)
-    items = [item for item in merged.c if item.key != "starts_at"]
-    return select(*items).order_by(merged.c.starts_at, merged.c.id).limit(most)
+        cursor = times.cursor() if window.after else None
+        rows = _running_and_upcoming(_select_rows(names), names, limit, times, cursor, window.near)
+    return _without_start(rows).order_by(rows.c.starts_at, rows.c.id).limit(limit)
 
 
-def _search_hits(base: Select[Any], window: Window, moments: Moments) -> CTE:
-    """All rows that hold the words, from the index of words, which is read once."""
+def _select_rows(names: frozenset[str], *keys: ColumnElement[Any], event: type[Event] = Event) -> Rows:
+    """The summaries of the events that match, with `keys` and `starts_at`. An alias of events has listed ones only."""
+    start = func.to_char(
+        func.timezone(literal_column("'UTC'"), event.starts_at), literal_column('\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\'')
+    )
+    cover_image_url = func.coalesce(event.cover_image_url, literal_column("''"))
+    rows = select(
+        event.id,
+        event.name,
+        event.city,
+        event.venue,
+        start.label("starts"),
+        cover_image_url.label("cover"),
+        event.is_cashless,
+        *keys,
+        event.starts_at,
+    ).where(*filter_conditions(names, event))
+    return rows.where(in_lists()) if event is Event else rows
+
+
+def _without_start(rows: FromClause) -> Rows:
+    return select(*(column for column in rows.c if column.key != "starts_at"))
+
+
+def _all_search_hits(names: frozenset[str], window: Window, times: TimeParameters) -> CTE:
+    """All events that hold the words, from the search index, which is read once."""
+    hits = _select_rows(names)
     if window.after:
-        base = base.where(tuple_(Event.starts_at, Event.id) > moments.after())
+        hits = hits.where(tuple_(Event.starts_at, Event.id) > times.cursor())
     if window.upcoming:
-        base = base.where(Event.starts_at >= moments("since") if window.since else Event.ends_at > moments.now())
-    return base.cte("hits").prefix_with("MATERIALIZED")
+        hits = hits.where(Event.starts_at >= times.time("since") if window.since else Event.ends_at > times.now())
+    return hits.cte("hits").prefix_with("MATERIALIZED")
 
 
-def _first_rows(base: Select[Any], place: ColumnElement[bool], most: Any, *, near: int = 0) -> Select[Any]:
-    """The soonest rows of `base` from a place on; with `near`, those among that many of the soonest events."""
+def _first_rows(names: frozenset[str], start: ColumnElement[bool], limit: ColumnElement[int], near: int) -> Rows:
+    """The soonest matches that fulfil `start`; with `near`, those among that many of the soonest events."""
     if not near:
-        return base.where(place).order_by(Event.starts_at, Event.id).limit(most)
+        return _select_rows(names).where(start).order_by(Event.starts_at, Event.id).limit(limit)
     soonest = (
         select(Event.__table__)
-        .where(in_lists(), place)
+        .where(in_lists(), start)
         .order_by(Event.starts_at, Event.id)
         .limit(literal_column(str(near), Integer))
     )
-    among = soonest.subquery("soonest")
-    return _join_rows(base, among).order_by(among.c.starts_at, among.c.id).limit(most)
+    event = aliased(Event, soonest.subquery("soonest"))
+    return _select_rows(names, event=event).order_by(event.starts_at, event.id).limit(limit)
 
 
-def _join_rows(base: Select[Any], rows: FromClause) -> Select[Any]:
-    """`base`, asked of these rows in place of the whole table."""
-
-    def moved(element: ExternallyTraversible, **_: Any) -> Any:
-        if isinstance(element, Column) and element.table is Event.__table__:
-            return rows.c[element.key]
-        return None
-
-    return cast(Select[Any], replacement_traverse(cast(ExternallyTraversible, base), {}, moved))
-
-
-def _soonest(names: frozenset[str], window: Window, moments: Moments) -> Subquery:
-    """The soonest matches with their rank, the best one lowest."""
-    rank = (-func.ts_rank(Event.search, MATCHES)).cast(Double).label("sort_key")
-    base = select(*SUMMARY, rank, Event.starts_at).where(in_lists(), *conditions(names))
-    if window.since:
-        merged = _first_rows(base, Event.starts_at >= moments("since"), CANDIDATES).subquery()
+def _running_and_upcoming(
+    rows: Rows,
+    names: frozenset[str],
+    limit: ColumnElement[int],
+    times: TimeParameters,
+    cursor: ColumnElement[Any] | None,
+    near: int,
+) -> Subquery:
+    """Running events, all from the index of periods, and upcoming events from the index of starts."""
+    is_running = func.tstzrange(Event.starts_at, Event.ends_at).op("@>", return_type=Boolean())(times.now())
+    is_upcoming = Event.starts_at > times.now()
+    place: tuple[ColumnElement[Any], ColumnElement[Any]]
+    if near:
+        listed = select(Event.__table__).where(in_lists(), is_running).cte("running").prefix_with("MATERIALIZED")
+        event = aliased(Event, listed)
+        running, place = _select_rows(names, event=event), (event.starts_at.expression, event.id.expression)
+        upcoming = _first_rows(names, is_upcoming, limit, near)
     else:
-        merged = _running_and_coming(base, CANDIDATES, moments, None)
-    return select(*(item for item in merged.c if item.key != "starts_at")).subquery()
+        matches = rows.where(is_running).cte("running").prefix_with("MATERIALIZED")
+        running, place = select(matches), (matches.c.starts_at, matches.c.id)
+        upcoming = rows.where(is_upcoming).order_by(Event.starts_at, Event.id).limit(limit)
+    if cursor is not None:
+        running = running.where(tuple_(*place) > cursor)
+    return union_all(running.order_by(*place).limit(limit), upcoming).subquery()
 
 
-def _running_and_coming(base: Select[Any], most: Any, moments: Moments, after: Any, *, near: int = 0) -> Subquery:
-    """What is running comes from the index of periods, all of it; what is coming from that of starts."""
-    period = func.tstzrange(Event.starts_at, Event.ends_at).op("@>", return_type=Boolean())(moments.now())
-    rows = select(Event.__table__).where(in_lists(), period) if near else base.where(period)
-    running = rows.cte("running").prefix_with("MATERIALIZED")
-    now = _join_rows(base, running) if near else select(running)
-    if after is not None:
-        now = now.where(tuple_(running.c.starts_at, running.c.id) > after)
-    return union_all(
-        now.order_by(running.c.starts_at, running.c.id).limit(most),
-        _first_rows(base, Event.starts_at > moments.now(), most, near=near),
-    ).subquery()
+def _soonest_ranked(names: frozenset[str], window: Window, times: TimeParameters) -> Subquery:
+    """The soonest matches with their rank as `sort_key`, the best one lowest."""
+    rank = (-func.ts_rank(Event.search, TSQUERY)).cast(Double).label("sort_key")
+    rows = _select_rows(names, rank)
+    if window.since:
+        first = rows.where(Event.starts_at >= times.time("since")).order_by(Event.starts_at, Event.id)
+        return _without_start(first.limit(CANDIDATES).subquery()).subquery()
+    return _without_start(_running_and_upcoming(rows, names, CANDIDATES, times, None, near=0)).subquery()
 
 
 def _nearest(names: frozenset[str], window: Window) -> Subquery:
-    moments = Moments(opaque=False)
-    period = Event.starts_at >= moments("since") if window.since else Event.ends_at > moments.now()
-    query = select(*SUMMARY, DISTANCE_KM.label("sort_key")).where(in_lists(), *conditions(names), period)
-    return query.order_by(NEARNESS).limit(CANDIDATES).subquery()
+    """The nearest matches with their distance in kilometres as `sort_key`."""
+    times = TimeParameters(opaque=False)
+    period = Event.starts_at >= times.time("since") if window.since else Event.ends_at > times.now()
+    nearness: ColumnElement[float] = _location(Event).op("<->", return_type=Double())(
+        func.point(_number("lng"), _number("lat"))
+    )
+    rows = _select_rows(names, _distance_km(Event).label("sort_key")).where(period)
+    return _without_start(rows.order_by(nearness).limit(CANDIDATES).subquery()).subquery()

@@ -5,12 +5,12 @@ from app.core.errors import Conflict
 
 class CapacityExceeded(Conflict):
     number, code = 40924, "CAPACITY_EXCEEDED"
-    message = "The event has fewer free places than that; data says its capacity and how many are sold and allocated."
+    message = "The event has fewer free places than that; data has its capacity and how many are sold and allocated."
 
 
 class CapacityCommitted(Conflict):
     number, code = 40925, "CAPACITY_COMMITTED"
-    message = "More places are sold or allocated than this capacity; data.committed says how many."
+    message = "More places are sold or allocated than this capacity; data.committed has their number."
 
 
 class VisibilityNotReachable(Conflict):

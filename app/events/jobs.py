@@ -1,4 +1,4 @@
-"""What follows when the organiser of events is retired."""
+"""Hooks of events: cancellation when an account is retired."""
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
@@ -12,7 +12,7 @@ from app.events.visibility import CANCELLED
 
 @on_account_retired
 def cancel_events(session: OrmSession, account_id: str) -> None:
-    """Cancels every event of the account, so that none of its links and codes works any more."""
+    """Cancels every event of the account, so that its links and codes stop working."""
     session.execute(
         update(Event)
         .where(Event.organiser_id == account_id, Event.visibility != CANCELLED)

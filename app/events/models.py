@@ -1,7 +1,7 @@
 """Tables of events, ticket types and tickets.
 
-Lists that only the organiser edits as a whole (line-up, sponsors, promo codes…) are JSON columns whose shape is
-checked on the way in. Ticket types, phases and tickets are tables, because others build on them.
+Lists that only the organiser edits as a whole (line-up, sponsors, promo codes …) are JSON columns; the API checks their
+shape. Ticket types, phases and tickets are tables, because other tables refer to them.
 """
 
 from datetime import date, datetime
@@ -33,18 +33,22 @@ from app.events import availability
 from app.events.ticket_holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
-WEIGHED_SEARCH = (
+WEIGHTED_SEARCH = (
     "setweight(to_tsvector('simple', split_part(search_text, E'\\n', 1)), 'A')"
     " || to_tsvector('simple', split_part(search_text, E'\\n', 2))"
 )
 
 
-def _list() -> Mapped[list[dict[str, Any]]]:
+StoredObject = dict[str, Any]
+"""An object of a JSON column, with the names of the API."""
+
+
+def _json_list() -> Mapped[list[StoredObject]]:
     return mapped_column(JSONB, default=list, server_default=text("'[]'"))
 
 
 class Event(Base):
-    """Something that takes place. `public_from` is when the public may first see it; null means not at all."""
+    """A festival or fair. `public_from` is when the public may first see it; null means never."""
 
     __tablename__ = "event"
     __mapper_args__ = {"eager_defaults": True}
@@ -102,16 +106,16 @@ class Event(Base):
     allowed_payment_option_slugs: Mapped[list[str]] = mapped_column(
         ARRAY(String(80)), default=list, server_default=text("'{}'")
     )
-    promo_codes: Mapped[list[dict[str, Any]]] = _list()
-    bulk_discounts: Mapped[list[dict[str, Any]]] = _list()
-    payment_method_discounts: Mapped[list[dict[str, Any]]] = _list()
-    sponsors: Mapped[list[dict[str, Any]]] = _list()
-    stall_types: Mapped[list[dict[str, Any]]] = _list()
-    tables: Mapped[list[dict[str, Any]]] = _list()
-    lineup: Mapped[list[dict[str, Any]]] = _list()
-    promotion: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    promo_codes: Mapped[list[StoredObject]] = _json_list()
+    bulk_discounts: Mapped[list[StoredObject]] = _json_list()
+    payment_method_discounts: Mapped[list[StoredObject]] = _json_list()
+    sponsors: Mapped[list[StoredObject]] = _json_list()
+    stall_types: Mapped[list[StoredObject]] = _json_list()
+    tables: Mapped[list[StoredObject]] = _json_list()
+    lineup: Mapped[list[StoredObject]] = _json_list()
+    promotion: Mapped[StoredObject | None] = mapped_column(JSONB(none_as_null=True))
     search_text: Mapped[str] = mapped_column(Text, default="")
-    search: Mapped[str] = mapped_column(TSVECTOR, Computed(WEIGHED_SEARCH, persisted=True), deferred=True)
+    search: Mapped[str] = mapped_column(TSVECTOR, Computed(WEIGHTED_SEARCH, persisted=True), deferred=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
@@ -122,7 +126,7 @@ class Event(Base):
 
 
 class TicketType(Base):
-    """A kind of ticket, and how many of it are where. Only `availability` moves the counters."""
+    """A kind of ticket and its counters. Only `availability` changes the counters."""
 
     __tablename__ = "ticket_type"
     __mapper_args__ = {"eager_defaults": True}
@@ -163,12 +167,12 @@ class TicketType(Base):
 
     @property
     def quantity(self) -> int:
-        """What the API calls the total."""
+        """The name of `total` in the API."""
         return self.total
 
 
 class PricePhase(Base):
-    """A price that holds for a time, or until so many are sold."""
+    """A price for a period, or until a number of tickets is sold."""
 
     __tablename__ = "price_phase"
     __table_args__ = (Index("ix_price_phase_type", "ticket_type_id", "position"),)
@@ -184,7 +188,7 @@ class PricePhase(Base):
 
 
 class Ticket(Base):
-    """A ticket sold elsewhere and imported. `reference` is the seller's name for it, unique within the event."""
+    """A ticket sold elsewhere and imported. `reference` is the seller's number of it, unique within the event."""
 
     __tablename__ = "ticket"
     __table_args__ = (
@@ -209,7 +213,7 @@ class Ticket(Base):
 
 
 class TicketTally(Base):
-    """What happened to a ticket type on one day of the event's time zone: the figures of a chart."""
+    """The figures of a ticket type on one day of the event's time zone, for charts."""
 
     __tablename__ = "ticket_tally"
 
@@ -228,8 +232,8 @@ class TicketTally(Base):
 class TicketAdmission(Base):
     """How many were admitted of a ticket type, with tickets of one block, on one day of the event's time zone.
 
-    Each connection counts in a stripe of its own, so that scanners do not wait for one another; a figure is the sum
-    of the stripes. Those admitted are among the `claimed` of the ticket type and the block.
+    Each connection counts in its own stripe, so scanners do not wait for each other; a figure is the sum of the
+    stripes. Admitted places are also among the `claimed` of the ticket type and the block.
     """
 
     __tablename__ = "ticket_admission"

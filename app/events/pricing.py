@@ -1,8 +1,8 @@
-"""What a ticket type costs now, and how its sale stands.
+"""The present price of a ticket type and the status of its sale.
 
-Phases are asked in their order. One applies from its start to its end, and while fewer tickets of the type are sold
-than its quantity and those of the phases before it add up to: what an early phase leaves unsold, the next one has.
-Where no phase applies, the type's own price does.
+The first phase that applies sets the price. A phase applies between its start and its end while fewer tickets of the
+type are sold than its quantity and the quantities of earlier phases add up to: the next phase gets what an early one
+leaves unsold. If no phase applies, the type's own price does.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ LOW_SHARE = 10
 
 
 class Phase(Protocol):
-    """A price and the conditions under which it holds: a `PricePhase`, or a row of its columns."""
+    """A price and its conditions: a `PricePhase`, or a row of its columns."""
 
     @property
     def name(self) -> str: ...
@@ -28,17 +28,17 @@ class Phase(Protocol):
 
 
 def current_phase(phases: Sequence[Phase], *, sold: int, now: datetime) -> Phase | None:
-    """The phase that sets the price; None when the type's own price holds."""
+    """The phase that sets the price; None when the type's own price applies."""
     places = 0
     for phase in phases:
         places += phase.quantity or 0
-        if _runs(phase, now) and (phase.quantity is None or sold < places):
+        if _is_running(phase, now) and (phase.quantity is None or sold < places):
             return phase
     return None
 
 
 def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_at: datetime, now: datetime) -> str:
-    """`ended`, `sold_out`, `not_started`, `low` (a tenth or less is left) or `on_sale`."""
+    """`ended`, `sold_out`, `not_started`, `low` (a tenth or less remains) or `on_sale`."""
     if now >= sales_end_at:
         return "ended"
     if public <= 0:
@@ -48,6 +48,6 @@ def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_a
     return "low" if public * LOW_SHARE <= total else "on_sale"
 
 
-def _runs(phase: Phase, now: datetime) -> bool:
+def _is_running(phase: Phase, now: datetime) -> bool:
     started = phase.starts_at is None or phase.starts_at <= now
     return started and (phase.ends_at is None or now < phase.ends_at)

@@ -1,4 +1,4 @@
-"""Reads of events, always through the owner; what the public reads stands in `discovery` and `public`."""
+"""Reads of events by their organisers and by admins. Public reads are in `discovery` and `public_queries`."""
 
 from typing import Any
 
@@ -9,12 +9,14 @@ from app.accounts.caller import Caller
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events import visibility
-from app.events.filters import active_filters, conditions
+from app.events.discovery_sql import EventFilters, filter_conditions, filter_values
 from app.events.models import Event
 
+ListQuery = Select[Any]
+"""A list that the caller sorts and pages."""
 READS, WRITES = "analyst", "admin"
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
-ROW: list[Any] = [
+SUMMARY_COLUMNS = (
     Event.id,
     Event.name,
     Event.city,
@@ -29,103 +31,107 @@ ROW: list[Any] = [
     func.coalesce(Event.cover_image_url, "").label("cover_image_url"),
     case((IS_DUE, visibility.PUBLISHED), else_=Event.visibility).label("visibility"),
     (Event.version + case((IS_DUE, 1), else_=0)).label("version"),
-]
-SORTS: dict[str, Any] = {"startsAt": Event.starts_at, "createdAt": Event.created_at, "name": Event.name}
+)
+SORTS: dict[str, ColumnElement[Any]] = {
+    "starts_at": Event.starts_at.expression,
+    "created_at": Event.created_at.expression,
+    "name": Event.name.expression,
+}
 
 
 def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
-    """The rule of ownership: an organiser's own events, and all for admins of that tier and above."""
+    """The rule of ownership: an organiser's own events, and all events for admins of that tier and above."""
     return true() if caller.has_tier(tier) else Event.organiser_id == caller.id
 
 
-def event(caller: Caller, id: str) -> Event:
-    """One event with its ticket types. Raises NotFound, also for somebody else's."""
-    value = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
-    if value is None:
+def get_event(caller: Caller, id: str) -> Event:
+    """An event that the caller may read, with its ticket types. Raises NotFound."""
+    event = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
+    if event is None:
         raise NotFound()
-    return value
+    return event
 
 
-def locked(session: Session, caller: Caller, id: str) -> Event:
-    """The same inside a transaction, locked, for anyone who may change it."""
-    value = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
-    if value is None:
+def lock_own_event(session: Session, caller: Caller, id: str) -> Event:
+    """An event that the caller may change, locked until the transaction ends. Raises NotFound."""
+    event = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
+    if event is None:
         raise NotFound()
-    return value
+    return event
 
 
-def is_due(result: Event) -> bool:
-    """Whether an event is a draft whose moment to be published has come, by the database's clock."""
-    if result.visibility != visibility.DRAFT or result.publish_at is None:
+def is_due(event: Event) -> bool:
+    """Whether a draft's time to be published has come, by the database's clock."""
+    if event.visibility != visibility.DRAFT or event.publish_at is None:
         return False
-    return visibility.is_due(result.visibility, result.publish_at, database_now())
+    return visibility.is_due(event.visibility, event.publish_at, database_now())
 
 
 def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool) -> Event:
-    """An event inside a transaction that takes places of it: it stays as it is until that ends.
+    """An event that does not change until the transaction, which takes places of it, ends.
 
-    With a capacity, or where `limited` says that the places count against another limit of the event, one such
-    transaction at a time (see `capacity`). Its ticket types are read after the lock is held. Raises NotFound, also for
-    somebody else's.
+    If it has a capacity, or if the places count against another limit of the event (`limited`), one such transaction
+    runs at a time (see `capacity`). The ticket types are read after the lock. Raises NotFound.
     """
-    mine = select(Event.capacity).where(Event.id == id, owned(caller, WRITES))
-    held = session.execute(hold_event(mine)).first()
-    if held is None:
+    own_event = select(Event.capacity).where(Event.id == id, owned(caller, WRITES))
+    row = session.execute(hold_event(own_event)).first()
+    if row is None:
         raise NotFound()
     statement = select(Event).where(Event.id == id)
-    result: Event = session.scalars(lock_event(statement) if limited or held.capacity is not None else statement).one()
-    return result
+    event: Event = session.scalars(lock_event(statement) if limited or row.capacity is not None else statement).one()
+    return event
 
 
 def hold_event(statement: Select[Any]) -> Select[Any]:
-    """FOR KEY SHARE: nobody changes or removes the event meanwhile, and those who only hold it do not wait."""
+    """The statement with FOR KEY SHARE: the event is neither changed nor removed, and holders do not block each
+    other."""
     return statement.with_for_update(read=True, key_share=True)
 
 
 def hold(session: Session, id: str) -> None:
-    """Keeps an event from being removed until the transaction ends, for rows that point at it. Raises NotFound when it
+    """Keeps an event from being removed until the transaction ends, for rows that refer to it. Raises NotFound if it
     has been removed since it was read."""
     if session.scalar(hold_event(select(Event.id).where(Event.id == id))) is None:
         raise NotFound()
 
 
 def lock_event(statement: Select[Any]) -> Select[Any]:
-    """FOR NO KEY UPDATE: rows that point at the event can still be written."""
+    """The statement with FOR NO KEY UPDATE: rows that refer to the event can still be written."""
     return statement.with_for_update(key_share=True)
 
 
-def serialize_event(result: Event) -> dict[str, Any]:
-    """An event as its organiser sees it: a draft whose moment has come is published, and one version on."""
-    due = is_due(result)
+def serialize_event(event: Event) -> dict[str, object]:
+    """An event as its organiser sees it. A draft whose time has come is published and has the next version."""
+    due = is_due(event)
+    columns = [column.key for column in inspect(Event).column_attrs if column.key != "search"]
     return {
-        **{
-            column_attr.key: getattr(result, column_attr.key)
-            for column_attr in inspect(Event).column_attrs
-            if column_attr.key != "search"
-        },
-        "ticket_types": result.ticket_types,
-        "visibility": visibility.PUBLISHED if due else result.visibility,
-        "version": result.version + due,
+        **{name: getattr(event, name) for name in columns},
+        "ticket_types": event.ticket_types,
+        "visibility": visibility.PUBLISHED if due else event.visibility,
+        "version": event.version + due,
         "currency": "NAD",
     }
 
 
-def list_events_query(caller: Caller | None, *, mine: bool = False, **filters: Any) -> Select[Any]:
-    """Published events that match the filters; with `mine` the caller's own in every state (an admin's are all)."""
-    statement = select(*ROW)
-    state = filters.pop("visibility", None)
-    values = active_filters(filters)
+def list_events_query(
+    caller: Caller | None, filters: EventFilters, *, mine: bool = False, visibility_filter: str | None = None
+) -> ListQuery:
+    """Listed events that match the filters; with `mine` the caller's own in every state (for an admin, all)."""
+    statement = select(*SUMMARY_COLUMNS)
+    values = filter_values(filters)
     if values is None:
         return statement.where(false())
-    statement = statement.where(*conditions(values)).params(values)
-    if "since" in values:
-        statement = statement.where(Event.starts_at >= values["since"])
-    if not mine or caller is None:
-        return statement.where(visibility.in_lists(), *([] if "since" in values else [Event.ends_at > func.now()]))
-    return statement.where(owned(caller, READS), *([_in_state(state)] if state else []))
+    statement = statement.where(*filter_conditions(values)).params(values)
+    if filters.since is not None:
+        statement = statement.where(Event.starts_at >= filters.since)
+    if mine and caller is not None:
+        statement = statement.where(owned(caller, READS))
+        return statement if visibility_filter is None else statement.where(_has_visibility(visibility_filter))
+    statement = statement.where(visibility.in_lists())
+    return statement if filters.since is not None else statement.where(Event.ends_at > func.now())
 
 
-def _in_state(state: str) -> ColumnElement[bool]:
-    if state == visibility.PUBLISHED:
-        return or_(Event.visibility == state, IS_DUE)
-    return and_(Event.visibility == state, or_(Event.visibility != visibility.DRAFT, ~func.coalesce(IS_DUE, False)))
+def _has_visibility(value: str) -> ColumnElement[bool]:
+    if value == visibility.PUBLISHED:
+        return or_(Event.visibility == value, IS_DUE)
+    return and_(Event.visibility == value, or_(Event.visibility != visibility.DRAFT, ~func.coalesce(IS_DUE, False)))

@@ -1,8 +1,8 @@
-"""How an event sells: what stands now per ticket type, and what happened per day."""
+"""Statistics of an event: present counters per ticket type, and figures per day."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from sqlalchemy import func, select
 
@@ -13,70 +13,112 @@ from app.events.availability import FLOWS
 from app.events.capacity import CapacityUse, capacity_use
 from app.events.models import TicketAdmission, TicketTally, TicketType
 
-STANDING = ("sold", "allocated", "invited", "claimed", "admitted", "revoked", "released")
+
+@dataclass(kw_only=True)
+class DayStats:
+    """What came into each bucket of a ticket type on one day of the event's time zone."""
+
+    day: date
+    ticket_type_id: str
+    sold: int = 0
+    allocated: int = 0
+    invited: int = 0
+    claimed: int = 0
+    admitted: int = 0
+    revoked: int = 0
+    released: int = 0
+    revenue_minor: int = 0
 
 
-def ticket_stats(caller: Caller, id: str) -> dict[str, Any]:
-    """Figures of one event, from counters kept at write time. Raises NotFound."""
-    event = queries.event(caller, id)
-    admitted = _admitted(id)
-    days, use = _days(event.ticket_types, admitted), capacity_use(event)
-    revenue, inside = ({ticket_type.id: 0 for ticket_type in event.ticket_types} for _ in range(2))
-    for day in days:
-        revenue[day["ticket_type_id"]] += day["revenue_minor"]
-        inside[day["ticket_type_id"]] += day["admitted"]
-    types = [
-        _type(ticket_type, use, revenue[ticket_type.id], inside[ticket_type.id]) for ticket_type in event.ticket_types
-    ]
+@dataclass(frozen=True, kw_only=True)
+class TypeStats:
+    """The present counters of a ticket type."""
+
+    id: str
+    name: str
+    total: int
+    oversold: int
+    available: int
+    sold: int
+    allocated: int
+    invited: int
+    claimed: int
+    admitted: int
+    revoked: int
+    released: int
+    revenue_minor: int
+
+
+SUMMED = (
+    "total",
+    "oversold",
+    "available",
+    "sold",
+    "allocated",
+    "invited",
+    "claimed",
+    "admitted",
+    "revoked",
+    "released",
+    "revenue_minor",
+)
+
+
+def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
+    """The event with `totals`, `ticket_types` and the `series` of days, from stored counters. Raises NotFound."""
+    event = queries.get_event(caller, id)
+    days = _load_days(event.ticket_types, _load_admissions(id))
+    use = capacity_use(event)
+    types = [_build_type_stats(ticket_type, use, days) for ticket_type in event.ticket_types]
+    totals = {name: sum(getattr(type_stats, name) for type_stats in types) for name in SUMMED}
     return {
         **queries.serialize_event(event),
-        "totals": _totals(types, use),
+        "totals": {**totals, "available": use.available(totals["available"])},
         "ticket_types": types,
         "series": days,
     }
 
 
-def _days(types: Sequence[TicketType], admitted: Mapping[tuple[date, str], int]) -> list[dict[str, Any]]:
+def _load_days(types: Sequence[TicketType], admissions: Mapping[tuple[date, str], int]) -> list[DayStats]:
+    """The days with any figure above or below zero, in the order of days and ticket types."""
     flows = [getattr(TicketTally, name) for name in FLOWS]
-    places = {type_.id: type_.position for type_ in types}
+    positions = {ticket_type.id: ticket_type.position for ticket_type in types}
     rows = db.session.execute(
-        select(TicketTally.day, TicketTally.ticket_type_id, *flows).where(TicketTally.ticket_type_id.in_(places))
+        select(TicketTally.day, TicketTally.ticket_type_id, *flows).where(TicketTally.ticket_type_id.in_(positions))
     )
-    nothing = dict.fromkeys(FLOWS, 0)
-    values = {(row["day"], row["ticket_type_id"]): dict(row) for row in rows.mappings()}
-    for (day, type_id), count in admitted.items():
-        row = values.setdefault((day, type_id), {"day": day, "ticket_type_id": type_id, **nothing})
-        row["admitted"] = count
-    items = [row for row in values.values() if any(row[name] for name in FLOWS)]
-    return sorted(items, key=lambda row: (row["day"], places[row["ticket_type_id"]]))
+    days = {(row["day"], row["ticket_type_id"]): DayStats(**row) for row in rows.mappings()}
+    for (day, type_id), count in admissions.items():
+        days.setdefault((day, type_id), DayStats(day=day, ticket_type_id=type_id)).admitted = count
+    used_days = [stats for stats in days.values() if any(getattr(stats, name) for name in FLOWS)]
+    return sorted(used_days, key=lambda stats: (stats.day, positions[stats.ticket_type_id]))
 
 
-def _admitted(event_id: str) -> dict[tuple[date, str], int]:
-    """How many came in, by day and ticket type."""
-    counted = select(TicketAdmission.day, TicketAdmission.ticket_type_id, func.sum(TicketAdmission.count))
+def _load_admissions(event_id: str) -> dict[tuple[date, str], int]:
+    """Admitted places by day and ticket type."""
+    counts = select(TicketAdmission.day, TicketAdmission.ticket_type_id, func.sum(TicketAdmission.count))
     rows = db.session.execute(
-        counted.join(TicketType, TicketType.id == TicketAdmission.ticket_type_id)
+        counts.join(TicketType, TicketType.id == TicketAdmission.ticket_type_id)
         .where(TicketType.event_id == event_id)
         .group_by(TicketAdmission.day, TicketAdmission.ticket_type_id)
     )
     return {(day, type_id): count for day, type_id, count in rows}
 
 
-def _type(row: TicketType, use: CapacityUse, revenue_minor: int, admitted: int) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "total": row.total,
-        "oversold": row.oversold,
-        "available": use.available(row.public),
-        **{name: getattr(row, name) for name in STANDING},
-        "claimed": row.claimed - admitted,
-        "admitted": admitted,
-        "revenue_minor": revenue_minor,
-    }
-
-
-def _totals(types: list[dict[str, Any]], use: CapacityUse) -> dict[str, int]:
-    names = ("total", "oversold", "available", *STANDING, "revenue_minor")
-    totals = {name: sum(type_[name] for type_ in types) for name in names}
-    return {**totals, "available": use.available(totals["available"])}
+def _build_type_stats(ticket_type: TicketType, use: CapacityUse, days: Sequence[DayStats]) -> TypeStats:
+    own_days = [stats for stats in days if stats.ticket_type_id == ticket_type.id]
+    admitted = sum(stats.admitted for stats in own_days)
+    return TypeStats(
+        id=ticket_type.id,
+        name=ticket_type.name,
+        total=ticket_type.total,
+        oversold=ticket_type.oversold,
+        available=use.available(ticket_type.public),
+        sold=ticket_type.sold,
+        allocated=ticket_type.allocated,
+        invited=ticket_type.invited,
+        claimed=ticket_type.claimed - admitted,
+        admitted=admitted,
+        revoked=ticket_type.revoked,
+        released=ticket_type.released,
+        revenue_minor=sum(stats.revenue_minor for stats in own_days),
+    )

@@ -1,8 +1,7 @@
-"""Who holds tickets of an event, and what holders are found by: SQL that stands once, for tickets and for slots.
+"""SQL fragments about holders of tickets: who they are, and the text by which they are found. Slots use them too.
 
-A holder is found by the words of the name, by the address and its two halves, and by the ticket's own word (a code, a
-reference). Every word begins with the event's id, so that one index serves all events and a search reads its own event
-alone.
+A holder is found by the words of the name, by the e-mail address and its two halves, and by the ticket's code or
+reference. Every word begins with the event's id: one index serves all events, and a search reads only its own event.
 """
 
 from app.core.text_folding import folded_sql
@@ -11,13 +10,13 @@ NAMED, MAILED = folded_sql("coalesce(name, '')"), folded_sql("split_part(coalesc
 WORD_LENGTH = 60
 
 
-def holder_search(own_word: str) -> str:
-    """An immutable expression: the tsvector of what a holder is found by; `own_word` is the column of the ticket's."""
-    found_by = (
+def holder_search(code_column: str) -> str:
+    """SQL: an immutable tsvector of the words by which a holder is found, with the code or reference in `code_column`."""
+    searched_text = (
         f"{NAMED} || ' ' || coalesce(email, '') || ' ' || split_part(coalesce(email, ''), '@', 2)"
-        f" || ' ' || {MAILED} || ' ' || lower(coalesce({own_word}, ''))"
+        f" || ' ' || {MAILED} || ' ' || lower(coalesce({code_column}, ''))"
     )
-    words = rf"regexp_replace({found_by}, '(\S{{1,{WORD_LENGTH}}})\S*', event_id || '\1', 'g')"
+    words = rf"regexp_replace({searched_text}, '(\S{{1,{WORD_LENGTH}}})\S*', event_id || '\1', 'g')"
     return f"array_to_tsvector(array_remove(string_to_array({words}, ' '), ''))"
 
 
@@ -25,6 +24,6 @@ TICKET_SEARCH = holder_search("reference")
 
 
 def ticket_holders_sql(event: str) -> str:
-    """SQL: `id, email, name, phone` of every sold ticket of that event. What was sold elsewhere names no telephone."""
+    """SQL: `id, email, name, phone` of every sold ticket of that event. Tickets sold elsewhere have no phone."""
     return f"""SELECT ticket.id, ticket.email, ticket.name, CAST(NULL AS text) AS phone
           FROM ticket WHERE ticket.event_id = {event} AND ticket.status = 'sold'"""

@@ -1,4 +1,4 @@
-"""Making an event's ticket types what was sent: named by id, or else by name; those not named go."""
+"""Replacing the ticket types of an event: matched by id, else by name; types that are not sent are removed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,89 +14,98 @@ from app.events.errors import TicketsCommitted
 from app.events.models import Event, PricePhase, TicketType
 from app.events.search import key_of
 
-PLAIN = ("name", "description", "price_minor", "min_per_order", "max_per_order")
+Fields = Mapping[str, Any]
+PLAIN_FIELDS = ("name", "description", "price_minor", "min_per_order", "max_per_order")
+PHASE_FIELDS = ("name", "starts_at", "ends_at", "price_minor", "quantity")
 
 
-def put(session: Session, event: Event, valuess: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether anything changed. Raises TicketsCommitted, ValidationFailed."""
-    present = {ticket_type.id: ticket_type for ticket_type in event.ticket_types}
+def replace_ticket_types(session: Session, event: Event, sent_types: Sequence[Fields]) -> bool:
+    """Replaces the ticket types; returns whether anything changed. Raises TicketsCommitted, ValidationFailed."""
+    by_id = {ticket_type.id: ticket_type for ticket_type in event.ticket_types}
     by_name = {ticket_type.name_key: ticket_type for ticket_type in event.ticket_types}
-    _check_ids(valuess, present)
-    named = {item["id"] for item in valuess if item.get("id")}
-    kept: list[TicketType] = []
+    _check_ids(sent_types, by_id)
+    sent_ids = {fields["id"] for fields in sent_types if fields.get("id")}
+    remaining: list[TicketType] = []
     changed = False
-    for position, item in enumerate(valuess):
-        value = present.get(item["id"]) if item.get("id") else by_name.get(key_of(item["name"]))
-        if value is not None and not item.get("id") and value.id in named:
-            value = None
-        row, different = _put_one(session, event, value, item, position)
-        kept.append(row)
+    for position, fields in enumerate(sent_types):
+        present = by_id.get(fields["id"]) if fields.get("id") else by_name.get(key_of(fields["name"]))
+        if present is not None and not fields.get("id") and present.id in sent_ids:
+            present = None
+        ticket_type, different = _write_type(session, event, present, fields, position)
+        remaining.append(ticket_type)
         changed = changed or different
-    for gone in [ticket_type for ticket_type in event.ticket_types if ticket_type not in kept]:
-        _remove(session, gone)
-        changed = True
+    for ticket_type in event.ticket_types:
+        if ticket_type not in remaining:
+            _remove(session, ticket_type)
+            changed = True
     session.flush()
-    set_committed_value(event, "ticket_types", kept)
+    set_committed_value(event, "ticket_types", remaining)
     return changed
 
 
-def _check_ids(valuess: Sequence[Mapping[str, Any]], present: Mapping[str, TicketType]) -> None:
-    unknown = [index for index, item in enumerate(valuess) if item.get("id") and item["id"] not in present]
+def _check_ids(sent_types: Sequence[Fields], by_id: Mapping[str, TicketType]) -> None:
+    unknown = [index for index, fields in enumerate(sent_types) if fields.get("id") and fields["id"] not in by_id]
     if unknown:
-        sentence = "There is no ticket type with this id in the event; leave the id out to create one."
+        message = "There is no ticket type with this id in the event; leave the id out to create one."
         raise ValidationFailed(
-            [{"path": f"ticketTypes[{index}].id", "code": "unknown_value", "message": sentence} for index in unknown]
+            [{"path": f"ticket_types[{index}].id", "code": "unknown_value", "message": message} for index in unknown]
         )
 
 
-def _put_one(
-    session: Session, event: Event, row: TicketType | None, sent: Mapping[str, Any], position: int
+def _write_type(
+    session: Session, event: Event, present: TicketType | None, fields: Fields, position: int
 ) -> tuple[TicketType, bool]:
-    resized = row is not None and row.total != sent["quantity"]
-    if row is None:
-        row = TicketType(event_id=event.id, total=sent["quantity"], phases=[])
-        session.add(row)
-    elif resized:
-        _resize(session, row, sent["quantity"])
-    for name in PLAIN:
-        setattr(row, name, sent.get(name))
-    row.name_key, row.position = key_of(row.name), position
-    return row, _put_phases(row, sent.get("phases") or []) or resized or session.is_modified(row)
+    """The new or changed ticket type, and whether it differs from before."""
+    resized = present is not None and present.total != fields["quantity"]
+    if present is None:
+        ticket_type = TicketType(event_id=event.id, total=fields["quantity"], phases=[])
+        session.add(ticket_type)
+    else:
+        ticket_type = present
+        if resized:
+            _resize(session, ticket_type, fields["quantity"])
+    for name in PLAIN_FIELDS:
+        setattr(ticket_type, name, fields.get(name))
+    ticket_type.name_key, ticket_type.position = key_of(ticket_type.name), position
+    phases_changed = _replace_phases(ticket_type, fields.get("phases") or [])
+    return ticket_type, phases_changed or resized or session.is_modified(ticket_type)
 
 
-def _resize(session: Session, row: TicketType, quantity: int) -> None:
-    if not availability.set_total(session, row.id, quantity):
+def _resize(session: Session, ticket_type: TicketType, quantity: int) -> None:
+    committed = ticket_type.sold + ticket_type.allocated
+    if not availability.set_total(session, ticket_type.id, quantity):
         raise TicketsCommitted(
-            f"{row.name}: {row.sold + row.allocated} tickets are sold or allocated; {quantity} is too few.",
-            ticketTypeId=row.id,
-            committed=row.sold + row.allocated,
+            f"{ticket_type.name}: {committed} tickets are sold or allocated; {quantity} is too few.",
+            ticket_type_id=ticket_type.id,
+            committed=committed,
         )
-    session.expire(row, ["total", "oversold", "public"])
+    session.expire(ticket_type, ["total", "oversold", "public"])
 
 
-def _put_phases(row: TicketType, sent: Sequence[Mapping[str, Any]]) -> bool:
-    names = ("name", "starts_at", "ends_at", "price_minor", "quantity")
-    items = [tuple(item.get(name) for name in names) for item in sent]
-    if items == [tuple(getattr(phase, name) for name in names) for phase in row.phases]:
+def _replace_phases(ticket_type: TicketType, sent_phases: Sequence[Fields]) -> bool:
+    rows = [tuple(phase.get(name) for name in PHASE_FIELDS) for phase in sent_phases]
+    if rows == [tuple(getattr(phase, name) for name in PHASE_FIELDS) for phase in ticket_type.phases]:
         return False
-    row.phases = [PricePhase(position=index, **dict(zip(names, item, strict=True))) for index, item in enumerate(items)]
+    ticket_type.phases = [
+        PricePhase(position=index, **dict(zip(PHASE_FIELDS, row, strict=True))) for index, row in enumerate(rows)
+    ]
     return True
 
 
-def _remove(session: Session, row: TicketType) -> None:
-    """Removes a type that nothing hangs on: the rows that would, refuse."""
-    nothing = (TicketType.sold == 0, TicketType.allocated == 0)
+def _remove(session: Session, ticket_type: TicketType) -> None:
+    """Removes a ticket type without tickets; foreign keys refuse the removal of any other."""
+    unused = (TicketType.sold == 0, TicketType.allocated == 0)
     try:
         with session.begin_nested():
             removed = session.execute(
-                delete(TicketType).where(TicketType.id == row.id, *nothing).returning(TicketType.id)
+                delete(TicketType).where(TicketType.id == ticket_type.id, *unused).returning(TicketType.id)
             ).first()
     except IntegrityError:
         removed = None
     if removed is None:
         raise TicketsCommitted(
-            f"{row.name}: tickets were sold or allocated, so it cannot be removed.",
-            ticketTypeId=row.id,
-            committed=row.sold + row.allocated,
+            f"{ticket_type.name}: tickets were sold or allocated, so it cannot be removed.",
+            ticket_type_id=ticket_type.id,
+            committed=ticket_type.sold + ticket_type.allocated,
         )
-    session.expunge(row)
+    session.expunge(ticket_type)

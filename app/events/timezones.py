@@ -1,11 +1,11 @@
-"""What the domains above do when an event gets another time zone.
+"""Handlers of other domains for an event whose time zone changes.
 
     @on_timezone_change
     def move_reminder(session, event_id, zone):
         session.execute(update(…))
 
-They run in the transaction that changes the event, which holds the event's row locked. Register them in a module that
-the domain's actions import.
+Handlers run in the transaction that changes the event; it has locked the event's row. Register them in a module that the
+domain's actions import.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ _handlers: list[Handler] = []
 
 
 def on_timezone_change(handler: Handler) -> Handler:
-    """Registers what a domain does with what it keeps by the clock of an event."""
+    """Registers a handler that moves a domain's times which follow the clock of an event."""
     _handlers.append(handler)
     return handler
 
 
 def notify_timezone_change(session: Session, event_id: str, zone: str) -> None:
-    """Tells every domain that an event's clock is that of `zone` from now on."""
+    """Runs all handlers: the event is in `zone` from now on."""
     for handler in _handlers:
         handler(session, event_id, zone)

@@ -1,31 +1,35 @@
-"""What must hold across the fields of an event; every problem at once, under the names that were sent."""
+"""Rules across the fields of an event. All problems are reported together, by the names of the domain.
 
-from collections.abc import Iterator, Mapping, Sequence
+The members of stored JSON (promo codes, line-up …) have the names of the API.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from app.core.errors import ValidationFailed
-from app.events.models import Event
+from app.events.models import Event, StoredObject
 from app.events.search import key_of
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 
+CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")
 Problem = dict[str, str]
+Fields = Mapping[str, Any]
+END_BEFORE_START = "The end must be after the start."
 
 
-def find_problems(event: Event, sent: Mapping[str, Any], said: Mapping[str, str], now: datetime) -> None:
-    """Raises ValidationFailed when the event, as it would become, contradicts itself."""
-    problems = [*_check_times(event, sent, said, now), *_check_ticket_types(sent.get("ticket_types") or [])]
+def check_event(event: Event, changes: Fields, now: datetime) -> None:
+    """Raises ValidationFailed when the fields of the event, with the changes applied, contradict each other."""
+    problems = [*_check_times(event, changes, now), *_check_ticket_types(changes.get("ticket_types") or [])]
     problems += _check_periods("lineup", event.lineup)
-    problems += _check_periods("promoCodes", event.promo_codes)
+    problems += _check_periods("promo_codes", event.promo_codes)
     problems += _check_periods("promotion", [event.promotion or {}])
-    problems += _check_unique("promoCodes", "code", [promo_code["code"] for promo_code in event.promo_codes])
+    problems += _check_unique("promo_codes", "code", [promo_code["code"] for promo_code in event.promo_codes])
     problems += _check_unique(
-        "bulkDiscounts", "minQuantity", [bulk_discount["minQuantity"] for bulk_discount in event.bulk_discounts]
+        "bulk_discounts", "min_quantity", [discount["minQuantity"] for discount in event.bulk_discounts]
     )
     problems += _check_unique(
-        "paymentMethodDiscounts",
-        "slug",
-        [payment_method_discount["slug"] for payment_method_discount in event.payment_method_discounts],
+        "payment_method_discounts", "slug", [discount["slug"] for discount in event.payment_method_discounts]
     )
     if problems:
         raise ValidationFailed(problems)
@@ -35,61 +39,60 @@ def check_promo_targets(event: Event) -> None:
     """Raises ValidationFailed when a promo code is for a ticket type that the event does not have."""
     known = {ticket_type.id for ticket_type in event.ticket_types}
     problems = [
-        _problem(f"promoCodes[{index}].ticketTypeIds", "unknown_value", "Names a ticket type that is not there.")
-        for index, code in enumerate(event.promo_codes)
-        if set(code.get("ticketTypeIds", ())) - known
+        _problem(f"promo_codes[{index}].ticket_type_ids", "unknown_value", "Names a ticket type that is not there.")
+        for index, promo_code in enumerate(event.promo_codes)
+        if set(promo_code.get("ticketTypeIds", ())) - known
     ]
     if problems:
         raise ValidationFailed(problems)
 
 
-def _check_times(event: Event, sent: Mapping[str, Any], said: Mapping[str, str], now: datetime) -> Iterator[Problem]:
+def _check_times(event: Event, changes: Fields, now: datetime) -> Iterator[Problem]:
     if event.ends_at <= event.starts_at:
-        at_end = "ends_at" in sent or "starts_at" not in sent
-        name = said.get("endsAt", "endsAt") if at_end else said.get("startsAt", "startsAt")
-        yield _problem(name, "contradiction", "The end must be after the start.")
+        path = "ends_at" if "ends_at" in changes or "starts_at" not in changes else "starts_at"
+        yield _problem(path, "contradiction", END_BEFORE_START)
     if event.sales_end_at is not None and event.sales_end_at > event.ends_at:
-        name = "salesEndAt" if "sales_end_at" in sent else said.get("endsAt", "endsAt")
-        yield _problem(name, "contradiction", "Sales must end no later than the event.")
-    if sent.get("publish_at") is not None:
-        yield from _check_publishing(event, sent["publish_at"], now)
+        path = "sales_end_at" if "sales_end_at" in changes else "ends_at"
+        yield _problem(path, "contradiction", "Sales must end no later than the event.")
+    if changes.get("publish_at") is not None:
+        yield from _check_publishing(event, changes["publish_at"], now)
 
 
-def _check_publishing(event: Event, moment: datetime, now: datetime) -> Iterator[Problem]:
-    if event.visibility == DRAFT and moment <= now:
-        yield _problem("publishAt", "not_in_future", "Must be in the future; to publish now, set visibility.")
-    elif event.visibility in (PUBLISHED, UNLISTED) and moment > now:
-        yield _problem("publishAt", "contradiction", "It is public already; to publish it later, keep it a draft.")
+def _check_publishing(event: Event, publish_at: datetime, now: datetime) -> Iterator[Problem]:
+    if event.visibility == DRAFT and publish_at <= now:
+        yield _problem("publish_at", "not_in_future", "Must be in the future; to publish now, set visibility.")
+    elif event.visibility in (PUBLISHED, UNLISTED) and publish_at > now:
+        yield _problem("publish_at", "contradiction", "It is public already; to publish it later, keep it a draft.")
 
 
-def _check_ticket_types(types: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
-    yield from _check_unique("ticketTypes", "name", [key_of(type_["name"]) for type_ in types])
-    yield from _check_unique("ticketTypes", "id", [type_.get("id") or object() for type_ in types])
-    for index, item in enumerate(types):
-        path = f"ticketTypes[{index}]"
-        low, high = item.get("min_per_order"), item.get("max_per_order")
+def _check_ticket_types(types: Sequence[Fields]) -> Iterator[Problem]:
+    yield from _check_unique("ticket_types", "name", [key_of(type_["name"]) for type_ in types])
+    yield from _check_unique("ticket_types", "id", [type_.get("id") or object() for type_ in types])
+    for index, type_ in enumerate(types):
+        path = f"ticket_types[{index}]"
+        low, high = type_.get("min_per_order"), type_.get("max_per_order")
         if low is not None and high is not None and high < low:
-            yield _problem(f"{path}.maxPerOrder", "contradiction", "Must be at least minPerOrder.")
-        for position, phase in enumerate(item.get("phases") or []):
+            yield _problem(f"{path}.max_per_order", "contradiction", "Must be at least minPerOrder.")
+        for position, phase in enumerate(type_.get("phases") or []):
             start, end = phase.get("starts_at"), phase.get("ends_at")
             if start is not None and end is not None and end <= start:
-                yield _problem(f"{path}.phases[{position}].endsAt", "contradiction", "The end must be after the start.")
+                yield _problem(f"{path}.phases[{position}].ends_at", "contradiction", END_BEFORE_START)
 
 
-def _check_periods(name: str, entries: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
-    for index, item in enumerate(entries):
-        start, end = item.get("startsAt"), item.get("endsAt")
+def _check_periods(name: str, entries: Sequence[StoredObject]) -> Iterator[Problem]:
+    for index, entry in enumerate(entries):
+        start, end = entry.get("startsAt"), entry.get("endsAt")
         if start and end and end <= start:
-            path = f"{name}.endsAt" if name == "promotion" else f"{name}[{index}].endsAt"
-            yield _problem(path, "contradiction", "The end must be after the start.")
+            path = f"{name}.ends_at" if name == "promotion" else f"{name}[{index}].ends_at"
+            yield _problem(path, "contradiction", END_BEFORE_START)
 
 
-def _check_unique(name: str, member: str, values: Sequence[Any]) -> Iterator[Problem]:
-    seen: set[Any] = set()
+def _check_unique(name: str, member: str, values: Sequence[Hashable]) -> Iterator[Problem]:
+    seen: set[Hashable] = set()
     for index, value in enumerate(values):
         key = value.casefold() if isinstance(value, str) else value
         if key in seen:
-            yield _problem(f"{name}[{index}].{member}", "duplicate", "Stands in the list twice.")
+            yield _problem(f"{name}[{index}].{member}", "duplicate", "Occurs twice in the list.")
         seen.add(key)
 
 

@@ -1,13 +1,13 @@
-"""Who may see an event: the one rule that every public route asks.
+"""Who may see an event: the rule of all public routes.
 
     draft ──▶ published ◀──▶ unlisted        any ──▶ cancelled
       │           └──────┬───────┘
       └▶ unlisted        ▼
                       archived
 
-Published and unlisted events answer by id; only published ones stand in lists. A draft with `publishAt` becomes
-published at that moment by itself: the column `public_from`, which PostgreSQL derives from the expression below,
-says since when an event is public, and every read compares it with the clock. No worker has to do anything.
+Published and unlisted events can be read by id; only published ones are listed. A draft with `publish_at` is published
+at that time without a job: PostgreSQL computes the column `public_from` by the expression below, and every read compares
+it with the clock.
 """
 
 from datetime import datetime
@@ -35,15 +35,15 @@ STEPS: dict[str, frozenset[str]] = {
 
 
 def in_lists() -> ColumnElement[bool]:
-    """The condition for standing in lists."""
+    """The condition of listed events."""
     return literal_column(f"({IN_LISTS})", Boolean)
 
 
-def reachable(now: str, result: str) -> bool:
-    """Whether an event may go from one visibility to another; staying is always allowed."""
-    return now == result or result in STEPS[now]
+def reachable(current: str, target: str) -> bool:
+    """Whether an event may go from `current` to `target`; staying is always allowed."""
+    return current == target or target in STEPS[current]
 
 
 def is_due(visibility: str, publish_at: datetime | None, now: datetime) -> bool:
-    """Whether a draft's moment has come, so that it counts as published."""
+    """Whether a draft's time to be published has come, so that it counts as published."""
     return visibility == DRAFT and publish_at is not None and publish_at <= now

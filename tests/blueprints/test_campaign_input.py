@@ -1,4 +1,4 @@
-"""What a campaign may say, and what it is refused for."""
+"""Validation of campaigns."""
 
 from typing import Any
 
@@ -57,12 +57,12 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), REFUSED)
-def test_what_is_wrong_is_said(crowd: Crowd, fields: dict[str, Any], path: str, code: str) -> None:
+def test_invalid_field_is_reported(crowd: Crowd, fields: dict[str, Any], path: str, code: str) -> None:
     found = problems(crowd.broadcast(**{"sendNow": False, **fields}))
     assert found.get(path) == code, found
 
 
-def test_all_problems_are_told_at_once_with_what_was_meant(crowd: Crowd) -> None:
+def test_all_problems_are_reported_with_hints(crowd: Crowd) -> None:
     answer = crowd.broadcast(
         title="Hello {fistName} at {venu}",
         href="javascript:1",
@@ -75,7 +75,7 @@ def test_all_problems_are_told_at_once_with_what_was_meant(crowd: Crowd) -> None
     assert "{fistName}" in said and "{firstName}" in said and "{venue}" in said and "Did you mean blank?" in said
 
 
-def test_what_is_required_is_required(crowd: Crowd) -> None:
+def test_required_fields(crowd: Crowd) -> None:
     found = problems(crowd.owner.post(f"{crowd.path}/broadcast", {}))
     assert found == dict.fromkeys(
         ("name", "templateId", "title", "body", "channels", "sendNow", "audienceType", "respectPreferences"), "required"
@@ -96,5 +96,5 @@ def test_what_is_required_is_required(crowd: Crowd) -> None:
         {"scheduledAt": "2027-05-01"},
     ],
 )
-def test_what_is_allowed(crowd: Crowd, fields: dict[str, Any]) -> None:
+def test_valid_fields_are_accepted(crowd: Crowd, fields: dict[str, Any]) -> None:
     assert data(crowd.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")

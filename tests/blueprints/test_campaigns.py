@@ -1,4 +1,4 @@
-"""Campaigns as an organiser sees them."""
+"""Campaigns of organisers."""
 
 import io
 
@@ -19,7 +19,7 @@ def crowd(client: Client) -> Crowd:
     return Crowd(client)
 
 
-def test_a_campaign_reaches_each_holder_once_with_all_that_was_filled_in(crowd: Crowd) -> None:
+def test_campaign_reaches_each_holder_once_with_filled_texts(crowd: Crowd) -> None:
     crowd.sold(FRIEDA, FRIEDA, ELAGO, None, names=["Frieda Amupolo", "Frieda Amupolo", None, "Nobody"])
     crowd.sold("gone@example.com", status="refunded")
     made = data(crowd.broadcast(href="https://example.com/gates"), 202)
@@ -36,7 +36,7 @@ def test_a_campaign_reaches_each_holder_once_with_all_that_was_filled_in(crowd: 
     assert mails_to("gone@example.com") == []
 
 
-def test_only_its_organiser_and_admins_know_a_campaign(crowd: Crowd, client: Client) -> None:
+def test_only_organiser_and_admins_see_a_campaign(crowd: Crowd, client: Client) -> None:
     campaign, other = crowd.draft(), organiser(client)
     for method, path in (
         ("POST", "/audience-preview"),
@@ -63,7 +63,7 @@ def test_only_its_organiser_and_admins_know_a_campaign(crowd: Crowd, client: Cli
     assert refusal(crowd.owner.get(there)) == (404, "NOT_FOUND")
 
 
-def test_a_draft_is_changed_scheduled_and_sent(crowd: Crowd) -> None:
+def test_draft_is_changed_scheduled_and_sent(crowd: Crowd) -> None:
     crowd.sold(FRIEDA)
     campaign = crowd.draft()
     first = crowd.owner.get(crowd.one(campaign))
@@ -89,7 +89,7 @@ def test_a_draft_is_changed_scheduled_and_sent(crowd: Crowd) -> None:
     assert refusal(crowd.owner.patch(crowd.one(campaign), {"title": "No"})) == (409, "CAMPAIGN_FROZEN")
 
 
-def test_cancelling_takes_it_back_until_it_has_begun(crowd: Crowd) -> None:
+def test_campaign_can_be_cancelled_until_sending_begins(crowd: Crowd) -> None:
     crowd.sold(FRIEDA)
     planned = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_cancelling_takes_it_back_until_it_has_begun(crowd: Crowd) -> None:
     assert len(mails_to(FRIEDA)) == 1
 
 
-def test_a_copy_is_a_draft_with_other_fields(crowd: Crowd) -> None:
+def test_copy_is_a_draft_with_changed_fields(crowd: Crowd) -> None:
     first = crowd.send(name="N" * 118, href="https://example.com/a")
     copy = data(crowd.owner.post(f"{crowd.one(first)}/duplicate", {"title": "Again", "channels": "email,sms"}), 201)
     assert (copy["status"], copy["name"]) == ("draft", "N" * 113 + " (copy)")
@@ -118,7 +118,7 @@ def test_a_copy_is_a_draft_with_other_fields(crowd: Crowd) -> None:
     assert len(ids) == 1
 
 
-def test_the_list_tells_figures_and_pages(crowd: Crowd) -> None:
+def test_list_has_figures_and_pages(crowd: Crowd) -> None:
     crowd.sold(FRIEDA)
     made = [crowd.draft(name=f"Draft {number}") for number in range(3)]
     sent = crowd.send()
@@ -132,7 +132,7 @@ def test_the_list_tells_figures_and_pages(crowd: Crowd) -> None:
     assert [item["id"] for item in only] == [sent]
 
 
-def test_every_template_can_be_sent_as_it_is(crowd: Crowd) -> None:
+def test_every_template_can_be_sent_unchanged(crowd: Crowd) -> None:
     crowd.sold(FRIEDA, names=["Frieda Amupolo"])
     found = data(crowd.owner.get(f"{crowd.path}/templates"))
     assert len(found["templates"]) == 6 and {"firstName", "venue"} <= {
@@ -144,7 +144,7 @@ def test_every_template_can_be_sent_as_it_is(crowd: Crowd) -> None:
     assert len(texts) == 6 and not any("{" in text for text in texts)
 
 
-def test_a_test_goes_to_oneself_and_is_marked(crowd: Crowd) -> None:
+def test_test_message_goes_to_the_caller_and_is_marked(crowd: Crowd) -> None:
     crowd.sold(FRIEDA)
     body = {"title": "Doors of {eventName}", "body": "Hello {firstName}", "abTestEnabled": True, "variantBTitle": "B"}
     made = data(crowd.owner.post(f"{crowd.path}/test", body), 202)
@@ -155,7 +155,7 @@ def test_a_test_goes_to_oneself_and_is_marked(crowd: Crowd) -> None:
     assert refusal(refused) == (409, "NO_WAY_TO_YOU")
 
 
-def test_people_are_found_among_those_at_the_event_alone(crowd: Crowd, client: Client) -> None:
+def test_search_finds_only_people_of_the_event(crowd: Crowd, client: Client) -> None:
     account(email=FRIEDA, name="Frieda's Real Name")
     account(email="friedrich@example.com", name="Friedrich Elsewhere")
     crowd.sold(FRIEDA, FRIEDA, "zoe@example.com", names=["Frieda Amupolo", "Frieda Amupolo", "Zoë Großmann"])
@@ -177,7 +177,7 @@ def test_people_are_found_among_those_at_the_event_alone(crowd: Crowd, client: C
     assert search("friedrich") == [] and search("'; --") == []
 
 
-def test_a_picture_is_stored(crowd: Crowd, client: Client) -> None:
+def test_picture_is_stored(crowd: Crowd, client: Client) -> None:
     def upload(who: Client) -> object:
         form = {"file": (io.BytesIO(picture()), "a.jpg")}
         return who.post(f"{crowd.path}/upload-image", data=form, content_type="multipart/form-data")

@@ -1,4 +1,4 @@
-"""The intake of client reports: bounded, scrubbed, escaped, and never in the way."""
+"""Client reports are limited, masked and escaped."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ def report(client: Client, *events: Any, **more: Any) -> None:
     assert data(client.post(PATH, {"events": list(events), **more})) == {}
 
 
-def test_events_are_kept_with_what_they_say(client: Client) -> None:
+def test_events_are_stored(client: Client) -> None:
     event = {"level": "error", "message": "The map did not load", "at": "2026-12-04T16:00:00Z", "tries": 3, "ok": False}
     response = client.post(PATH, {"client": "gate 2.4", "events": [event, {}]}, headers={"X-Request-Id": "request-01"})
     assert data(response) == {}
@@ -38,7 +38,7 @@ def test_events_are_kept_with_what_they_say(client: Client) -> None:
     assert (second["level"], second["message"], second["event"]) == ("info", "", {})
 
 
-def test_secrets_are_masked_wherever_they_stand(client: Client) -> None:
+def test_secrets_are_masked_everywhere(client: Client) -> None:
     token = "q7Zr0mJ9n2Xw5Lk8Vb3Tc6Yd1Fh4Gs_Pa-Ue0Ri9Ko2"
     report(
         client,
@@ -54,7 +54,7 @@ def test_secrets_are_masked_wherever_they_stand(client: Client) -> None:
 
 
 @pytest.mark.parametrize("character", ["\x00", "\n", "\r", "\x1b", "\x85", "\u202e", "\u2066", "\u200b", "\x7f"])
-def test_control_characters_are_escaped_and_never_refused(client: Client, character: str) -> None:
+def test_control_characters_are_escaped(client: Client, character: str) -> None:
     report(client, {"message": f"a{character}b", f"na{character}me": [f"x{character}"]})
     (row,) = kept()
     escape = f"\\u{ord(character):04x}"
@@ -62,7 +62,7 @@ def test_control_characters_are_escaped_and_never_refused(client: Client, charac
     assert row["event"] == {"message": f"a{escape}b", f"na{escape}me": [f"x{escape}"]}
 
 
-def test_odd_values_are_kept_as_they_can_be(client: Client) -> None:
+def test_unusual_values_are_stored(client: Client) -> None:
     deep: Any = "x"
     for _ in range(15):
         deep = {"in": deep}
@@ -72,7 +72,7 @@ def test_odd_values_are_kept_as_they_can_be(client: Client) -> None:
     assert "[deeper]" in str(row["event"]["deep"])
 
 
-def test_numbers_beyond_64_bits_do_not_break_it(client: Client) -> None:
+def test_numbers_beyond_64_bits_are_accepted(client: Client) -> None:
     raw = '{"events": [{"n": ' + "9" * 300 + "}]}"
     data(client.open("POST", PATH, data=raw, headers={"Content-Type": "application/json"}))
     assert len(kept()) == 1
@@ -93,25 +93,25 @@ def test_numbers_beyond_64_bits_do_not_break_it(client: Client) -> None:
         ({"event": [{}]}, {"events": "required", "event": "unknown_field"}),
     ],
 )
-def test_what_does_not_fit_is_422_and_nothing_is_kept(
+def test_invalid_report_is_422_and_nothing_is_stored(
     client: Client, body: dict[str, Any], expected: dict[str, str]
 ) -> None:
     assert problems(client.post(PATH, body)) == expected and kept() == []
 
 
-def test_a_report_has_a_size(client: Client) -> None:
+def test_report_has_a_maximum_size(client: Client) -> None:
     assert refusal(client.post(PATH, {"events": [{"m": "x" * 262_144}]})) == (413, "PAYLOAD_TOO_LARGE")
     report(client, {"m": "x" * 250_000})
 
 
-def test_sixty_a_minute_and_no_more(client: Client) -> None:
+def test_limit_is_sixty_reports_a_minute(client: Client) -> None:
     for _ in range(60):
         report(client, {})
     assert refusal(client.post(PATH, {"events": [{}]})) == (429, "RATE_LIMITED")
     assert len(kept()) == 60
 
 
-def test_reports_are_forgotten_after_thirty_days(client: Client) -> None:
+def test_reports_are_deleted_after_thirty_days(client: Client) -> None:
     report(client, {"message": "old"}, {"message": "new"})
     with transaction() as session:
         session.execute(
@@ -123,7 +123,7 @@ def test_reports_are_forgotten_after_thirty_days(client: Client) -> None:
 
 
 def sent(client: Client, size: int, address: str = "192.0.2.7", count: int = 1) -> Any:
-    """The answer to so many events of about that size from an address."""
+    """The response to that many events of about that size from a network."""
     parts = {f"part{number}": "word " * 400 for number in range(size // 2000)}
     return client.post(PATH, {"events": [parts] * count}, environ_base={"REMOTE_ADDR": address})
 
@@ -142,28 +142,28 @@ def test_a_network_may_send_five_mebibytes_a_day(client: Client, monkeypatch: py
     assert sent(client, 10_000).status_code == 200, "the next day"
 
 
-def test_bytes_count_as_they_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_bytes_are_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """A control character is one byte of a body and six in the table."""
     monkeypatch.setattr(actions, "BYTES_PER_DAY", replace(actions.BYTES_PER_DAY, count=3000))
     event = {f"part{number}": "\x01" * 300 for number in range(2)}
     assert refusal(client.post(PATH, {"events": [event]})) == (429, "DIAGNOSTICS_LIMIT")
 
 
-def test_counting_on_beyond_the_limit_never_fails(client: Client) -> None:
+def test_counting_beyond_the_limit_does_not_fail(client: Client) -> None:
     sent(client, 2000)
     with transaction() as session:
         session.execute(text("UPDATE throttle SET hits = 2147483647 WHERE key LIKE 'diagnostics-bytes:%'"))
     assert refusal(sent(client, 10_000)) == (429, "DIAGNOSTICS_LIMIT")
 
 
-def test_the_table_keeps_the_newest_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_keeps_the_newest_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MAX_EVENTS", 10)
     for number in range(25):
         report(client, {"message": f"{number}"})
     assert [row["message"] for row in kept()] == [f"{number}" for number in range(15, 25)]
 
 
-def test_the_table_stays_small_under_many_networks(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_stays_small_with_many_networks(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MAX_EVENTS", 50)
 
     def flood(number: int) -> set[int]:
@@ -176,7 +176,7 @@ def test_the_table_stays_small_under_many_networks(app: Flask, client: Client, m
     assert len(kept()) <= 50 and kept()[-1]["message"] == "last"
 
 
-def test_an_event_has_a_size(client: Client) -> None:
+def test_event_has_a_maximum_size(client: Client) -> None:
     assert sent(client, 60_000).status_code == 200
     (row,) = kept()
     assert row["event"] == {"message": "", "truncated": True}

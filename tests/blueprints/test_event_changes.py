@@ -1,4 +1,4 @@
-"""Changing and removing events: versions, ticket types, keys, and what refuses."""
+"""Changing and removing events: versions, ticket types, idempotency keys, and refusals."""
 
 import pytest
 from sqlalchemy import text
@@ -20,7 +20,7 @@ def sell(ticket_type_id: str, count: int) -> bool:
         return availability.move(session, ticket_type_id, count, source="public", target="sold")
 
 
-def test_the_version_is_the_etag_and_guards_changes(client: Client) -> None:
+def test_version_is_the_etag_and_protects_changes(client: Client) -> None:
     owner = organiser(client)
     created = owner.post("/api/events", body())
     path = f"/api/events/{data(created, 201)['id']}"
@@ -34,7 +34,7 @@ def test_the_version_is_the_etag_and_guards_changes(client: Client) -> None:
     assert data(owner.with_(If_Match='"2"').delete(path))["outcome"] == "deleted"
 
 
-def test_a_change_that_changes_nothing_keeps_the_version(client: Client) -> None:
+def test_change_without_effect_keeps_the_version(client: Client) -> None:
     owner = organiser(client)
     made = published(owner)
     assert changed(owner, made)["version"] == 1
@@ -43,7 +43,7 @@ def test_a_change_that_changes_nothing_keeps_the_version(client: Client) -> None
     assert changed(owner, made, ticketTypes=[{**WEEKEND, "priceMinor": 1, "quantity": 101}])["version"] == 3
 
 
-def test_chosen_fields_are_answered_with_the_id(client: Client) -> None:
+def test_selected_fields_come_with_the_id(client: Client) -> None:
     owner = organiser(client)
     made = published(owner)
     path = f"/api/events/{made['id']}"
@@ -52,7 +52,7 @@ def test_chosen_fields_are_answered_with_the_id(client: Client) -> None:
     assert set(data(owner.get(f"{path}/ticket-stats?fields=totals"))) == {"id", "totals"}
 
 
-def test_a_key_makes_one_event(client: Client) -> None:
+def test_idempotency_key_creates_one_event(client: Client) -> None:
     owner = organiser(client).with_(Idempotency_Key="create-lights")
     sent = body()
     first, second = owner.post("/api/events", sent), owner.post("/api/events", sent)
@@ -65,7 +65,7 @@ def test_a_key_makes_one_event(client: Client) -> None:
     assert data(other.post("/api/events", in_body), 201) == data(other.post("/api/events", in_body), 201)
 
 
-def test_ticket_types_keep_their_ids_by_id_and_by_name(client: Client) -> None:
+def test_ticket_types_are_matched_by_id_and_by_name(client: Client) -> None:
     owner = organiser(client)
     made = published(owner, ticketTypes=[WEEKEND, DAY])
     weekend, day = made["ticketTypes"]
@@ -79,7 +79,7 @@ def test_ticket_types_keep_their_ids_by_id_and_by_name(client: Client) -> None:
     ]
 
 
-def test_a_quantity_cannot_fall_below_what_is_committed(client: Client) -> None:
+def test_quantity_cannot_fall_below_committed_places(client: Client) -> None:
     owner = organiser(client)
     made = published(owner)
     weekend = made["ticketTypes"][0]
@@ -97,7 +97,7 @@ def test_a_quantity_cannot_fall_below_what_is_committed(client: Client) -> None:
     assert_law_holds()
 
 
-def test_a_promo_code_is_for_ticket_types_of_the_event(client: Client) -> None:
+def test_promo_code_must_name_ticket_types_of_the_event(client: Client) -> None:
     owner = organiser(client)
     made = published(owner, ticketTypes=[WEEKEND, DAY])
     code = {"code": "A", "percentOff": 5, "ticketTypeIds": [made["ticketTypes"][1]["id"]]}
@@ -106,7 +106,7 @@ def test_a_promo_code_is_for_ticket_types_of_the_event(client: Client) -> None:
     assert refusal(orphaned) == (422, "VALIDATION_FAILED")
 
 
-def test_an_event_that_something_hangs_on_is_cancelled_instead(client: Client) -> None:
+def test_event_with_tickets_is_cancelled_instead_of_deleted(client: Client) -> None:
     owner = organiser(client)
     made = published(owner)
     with transaction() as session:
@@ -124,7 +124,7 @@ def test_an_event_that_something_hangs_on_is_cancelled_instead(client: Client) -
     assert data(owner.get(path))["version"] == 2
 
 
-def test_deleting_takes_ticket_types_and_phases_along(client: Client) -> None:
+def test_deletion_removes_ticket_types_and_phases(client: Client) -> None:
     owner = organiser(client)
     made = published(owner, ticketTypes=[{**DAY, "phases": [{"name": "Early", "priceMinor": 1}]}])
     assert data(owner.delete(f"/api/events/{made['id']}"))["outcome"] == "deleted"
@@ -133,7 +133,7 @@ def test_deleting_takes_ticket_types_and_phases_along(client: Client) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_reading_costs_the_same_number_of_queries_however_many_types(client: Client, size: int) -> None:
+def test_number_of_queries_does_not_depend_on_ticket_types(client: Client, size: int) -> None:
     owner = organiser(client)
     types = [{**DAY, "name": f"Day {n}", "phases": [{"name": "E", "priceMinor": 1}] * 2} for n in range(size)]
     made = published(owner, ticketTypes=types)

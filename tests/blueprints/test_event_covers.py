@@ -1,4 +1,4 @@
-"""Covers: uploaded by organisers, written anew, and served to everybody with safe headers."""
+"""Covers: uploaded by organisers, encoded again, and served to the public with safe headers."""
 
 import io
 
@@ -20,7 +20,7 @@ def upload(client: Client, content: bytes, name: str = "cover.jpg") -> TestRespo
     return client.post(PATH, data=form, content_type="multipart/form-data")
 
 
-def test_a_cover_is_stored_and_served(client: Client) -> None:
+def test_cover_is_stored_and_served(client: Client) -> None:
     owner = organiser(client)
     made = data(upload(owner, picture()), 201)
     assert (made["width"], made["height"]) == (60, 40)
@@ -34,7 +34,7 @@ def test_a_cover_is_stored_and_served(client: Client) -> None:
     assert again.status_code == 304 and again.data == b""
 
 
-def test_its_address_can_be_an_events_cover(client: Client) -> None:
+def test_uploaded_url_can_be_the_cover_of_an_event(client: Client) -> None:
     owner = organiser(client)
     url = data(upload(owner, picture("PNG"), "cover.png"), 201)["url"]
     made = published(owner, coverImageUrl=url)
@@ -42,7 +42,7 @@ def test_its_address_can_be_an_events_cover(client: Client) -> None:
     assert made["coverImageUrl"] == url
 
 
-def test_the_same_picture_gets_the_same_address(client: Client) -> None:
+def test_same_picture_gets_the_same_url(client: Client) -> None:
     owner = organiser(client)
     assert data(upload(owner, picture()), 201)["url"] == data(upload(owner, picture()), 201)["url"]
 
@@ -62,20 +62,20 @@ def test_bad_pictures_are_refused(client: Client, content: bytes, expected: tupl
     assert refusal(upload(organiser(client), content, "cover.png")) == expected
 
 
-def test_a_missing_file_and_a_text_are_problems_of_the_field(client: Client) -> None:
+def test_missing_file_and_text_are_problems_of_the_field(client: Client) -> None:
     owner = organiser(client)
     assert problems(owner.post(PATH, data={"x": "y"}, content_type="multipart/form-data"))["file"] == "required"
     assert problems(owner.post(PATH, data={"file": "y"}, content_type="multipart/form-data"))["file"] == "invalid_type"
     assert refusal(owner.post(PATH, {"file": "y"})) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_only_organisers_and_admins_upload(client: Client) -> None:
+def test_only_organisers_and_admins_may_upload(client: Client) -> None:
     assert refusal(upload(client, picture())) == (401, "TOKEN_MISSING")
     assert refusal(upload(signed_in(client, account("customer")), picture())) == (403, "ROLE_NOT_ALLOWED")
 
 
-def test_fifty_a_day_and_no_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused ones count; here without the process that each of them is looked at in."""
+def test_upload_limit_is_fifty_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused uploads count too. The subprocess that checks pictures is replaced."""
 
     def refuse(_: bytes) -> None:
         raise images.ImageKindUnsupported
@@ -90,5 +90,5 @@ def test_fifty_a_day_and_no_more(client: Client, monkeypatch: pytest.MonkeyPatch
     "name",
     ["0" * 32 + ".jpg", "0" * 32 + ".svg", "..%2f..%2fetc%2fpasswd", "x.png", "0" * 32 + ".jpg.html", "%00.png"],
 )
-def test_nothing_else_is_served(client: Client, name: str) -> None:
+def test_other_files_are_not_served(client: Client, name: str) -> None:
     assert client.get(f"/media/{name}").status_code == 404

@@ -1,4 +1,4 @@
-"""Discovery: what is found, in which order, page by page."""
+"""Discovery: filters, order and pages."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -63,7 +63,7 @@ def test_words_are_found_by_their_beginnings_without_case_and_accents(
     assert bool(data(client.get(DISCOVER, query_string={"q": q}))["events"]) is found
 
 
-def test_nothing_found_names_what_comes_near(owner: Client, client: Client) -> None:
+def test_search_without_matches_suggests_similar_names(owner: Client, client: Client) -> None:
     published(owner, name="Windhoek Lights")
     published(owner, name="Swakop Jazz", city="Swakopmund")
     published(owner, name="Secret Windhuk party", visibility="draft")
@@ -75,7 +75,7 @@ def test_nothing_found_names_what_comes_near(owner: Client, client: Client) -> N
     assert "suggestions" not in data(client.get(f"{DISCOVER}?city=Paris"))
 
 
-def test_filters_are_taken_together(owner: Client, client: Client) -> None:
+def test_filters_are_combined(owner: Client, client: Client) -> None:
     published(owner, **on(1, name="One", city="Lüderitz", category="music", isCashless=True))
     published(owner, **on(2, name="Two", city="Lüderitz", category="food"))
     published(owner, **on(3, name="Three", city="Windhoek", category="music"))
@@ -90,7 +90,7 @@ def test_filters_are_taken_together(owner: Client, client: Client) -> None:
     assert [event["name"] for event in listed["events"]] == ["One"] and listed["pagination"]["total"] == 1
 
 
-def test_what_runs_is_shown_and_what_is_over_is_not(owner: Client, client: Client) -> None:
+def test_running_events_are_listed_and_past_events_are_not(owner: Client, client: Client) -> None:
     published(owner, name="Over", startDate=hence(days=-9), endDate=hence(hours=-1))
     published(owner, name="Running", startDate=hence(days=-8), endDate=hence(days=1))
     published(owner, name="Coming", startDate=hence(days=1), endDate=hence(days=2))
@@ -101,7 +101,7 @@ def test_what_runs_is_shown_and_what_is_over_is_not(owner: Client, client: Clien
 
 
 @pytest.mark.parametrize("near", [(), (1,), (2, 4), (600, 3000)])
-def test_a_search_finds_the_same_however_far_it_looks_first(
+def test_search_result_does_not_depend_on_the_windows(
     owner: Client, client: Client, monkeypatch: pytest.MonkeyPatch, near: tuple[int, ...]
 ) -> None:
     published(owner, name="Jazz running", startDate=hence(days=-8), endDate=hence(days=1))
@@ -121,7 +121,7 @@ def test_a_search_finds_the_same_however_far_it_looks_first(
     assert seen == ["Jazz running", "Jazz 3", "Jazz 6"]
 
 
-def test_near_ones_are_found_and_sorted_by_distance(owner: Client, client: Client) -> None:
+def test_events_are_filtered_and_sorted_by_distance(owner: Client, client: Client) -> None:
     published(owner, name="Swakop", latitude=-22.68, longitude=14.53)
     published(owner, name="Windhoek", latitude=-22.56, longitude=17.07)
     published(owner, name="Okahandja", latitude=-21.98, longitude=16.91)
@@ -137,12 +137,12 @@ def test_near_ones_are_found_and_sorted_by_distance(owner: Client, client: Clien
     assert problems(client.get(f"{DISCOVER}?lat=91&lng=0")) == {"lat": "too_large"}
 
 
-def test_a_circle_over_the_date_line_is_one_circle(owner: Client, client: Client) -> None:
+def test_radius_crosses_the_date_line(owner: Client, client: Client) -> None:
     published(owner, name="Fiji", latitude=-17.0, longitude=179.9)
     assert names(client, "lat=-17&lng=-179.9&radiusKm=50") == ["Fiji"]
 
 
-def test_names_count_more_than_the_rest(owner: Client, client: Client) -> None:
+def test_names_rank_higher_than_other_words(owner: Client, client: Client) -> None:
     published(owner, **on(1, name="Braai day", keywords=["jazz"]))
     published(owner, **on(2, name="Jazz night"))
     assert names(client, "q=jazz") == ["Braai day", "Jazz night"]
@@ -151,7 +151,7 @@ def test_names_count_more_than_the_rest(owner: Client, client: Client) -> None:
 
 
 @pytest.mark.parametrize("sort", ["startsAt", "relevance&q=lights", "distance&lat=-22&lng=17"])
-def test_pages_hold_every_event_once_while_others_are_added(owner: Client, client: Client, sort: str) -> None:
+def test_pages_have_every_event_once_while_events_are_added(owner: Client, client: Client, sort: str) -> None:
     made = [
         published(owner, **on(n // 2 + 1, name=f"Lights {n}", latitude=-22 - (n // 2) / 10, longitude=17))["id"]
         for n in range(7)
@@ -170,7 +170,7 @@ def test_pages_hold_every_event_once_while_others_are_added(owner: Client, clien
     assert len(seen) == len(set(seen)) and set(made) <= set(seen)
 
 
-def test_a_cursor_is_for_its_sort(owner: Client, client: Client) -> None:
+def test_cursor_belongs_to_its_sort(owner: Client, client: Client) -> None:
     for _ in range(2):
         published(owner)
     cursor = data(client.get(f"{DISCOVER}?limit=1"))["pagination"]["nextCursor"]
@@ -229,7 +229,7 @@ TYPE_KEYS = ["description", "id", "maxPerOrder", "minPerOrder", "name", "phases"
 STOCK_KEYS = ["allocated", "available", "id", "name", "phase", "phaseEndsAt", "priceMinor", "sold", "status", "total"]
 
 
-def test_the_public_sees_these_keys_and_no_others(owner: Client, client: Client) -> None:
+def test_public_responses_have_exactly_these_keys(owner: Client, client: Client) -> None:
     made = published(owner, **FULL)
     assert list(data(client.get(DISCOVER))["events"][0]) == SUMMARY_KEYS
     answer = client.get(f"/api/events/public/{made['id']}")
@@ -251,7 +251,7 @@ def test_the_public_sees_these_keys_and_no_others(owner: Client, client: Client)
         ("/api/events/public/{id}/ticket-inventory", Inventory),
     ],
 )
-def test_the_bytes_are_what_the_document_says(owner: Client, client: Client, path: str, schema: type[Schema]) -> None:
+def test_ready_json_matches_the_schema(owner: Client, client: Client, path: str, schema: type[Schema]) -> None:
     made = published(owner, **FULL)
     answer = client.get(path.format(**made))
     operation = path.partition("?")[0]
@@ -264,7 +264,7 @@ def test_the_bytes_are_what_the_document_says(owner: Client, client: Client, pat
     assert set(data(answer)) <= {field.data_key for field in schema().dump_fields.values()}
 
 
-def test_an_etag_saves_the_way_until_something_changes(owner: Client, client: Client) -> None:
+def test_etag_gives_304_until_a_change(owner: Client, client: Client) -> None:
     made = published(owner)
     for path in (DISCOVER, f"/api/events/public/{made['id']}", f"/api/events/public/{made['id']}/ticket-inventory"):
         first = client.get(path)

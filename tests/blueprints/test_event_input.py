@@ -1,4 +1,4 @@
-"""What an event may not be: each its own clear answer, and nothing changed."""
+"""Invalid events: each problem is reported, and nothing changes."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), BAD)
-def test_a_wrong_field_is_named_and_nothing_is_created(
+def test_invalid_field_is_reported_and_nothing_is_created(
     owner: Client, fields: dict[str, Any], path: str, code: str
 ) -> None:
     assert problems(owner.post("/api/events", body(**fields))) == {path: code}
@@ -108,7 +108,7 @@ def test_a_wrong_field_is_named_and_nothing_is_created(
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), BAD)
-def test_a_wrong_change_is_named_and_nothing_is_changed(
+def test_invalid_change_is_reported_and_nothing_is_changed(
     owner: Client, fields: dict[str, Any], path: str, code: str
 ) -> None:
     made = event(owner, ticketTypes=[{**TYPE, "name": "Other"}])
@@ -116,7 +116,7 @@ def test_a_wrong_change_is_named_and_nothing_is_changed(
     assert data(owner.get(f"/api/events/{made['id']}")) == made
 
 
-def test_all_problems_are_told_at_once_under_the_names_that_were_sent(owner: Client) -> None:
+def test_all_problems_are_reported_under_the_sent_names(owner: Client) -> None:
     sent = {**body(), "name": "", "latitude": 91, "country": "??", "startsAt": "never"}
     del sent["startDate"], sent["city"]
     assert problems(owner.post("/api/events", sent)) == {
@@ -128,7 +128,7 @@ def test_all_problems_are_told_at_once_under_the_names_that_were_sent(owner: Cli
     }
 
 
-def test_the_six_fields_are_required(owner: Client) -> None:
+def test_six_fields_are_required(owner: Client) -> None:
     found = problems(owner.post("/api/events", {}))
     assert found == dict.fromkeys(["name", "startDate", "endDate", "venue", "city", "country"], "required")
 
@@ -145,14 +145,14 @@ def test_starts_at_is_the_same_as_start_date(owner: Client) -> None:
     assert problems(owner.post("/api/events", wrong)) == {"endsAt": "contradiction"}
 
 
-def test_markup_in_a_name_is_text(owner: Client, client: Client) -> None:
+def test_markup_in_a_name_stays_text(owner: Client, client: Client) -> None:
     made = published(owner, name="<script>alert(1)</script>")
     assert made["name"] == "<script>alert(1)</script>"
     answer = client.get(f"/api/events/public/{made['id']}")
     assert answer.mimetype == "application/json" and data(answer)["name"] == made["name"]
 
 
-def test_every_field_comes_back_as_it_was_sent(owner: Client) -> None:
+def test_every_field_is_returned_as_sent(owner: Client) -> None:
     sent = {
         "description": "Two nights",
         "coverImageUrl": "https://example.com/c.jpg",
@@ -179,7 +179,7 @@ def test_every_field_comes_back_as_it_was_sent(owner: Client) -> None:
     assert later["lineup"] == [{"name": "Ees", "stage": "River", "startsAt": "2027-06-05T18:00:00.000Z"}]
 
 
-def test_what_came_out_can_go_in_again(owner: Client) -> None:
+def test_response_can_be_sent_back(owner: Client) -> None:
     made = published(
         owner,
         keywords="river",
@@ -198,7 +198,7 @@ def test_what_came_out_can_go_in_again(owner: Client) -> None:
     assert made["keywords"] == ["river"]
 
 
-def test_null_clears_what_may_be_empty(owner: Client) -> None:
+def test_null_clears_optional_fields(owner: Client) -> None:
     made = event(
         owner,
         description="x",
@@ -216,14 +216,14 @@ def test_null_clears_what_may_be_empty(owner: Client) -> None:
     assert problems(owner.patch(f"/api/events/{made['id']}", {"name": None})) == {"name": "required"}
 
 
-def test_an_empty_address_clears_it(owner: Client) -> None:
+def test_empty_url_clears_the_field(owner: Client) -> None:
     made = event(owner, coverImageUrl="https://example.com/c.jpg", promotion={"href": "", "imageUrl": ""})
     assert made["promotion"] == {}
     assert data(owner.patch(f"/api/events/{made['id']}", {"coverImageUrl": ""}))["coverImageUrl"] is None
 
 
 @pytest.mark.parametrize("raw", ['{"name": NaN}', '{"latitude": Infinity}', '{"name": "a", "name": "b"', "[]", '"x"'])
-def test_what_is_no_object_is_no_event(owner: Client, raw: str) -> None:
+def test_body_must_be_an_object(owner: Client, raw: str) -> None:
     answer = owner.post("/api/events", data=raw, content_type="application/json")
     assert refusal(answer)[0] in (400, 422)
 
@@ -241,6 +241,6 @@ def test_what_is_no_object_is_no_event(owner: Client, raw: str) -> None:
         ("AU", "AU", "Australia/Sydney"),
     ],
 )
-def test_a_country_gives_the_time_zone(owner: Client, country: str, code: str, zone: str) -> None:
+def test_time_zone_follows_the_country(owner: Client, country: str, code: str, zone: str) -> None:
     made = event(owner, country=country)
     assert (made["country"], made["timezone"]) == (code, zone)

@@ -28,24 +28,24 @@ def phase(**times: str) -> list[dict[str, Any]]:
         ("2027-07-01T08:00:00.123456", "2027-07-01T06:00:00.123Z"),
     ],
 )
-def test_the_end_of_sales_is_an_instant(client: Client, local: str, utc: str) -> None:
+def test_end_of_sales_is_stored_as_instant(client: Client, local: str, utc: str) -> None:
     assert event(organiser(client), **BERLIN, salesEndAt=local)["salesEndAt"] == utc
 
 
 @pytest.mark.parametrize(("local", "utc"), [(GAP, "2027-03-28T01:30:00.000Z"), (OVERLAP, "2027-10-31T00:30:00.000Z")])
-def test_so_are_the_moment_of_publishing_and_the_bounds_of_a_phase(client: Client, local: str, utc: str) -> None:
+def test_publish_at_and_phases_are_stored_as_instants(client: Client, local: str, utc: str) -> None:
     owner = organiser(client)
     made = event(owner, **BERLIN, capacity=5, publishAt=local, ticketTypes=phase(startsAt=local))
     assert made["publishAt"] == utc
     assert made["ticketTypes"][0]["phases"][0]["startsAt"] == utc
 
 
-def test_a_bare_date_is_the_start_of_its_day_and_at_an_end_the_end_of_it(client: Client) -> None:
+def test_date_means_start_of_day_and_for_an_end_end_of_day(client: Client) -> None:
     made = event(organiser(client), country="DE", startDate="2027-07-01", endDate="2027-07-01")
     assert made["startsAt"] == "2027-06-30T22:00:00.000Z" and made["endsAt"] == "2027-07-01T21:59:59.000Z"
 
 
-def test_a_new_time_zone_moves_no_instant_and_counts_for_what_is_sent_with_it(client: Client) -> None:
+def test_new_time_zone_keeps_instants_and_applies_to_new_times(client: Client) -> None:
     owner = organiser(client)
     made = event(owner, **BERLIN)
     changed = data(owner.patch(f"/api/events/{made['id']}", {"timezone": "Africa/Windhoek"}))

@@ -1,4 +1,4 @@
-"""Who sees which event: one rule on every public route, and the steps from one state to another."""
+"""Visibility of events: one rule for all public routes, and the steps between states."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,7 +27,7 @@ SEEN = {"name": "Seen", "latitude": -22.5, "longitude": 17.0, "category": "music
 
 
 def in_state(owner: Client, state: str) -> dict[str, Any]:
-    """An event in that state, reached as an organiser reaches it."""
+    """An event that an organiser has brought into that state."""
     if state == "draft":
         return event(owner, **SEEN, ticketTypes=[WEEKEND])
     if state == "not due":
@@ -45,7 +45,7 @@ def soon(**ahead: int) -> str:
 
 
 def pass_time(event_id: str) -> None:
-    """Lets the moment of publishing pass, as the clock would."""
+    """Moves publish_at into the past."""
     with transaction() as session:
         session.execute(
             text("UPDATE event SET publish_at = now() - interval '1 second' WHERE id = :id"), {"id": event_id}
@@ -65,7 +65,7 @@ def pass_time(event_id: str) -> None:
         ("cancelled", 404, False),
     ],
 )
-def test_one_rule_serves_every_public_route(client: Client, state: str, by_id: int, listed: bool) -> None:
+def test_one_rule_applies_to_every_public_route(client: Client, state: str, by_id: int, listed: bool) -> None:
     made = in_state(organiser(client), state)
     assert [client.get(route.format(**made)).status_code for route in PUBLIC_ROUTES] == [by_id] * 2
     found = {route: [item["id"] for item in data(client.get(route))["events"]] == [made["id"]] for route in LISTS}
@@ -83,7 +83,7 @@ STEPS = {
 
 @pytest.mark.parametrize("now", STEPS)
 @pytest.mark.parametrize("wanted", STEPS)
-def test_steps_are_those_that_are_drawn(client: Client, now: str, wanted: str) -> None:
+def test_only_listed_steps_are_allowed(client: Client, now: str, wanted: str) -> None:
     owner = organiser(client)
     made = in_state(owner, now)
     answer = owner.patch(f"/api/events/{made['id']}", {"visibility": wanted})
@@ -94,7 +94,7 @@ def test_steps_are_those_that_are_drawn(client: Client, now: str, wanted: str) -
         assert answer.get_json()["data"]["reachable"] == sorted(STEPS[now])
 
 
-def test_what_is_seen_is_gone_at_once_when_it_is_cancelled(client: Client) -> None:
+def test_cancelled_event_disappears_immediately(client: Client) -> None:
     owner = organiser(client)
     made = published(owner)
     for route in PUBLIC_ROUTES:
@@ -106,7 +106,7 @@ def test_what_is_seen_is_gone_at_once_when_it_is_cancelled(client: Client) -> No
     assert data(client.get("/api/events/public/discover"))["events"] == []
 
 
-def test_a_due_draft_is_published_for_its_organiser_and_one_version_on(client: Client) -> None:
+def test_due_draft_is_published_with_the_next_version(client: Client) -> None:
     owner = organiser(client)
     made = in_state(owner, "due")
     seen = data(owner.get(f"/api/events/{made['id']}"))
@@ -155,7 +155,7 @@ def test_publish_at_contradicts_being_public_already(client: Client) -> None:
     assert answer.status_code == 422
 
 
-def test_an_admins_tier_decides_what_he_sees_and_changes(client: Client) -> None:
+def test_admin_tier_decides_about_reading_and_changing(client: Client) -> None:
     made = in_state(organiser(client), "draft")
     path = f"/api/events/{made['id']}"
     analyst = signed_in(client, account("admin", admin_tier="analyst"))
@@ -166,7 +166,7 @@ def test_an_admins_tier_decides_what_he_sees_and_changes(client: Client) -> None
     assert [item["id"] for item in data(analyst.get("/api/events?mine=true"))["events"]] == [made["id"]]
 
 
-def test_an_organiser_who_is_an_analyst_too_changes_his_own_only(client: Client) -> None:
+def test_organiser_with_analyst_tier_changes_only_own_events(client: Client) -> None:
     made = in_state(organiser(client), "draft")
     both = signed_in(client, account("organiser", roles=["organiser", "admin"], admin_tier="analyst"))
     assert both.get(f"/api/events/{made['id']}").status_code == 200
@@ -175,7 +175,7 @@ def test_an_organiser_who_is_an_analyst_too_changes_his_own_only(client: Client)
 
 
 @pytest.mark.parametrize("method", ["get", "patch", "delete"])
-def test_somebody_elses_event_is_not_there(client: Client, method: str) -> None:
+def test_event_of_another_organiser_is_not_found(client: Client, method: str) -> None:
     made = published(organiser(client))
     options: list[Any] = [{"name": "Mine"}] if method == "patch" else []
     other = organiser(client)
@@ -185,7 +185,7 @@ def test_somebody_elses_event_is_not_there(client: Client, method: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["customer", "merchant"])
-def test_other_roles_are_told_so(client: Client, role: str) -> None:
+def test_other_roles_are_forbidden(client: Client, role: str) -> None:
     other = signed_in(client, account(role))
     assert refusal(other.post("/api/events", {})) == (403, "ROLE_NOT_ALLOWED")
     assert data(other.get("/api/events?mine=true"))["events"] == []

@@ -4,7 +4,7 @@ from tests.factories.events import organiser, published
 from tests.http import Client, data
 
 
-def test_an_event_is_created_published_found_and_its_tickets_are_shown(client: Client) -> None:
+def test_event_is_created_published_and_found_with_its_tickets(client: Client) -> None:
     owner = organiser(client)
     made = published(owner, name="Windhoek Lights")
     assert made["visibility"] == "published" and made["startsAt"] == "2027-06-04T16:00:00.000Z"

@@ -1,4 +1,4 @@
-"""The campaigns of the demo."""
+"""The demo campaigns."""
 
 from flask import Flask
 
@@ -8,7 +8,7 @@ from tests.factories.accounts import deliver
 from tests.factories.campaigns import hurry, rows
 
 
-def test_one_has_gone_out_and_one_is_a_draft(app: Flask) -> None:
+def test_one_campaign_is_sent_and_one_is_a_draft(app: Flask) -> None:
     assert demo.seed() and not demo.seed()
     for _ in range(4):
         deliver()

@@ -1,4 +1,4 @@
-"""Pages and searches read by their indexes among 8,000 holders of two events: what EXPLAIN says."""
+"""Pages and searches use their indexes among 8,000 holders of two events, as EXPLAIN shows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +9,9 @@ from flask import Flask
 from sqlalchemy import make_url, text
 
 from app.allocations.will_call import build_tsquery
-from app.campaigns import audience, recipient_search
+from app.campaigns import audience_sql
 from benchmarks.seed_campaigns import seed_crowd
-from tests.events.test_plans import plan, removed
+from tests.events.test_plans import count_discarded, explain
 from tests.factories.accounts import account
 
 COUNT = 8_000
@@ -20,32 +20,32 @@ COUNT = 8_000
 @pytest.fixture
 def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
     url = make_url(app.extensions["settings"].DATABASE_URL).set(drivername="postgresql")
-    with psycopg.connect(url.render_as_string(hide_password=False)) as opened:
-        yield opened
+    with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+        yield connection
 
 
 @pytest.fixture
-def made(connection: psycopg.Connection[Any]) -> dict[str, Any]:
+def event(connection: psycopg.Connection[Any]) -> dict[str, Any]:
     owner = account("organiser")
     seed_crowd(connection, account("organiser").id, COUNT)
     return seed_crowd(connection, owner.id, COUNT)
 
 
-def test_pages_and_searches_read_no_more_than_they_give(
-    connection: psycopg.Connection[Any], made: dict[str, Any]
+def test_pages_and_searches_read_no_more_than_they_return(
+    connection: psycopg.Connection[Any], event: dict[str, Any]
 ) -> None:
     statement = text(
-        audience.with_reachability_sql(audience.next_page_sql("event_ticket_holders"), ("email", "sms", "push"))
+        audience_sql.with_reachability_sql(audience_sql.next_page_sql("event_ticket_holders"), ("email", "sms", "push"))
     )
-    values = {"event_id": made["event"], "after": "holder15", "most": 500, "respect": True}
-    found = plan(connection, statement, values)
+    values = {"event_id": event["event"], "after": "holder15", "most": 500, "respect": True}
+    plan = explain(connection, statement, values)
     for index in ("ix_ticket_holders", "ix_allocation_slot_holders"):
-        assert index in found, found
-    assert "Seq Scan on ticket" not in found and "Seq Scan on allocation_slot" not in found, found
-    assert removed(found) < 1500, found
+        assert index in plan, plan
+    assert "Seq Scan on ticket" not in plan and "Seq Scan on allocation_slot" not in plan, plan
+    assert count_discarded(plan) < 1500, plan
 
-    asked = {"event_id": made["event"], "caller_id": made["organiser"], "everybodys": False, "plain": "x"}
+    parameters = {"event_id": event["event"], "caller_id": event["organiser"], "is_admin": False, "plain": "x"}
     for q in ("amupolo 17", "holder1234", "fan7."):
-        found = plan(connection, recipient_search.FIND, {**asked, "words": build_tsquery(q, made["event"])})
-        assert "ix_ticket_search" in found and "ix_allocation_slot_search" in found, found
-        assert removed(found) < 1500, found
+        plan = explain(connection, audience_sql.FIND_PEOPLE, {**parameters, "words": build_tsquery(q, event["event"])})
+        assert "ix_ticket_search" in plan and "ix_allocation_slot_search" in plan, plan
+        assert count_discarded(plan) < 1500, plan

@@ -1,4 +1,4 @@
-"""A test of two variants: a person's variant follows from campaign and person, and from nothing else."""
+"""Tests of two variants: a person's variant depends on the campaign and the person only."""
 
 from hashlib import sha256
 
@@ -15,30 +15,34 @@ def crowd(client: Client) -> Crowd:
 
 
 def variant(campaign_id: str, person: str, share: float) -> str:
-    """The rule, written down a second time."""
+    """The rule of the variant, in Python."""
     return "B" if int(sha256(f"{campaign_id}:{person}".encode()).hexdigest()[:8], 16) % 10_000 < share * 100 else "A"
 
 
 @pytest.mark.parametrize("share", [50, 20, 33.33])
-def test_ten_thousand_are_split_as_asked_and_by_the_rule(crowd: Crowd, share: float) -> None:
+def test_ten_thousand_people_are_split_by_share_and_rule(crowd: Crowd, share: float) -> None:
     crowd.sold(*(f"person{number}@example.com" for number in range(10_000)))
     campaign = crowd.send(abTestEnabled=True, variantBTitle="B", abSplitPercent=share)
     fanned_out()
-    found = dict(rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
-    assert len(found) == 10_000
-    assert abs(sum(item == "B" for item in found.values()) / 100 - share) <= 2
-    assert all(variant(campaign, person, share) == item for person, item in found.items())
+    variants = dict(rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
+    assert len(variants) == 10_000
+    assert abs(sum(name == "B" for name in variants.values()) / 100 - share) <= 2
+    assert all(variant(campaign, person, share) == name for person, name in variants.items())
     figures = crowd.now(campaign)["variants"]
     assert figures["A"]["total"] + figures["B"]["total"] == 10_000
     assert abs(figures["B"]["total"] - crowd.now(campaign)["audience"]["variants"]["B"]) <= 200
 
 
-def test_each_variant_has_its_own_words_and_figures(crowd: Crowd) -> None:
+def test_each_variant_has_its_own_texts_and_figures(crowd: Crowd) -> None:
     crowd.sold(*(f"p{number}@example.com" for number in range(20)))
     campaign = crowd.send(abTestEnabled=True, title="First", body="One", variantBTitle="Second", abSplitPercent=40)
-    found = crowd.finished(campaign)
+    sent_campaign = crowd.finished(campaign)
     for number in range(20):
         (mail,) = mails_to(f"p{number}@example.com")
         expected = {"A": "First", "B": "Second"}[variant(campaign, f"p{number}@example.com", 40)]
         assert mail["subject"] == expected and "One" in mail["text"]
-    assert found["variants"]["A"]["sent"] + found["variants"]["B"]["sent"] == found["progress"]["sent"] == 20
+    assert (
+        sent_campaign["variants"]["A"]["sent"] + sent_campaign["variants"]["B"]["sent"]
+        == sent_campaign["progress"]["sent"]
+        == 20
+    )

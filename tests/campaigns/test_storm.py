@@ -34,16 +34,16 @@ def cluster(app: Flask, tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def noted(cluster: Cluster) -> Counter[str]:
-    """Recipients whose message has gone out, and how often."""
-    found: Counter[str] = Counter()
+def count_sent(cluster: Cluster) -> Counter[str]:
+    """How often the message of each recipient was sent."""
+    counts: Counter[str] = Counter()
     for name, count in cluster.sink.noted().items():
         (recipient,) = re.findall(r"<campaign-([0-9a-f]{24})@", name)
-        found[recipient] += count
-    return found
+        counts[recipient] += count
+    return counts
 
 
-def test_nobody_gets_it_twice_and_nobody_is_left_out(client: Client, cluster: Cluster) -> None:
+def test_each_person_gets_at_most_one_message_when_workers_are_killed(client: Client, cluster: Cluster) -> None:
     crowd = Crowd(client)
     crowd.sold(*(f"p{number}@example.com" for number in range(PEOPLE)))
     cluster.start(FAST)
@@ -52,16 +52,16 @@ def test_nobody_gets_it_twice_and_nobody_is_left_out(client: Client, cluster: Cl
     storm.rage(kills=round(SECONDS / EVERY), every=EVERY)
     wait_until(lambda: settled("campaigns.%"), PATIENCE)
 
-    found = crowd.now(campaign)
+    campaign_data = crowd.now(campaign)
     states = dict(rows("SELECT id, state FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
-    out, by_state = noted(cluster), Counter(states.values())
+    sent, by_state = count_sent(cluster), Counter(states.values())
     assert rows("SELECT count(DISTINCT person) FROM campaign_recipient") == [(PEOPLE,)] and len(states) == PEOPLE
-    assert max(out.values()) == 1, storm.killed
-    assert {item for item, state in states.items() if state == "sent"} <= set(out)
-    assert set(out) <= {item for item, state in states.items() if state in ("sent", "uncertain")}
+    assert max(sent.values()) == 1, storm.killed
+    assert {recipient for recipient, state in states.items() if state == "sent"} <= set(sent)
+    assert set(sent) <= {recipient for recipient, state in states.items() if state in ("sent", "uncertain")}
     assert by_state["sent"] + by_state["uncertain"] == PEOPLE, (by_state, storm.killed)
     assert by_state["uncertain"] <= storm.bound_on_uncertain(), storm.killed
-    assert found["status"] == "sent" and found["progress"]["pending"] == 0
-    assert {name: found["progress"][name] for name in ("sent", "uncertain")} == {
+    assert campaign_data["status"] == "sent" and campaign_data["progress"]["pending"] == 0
+    assert {name: campaign_data["progress"][name] for name in ("sent", "uncertain")} == {
         name: by_state[name] for name in ("sent", "uncertain")
     }

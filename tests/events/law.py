@@ -1,4 +1,4 @@
-"""The law of tickets, read from the table: what every test may ask at its end."""
+"""The invariants of ticket counters, checked in the tables at the end of tests."""
 
 from sqlalchemy import text
 
@@ -23,15 +23,15 @@ MISCOUNTED = text("""
 
 
 def assert_law_holds(*, over_capacity: int = 0) -> None:
-    """Every ticket type's counters add up, none is negative, and no event has more places than its capacity.
+    """All counters add up, none is negative, and no event has more places than its capacity.
 
-    `over_capacity` is how many an import may have oversold beyond it.
+    `over_capacity` is how many places an import has oversold beyond it.
     """
     assert db.session.scalars(BROKEN).all() == []
     assert db.session.scalar(OVER_CAPACITY) == over_capacity
 
 
 def assert_books_agree(*, over_capacity: int = 0) -> None:
-    """Counters, tickets and the days of the chart say the same."""
+    """Counters, tickets and figures per day agree."""
     assert_law_holds(over_capacity=over_capacity)
     assert db.session.scalars(MISCOUNTED).all() == []

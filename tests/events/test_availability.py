@@ -1,4 +1,4 @@
-"""The law of tickets, also when many move them at once; and what happens without the guard."""
+"""The counters of ticket types add up under concurrent changes; a control shows that the constraint is needed."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def owner(client: Client) -> Client:
     return organiser(client)
 
 
-def test_places_move_only_where_there_are_enough(app: Flask, owner: Client) -> None:
+def test_places_move_only_from_a_bucket_with_enough(app: Flask, owner: Client) -> None:
     weekend = published(owner)["ticketTypes"][0]["id"]
     with transaction() as session:
         assert availability.move(session, weekend, 60, source="public", target="available")
@@ -43,7 +43,7 @@ def test_places_move_only_where_there_are_enough(app: Flask, owner: Client) -> N
     assert_law_holds()
 
 
-def test_what_was_oversold_stays_on_the_totals_side(owner: Client) -> None:
+def test_oversold_places_never_make_public_negative(owner: Client) -> None:
     weekend = published(owner)["ticketTypes"][0]["id"]
     with transaction() as session:
         availability.book_sold(session, weekend, 130)
@@ -58,40 +58,40 @@ def test_what_was_oversold_stays_on_the_totals_side(owner: Client) -> None:
     assert_law_holds()
 
 
-def test_sixty_four_buyers_of_ten_places_get_ten(app: Flask, owner: Client) -> None:
+def test_sixty_four_buyers_get_ten_of_ten_places(app: Flask, owner: Client) -> None:
     weekend = published(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
-    found = at_once(64, lambda _: sell(app, weekend))
-    assert sum(found) == 10
+    results = at_once(64, lambda _: sell(app, weekend))
+    assert sum(results) == 10
     assert counters(weekend) == (10, 0, 10, 0)
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_a_quantity_that_falls_while_sixty_four_buy_never_falls_below_what_is_sold(
+def test_quantity_never_falls_below_sold_while_sixty_four_buy(
     app: Flask, owner: Client, client: Client, round_: int
 ) -> None:
-    made = published(owner)
-    weekend = made["ticketTypes"][0]["id"]
+    event = published(owner)
+    weekend = event["ticketTypes"][0]["id"]
 
-    def one(number: int) -> Any:
+    def sell_or_reduce(number: int) -> Any:
         if number % 8 == 0:
-            sent = {"ticketTypes": [{**WEEKEND, "quantity": 20 + number // 2}]}
+            changes = {"ticketTypes": [{**WEEKEND, "quantity": 20 + number // 2}]}
             own = Client(app.test_client(), owner.headers)
-            return own.patch(f"/api/events/{made['id']}", sent).status_code
+            return own.patch(f"/api/events/{event['id']}", changes).status_code
         return sell(app, weekend)
 
-    found = at_once(64, one)
+    results = at_once(64, sell_or_reduce)
     total, public, sold, oversold = counters(weekend)
-    assert sold == sum(item is True for item in found) <= total and oversold == 0 and public == total - sold
-    assert {item for item in found if not isinstance(item, bool)} <= {200, 409}
+    assert sold == sum(result is True for result in results) <= total and oversold == 0 and public == total - sold
+    assert {result for result in results if not isinstance(result, bool)} <= {200, 409}
     assert_law_holds()
 
 
 @pytest.mark.control
-def test_without_the_guard_the_same_race_breaks_the_law(app: Flask, owner: Client) -> None:
-    """The negative control: reading, deciding and writing sells places that are not there."""
+def test_without_the_constraint_the_race_sells_too_many(app: Flask, owner: Client) -> None:
+    """Negative control: a read followed by a write sells more places than there are."""
     weekend = published(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
 
-    def careless(_: int) -> bool:
+    def sell_unchecked(_: int) -> bool:
         with app.app_context():
             free = counters(weekend)[1]
             if free < 1:
@@ -102,12 +102,12 @@ def test_without_the_guard_the_same_race_breaks_the_law(app: Flask, owner: Clien
             return True
 
     with without("ck_ticket_type_public"):
-        assert sum(at_once(40, careless)) > 10
+        assert sum(at_once(40, sell_unchecked)) > 10
         assert counters(weekend)[1] < 0
 
 
-def test_one_key_makes_one_event_however_many_send_it(app: Flask, owner: Client) -> None:
-    sent = {
+def test_concurrent_requests_with_one_idempotency_key_create_one_event(app: Flask, owner: Client) -> None:
+    fields = {
         "name": "Once",
         "startDate": "2027-06-04",
         "endDate": "2027-06-05",
@@ -117,23 +117,23 @@ def test_one_key_makes_one_event_however_many_send_it(app: Flask, owner: Client)
     }
 
     def create(_: int) -> Any:
-        return Client(app.test_client(), {**owner.headers, "Idempotency-Key": "one-event"}).post("/api/events", sent)
+        return Client(app.test_client(), {**owner.headers, "Idempotency-Key": "one-event"}).post("/api/events", fields)
 
-    answers = at_once(12, create)
-    ids = {data(response, 201)["id"] for response in answers if response.status_code == 201}
+    responses = at_once(12, create)
+    ids = {data(response, 201)["id"] for response in responses if response.status_code == 201}
     assert len(ids) == 1
-    assert {refusal(response)[1] for response in answers if response.status_code != 201} <= {
+    assert {refusal(response)[1] for response in responses if response.status_code != 201} <= {
         "IDEMPOTENCY_IN_PROGRESS",
         "BUSY",
     }
     assert len(data(owner.get("/api/events?mine=true"))["events"]) == 1
 
 
-def test_one_of_two_who_saw_the_same_version_is_told_so(app: Flask, owner: Client) -> None:
-    made = published(owner)
+def test_only_one_change_of_the_same_version_succeeds(app: Flask, owner: Client) -> None:
+    event = published(owner)
 
     def rename(number: int) -> int:
         own = Client(app.test_client(), {**owner.headers, "If-Match": '"1"'})
-        return own.patch(f"/api/events/{made['id']}", {"name": f"Name {number}"}).status_code
+        return own.patch(f"/api/events/{event['id']}", {"name": f"Name {number}"}).status_code
 
     assert sorted(at_once(8, rename)) == [200] + [412] * 7

@@ -1,4 +1,4 @@
-"""The capacity of an event: sold and allocated over all ticket types never exceed it, however many ask at once."""
+"""The capacity of an event: sold and allocated over all ticket types never exceed it, also under concurrent bookings."""
 
 from collections import Counter
 from pathlib import Path
@@ -35,18 +35,18 @@ def event(owner: Client) -> dict[str, Any]:
     return published(owner, capacity=100, ticketTypes=TYPES)
 
 
-def ask(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0, verb: str = "") -> Any:
-    """The answer to a block (or with `verb` a quote) of so many places."""
+def request_block(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0, verb: str = "") -> Any:
+    """The response to a block (or with `verb` a quote) of that many places."""
     sent = {"ticketTypeId": event["ticketTypes"][type_]["id"], "quantity": quantity, "kind": "sponsor"}
     return owner.post(f"/api/events/{event['id']}/allocations{verb}", sent)
 
 
-def made(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0) -> Block:
-    return Block(owner, event, data(ask(owner, event, quantity, type_=type_), 201))
+def create_block(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0) -> Block:
+    return Block(owner, event, data(request_block(owner, event, quantity, type_=type_), 201))
 
 
 def available(owner: Client, event: dict[str, Any]) -> list[int]:
-    """What the public is told, after checking that the organiser is told the same."""
+    """The public availability per type, which equals the organiser's."""
     shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))["ticketTypes"]
     stats = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))["ticketTypes"]
     assert [item["available"] for item in shown] == [stat["available"] for stat in stats]
@@ -64,8 +64,8 @@ def sold_rows(count: int, *, type_: str = "Day ticket", start: int = 1) -> list[
 
 
 def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, Any]) -> None:
-    made(owner, event, 70)
-    refused = ask(owner, event, 31, type_=1)
+    create_block(owner, event, 70)
+    refused = request_block(owner, event, 31, type_=1)
     assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
     assert refused.get_json()["data"] == {
         "capacity": 100,
@@ -74,28 +74,28 @@ def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, 
         "available": 30,
         "requested": 31,
     }
-    made(owner, event, 30, type_=1)
-    assert refusal(ask(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    create_block(owner, event, 30, type_=1)
+    assert refusal(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
     assert available(owner, event) == [0, 0]
     assert_law_holds()
 
 
 def test_an_event_without_a_capacity_is_limited_by_its_types_alone(owner: Client) -> None:
     event = published(owner, ticketTypes=TYPES)
-    made(owner, event, 100)
-    made(owner, event, 100, type_=1)
-    assert refusal(ask(owner, event, 1)) == (409, "INSUFFICIENT_TICKETS")
+    create_block(owner, event, 100)
+    create_block(owner, event, 100, type_=1)
+    assert refusal(request_block(owner, event, 1)) == (409, "INSUFFICIENT_TICKETS")
 
 
 def test_availability_is_the_smaller_of_both(owner: Client, event: dict[str, Any]) -> None:
-    made(owner, event, 60)
+    create_block(owner, event, 60)
     assert available(owner, event) == [40, 40]
     stats = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))
     assert stats["totals"]["available"] == 40
     assert stats["capacity"] == 100
-    quote = data(ask(owner, event, 41, type_=1, verb="/quote"))
+    quote = data(request_block(owner, event, 41, type_=1, verb="/quote"))
     assert (quote["available"], quote["fits"]) == (40, False)
-    assert data(ask(owner, event, 40, type_=1, verb="/quote"))["fits"] is True
+    assert data(request_block(owner, event, 40, type_=1, verb="/quote"))["fits"] is True
 
 
 def test_inventory_status_follows_the_capacity(owner: Client, event: dict[str, Any]) -> None:
@@ -105,18 +105,18 @@ def test_inventory_status_follows_the_capacity(owner: Client, event: dict[str, A
 
     small = changed(owner, event, capacity=5)
     assert status() == ["on_sale", "on_sale"], "a small capacity is not low while all of it is free"
-    made(owner, small, 4)
+    create_block(owner, small, 4)
     assert status() == ["on_sale", "on_sale"]
     changed(owner, event, capacity=40)
     assert status() == ["on_sale", "on_sale"]
-    made(owner, event, 32)
+    create_block(owner, event, 32)
     assert status() == ["low", "low"]
     changed(owner, event, capacity=36)
     assert status() == ["sold_out", "sold_out"]
 
 
-def test_places_that_come_back_can_be_booked_again(owner: Client, event: dict[str, Any]) -> None:
-    block = made(owner, event, 100)
+def test_returned_places_can_be_booked_again(owner: Client, event: dict[str, Any]) -> None:
+    block = create_block(owner, event, 100)
     code, *_ = block.codes(1)
     assert available(owner, event) == [0, 0]
     preview = data(block.post("release-unused", quantity=20, dryRun=True))
@@ -126,13 +126,13 @@ def test_places_that_come_back_can_be_booked_again(owner: Client, event: dict[st
     slot = next(slot for slot in block.now()["slots"] if slot.get("code") == code)
     assert block.revoke(slot["id"], returnTo="public").status_code == 200
     assert available(owner, event) == [21, 21]
-    made(owner, event, 21, type_=1)
-    assert refusal(ask(owner, event, 1, type_=1)) == (409, "CAPACITY_EXCEEDED")
+    create_block(owner, event, 21, type_=1)
+    assert refusal(request_block(owner, event, 1, type_=1)) == (409, "CAPACITY_EXCEEDED")
     assert_law_holds()
 
 
 def test_a_revoked_ticket_that_stays_in_the_block_keeps_its_place(owner: Client, event: dict[str, Any]) -> None:
-    block = made(owner, event, 100)
+    block = create_block(owner, event, 100)
     block.codes(1)
     slot = next(slot for slot in block.now()["slots"] if slot["status"] == "invited")
     assert block.revoke(slot["id"]).status_code == 200
@@ -141,7 +141,7 @@ def test_a_revoked_ticket_that_stays_in_the_block_keeps_its_place(owner: Client,
 
 @pytest.mark.parametrize("capacity", [0, 59])
 def test_capacity_cannot_fall_below_what_is_committed(owner: Client, event: dict[str, Any], capacity: int) -> None:
-    made(owner, event, 60)
+    create_block(owner, event, 60)
     path = f"/api/events/{event['id']}"
     before = data(owner.get(path))
     refused = owner.patch(path, {"capacity": capacity, "venue": "Elsewhere"})
@@ -154,15 +154,15 @@ def test_capacity_cannot_fall_below_what_is_committed(owner: Client, event: dict
 
 
 def test_an_event_that_is_over_its_capacity_stays_usable(owner: Client, event: dict[str, Any]) -> None:
-    """As events are that booked more before capacities were enforced."""
-    made(owner, event, 60)
+    """Events may have booked more before capacities were enforced."""
+    create_block(owner, event, 60)
     with transaction() as session:
         session.execute(text("UPDATE event SET capacity = 50"))
     assert available(owner, event) == [0, 0]
-    refused = ask(owner, event, 1)
+    refused = request_block(owner, event, 1)
     assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
     assert refused.get_json()["data"]["available"] == 0
-    assert data(ask(owner, event, 1, verb="/quote"))["available"] == 0
+    assert data(request_block(owner, event, 1, verb="/quote"))["available"] == 0
     assert changed(owner, event, capacity=50, venue="The hall")["venue"] == "The hall"
     assert changed(owner, event, capacity=55)["capacity"] == 55, "closer to the truth is allowed"
     assert refusal(owner.patch(f"/api/events/{event['id']}", {"capacity": 54})) == (409, "CAPACITY_COMMITTED")
@@ -176,7 +176,7 @@ def test_a_new_event_may_have_fewer_places_than_its_types_offer(owner: Client) -
 def test_an_import_beyond_the_capacity_is_refused(
     app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
 ) -> None:
-    made(owner, event, 60)
+    create_block(owner, event, 60)
     refused = import_file(app, tmp_path, event, *sold_rows(41))
     assert refused.exit_code == 1
     assert "row 42" in refused.output.lower() or "42" in refused.output
@@ -197,44 +197,44 @@ def test_an_import_of_two_types_counts_them_together(
     assert available(owner, event) == [100, 100]
 
 
-def test_oversold_tickets_are_booked_with_the_figures(
+def test_oversold_tickets_are_booked_with_a_warning(
     app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
 ) -> None:
-    made(owner, event, 60)
+    create_block(owner, event, 60)
     dry = import_file(app, tmp_path, event, *sold_rows(41), options=("--allow-oversell", "--dry-run"))
-    done = import_file(app, tmp_path, event, *sold_rows(41), options=("--allow-oversell",))
-    for answer in (dry, done):
-        assert answer.exit_code == 0, answer.output
-        assert "Warning: 41 sold and 60 allocated are 1 more than the capacity of 100." in answer.output
+    result = import_file(app, tmp_path, event, *sold_rows(41), options=("--allow-oversell",))
+    for import_result in (dry, result):
+        assert import_result.exit_code == 0, import_result.output
+        assert "Warning: 41 sold and 60 allocated are 1 more than the capacity of 100." in import_result.output
     assert available(owner, event) == [0, 0]
-    assert refusal(ask(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    assert refusal(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
     assert_books_agree(over_capacity=1)
 
 
 def test_a_refund_is_booked_although_the_event_is_over_capacity(
     app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
 ) -> None:
-    made(owner, event, 100)
+    create_block(owner, event, 100)
     import_file(app, tmp_path, event, *sold_rows(2), options=("--allow-oversell",))
     path = tmp_path / "refund.csv"
     path.write_text("reference,ticketType,status\nR1,Day ticket,refunded\n")
-    done = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
-    assert done.exit_code == 0, done.output
+    result = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])
+    assert result.exit_code == 0, result.output
     assert_books_agree(over_capacity=1)
 
 
 def race(app: Flask, owner: Client, event: dict[str, Any], callers: int = 64) -> Counter[int]:
-    """Blocks of ten places each, asked for at once over all ticket types of an event."""
+    """Counts of statuses of concurrent requests for blocks of ten places over all ticket types of an event."""
     types = len(event["ticketTypes"])
 
-    def one(number: int) -> int:
+    def book_or_reduce(number: int) -> int:
         client = Client(app.test_client(), owner.headers)
-        return int(ask(client, event, 10, type_=number % types).status_code)
+        return int(request_block(client, event, 10, type_=number % types).status_code)
 
-    return Counter(at_once(callers, one))
+    return Counter(at_once(callers, book_or_reduce))
 
 
-def test_sixty_four_at_once_over_different_types_stay_within_the_capacity(app: Flask, owner: Client) -> None:
+def test_sixty_four_concurrent_bookings_of_different_types_stay_within_the_capacity(app: Flask, owner: Client) -> None:
     types = [{"name": f"Type {number}", "priceMinor": 100, "quantity": 1000} for number in range(8)]
     event = published(owner, capacity=95, ticketTypes=types)
     assert race(app, owner, event) == {201: 9, 409: 55}
@@ -255,49 +255,49 @@ def test_without_the_lock_on_the_event_the_capacity_is_exceeded(
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_a_capacity_that_falls_while_many_book_never_falls_below_what_is_booked(
+def test_capacity_never_falls_below_booked_places_under_load(
     app: Flask, owner: Client, event: dict[str, Any], round_: int
 ) -> None:
-    def one(number: int) -> int:
+    def book_or_reduce(number: int) -> int:
         client = Client(app.test_client(), owner.headers)
         for _ in range(5):
             if number % 4:
-                answer = ask(client, event, 10, type_=number % 2)
+                response = request_block(client, event, 10, type_=number % 2)
             else:
-                answer = client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number})
+                response = client.patch(f"/api/events/{event['id']}", {"capacity": 20 + number})
             # A request that waits too long for the event's row is 503: try again.
-            if answer.status_code != 503:
+            if response.status_code != 503:
                 break
-        return int(answer.status_code)
+        return int(response.status_code)
 
-    assert set(at_once(32, one)) <= {200, 201, 409}
+    assert set(at_once(32, book_or_reduce)) <= {200, 201, 409}
     assert_law_holds()
 
 
-def test_bookings_releases_and_imports_at_once_neither_deadlock_nor_exceed(
+def test_concurrent_bookings_releases_and_imports_neither_deadlock_nor_exceed(
     app: Flask, owner: Client, event: dict[str, Any], tmp_path: Path
 ) -> None:
-    blocks = [made(owner, event, 20), made(owner, event, 20, type_=1)]
+    blocks = [create_block(owner, event, 20), create_block(owner, event, 20, type_=1)]
 
-    def one(number: int) -> int:
+    def book_or_reduce(number: int) -> int:
         client = Client(app.test_client(), owner.headers)
         block = Block(client, event, {"id": blocks[number % 2].id, "ticketTypeId": ""})
         if number % 3 == 0:
             return int(block.post("release-unused", quantity=5).status_code)
         if number % 3 == 1:
-            return int(ask(client, event, 15, type_=number % 2).status_code)
+            return int(request_block(client, event, 15, type_=number % 2).status_code)
         folder = tmp_path / str(number)
         folder.mkdir()
         with app.app_context():
-            done = import_file(app, folder, event, *sold_rows(15, start=100 * number))
-        return done.exit_code
+            result = import_file(app, folder, event, *sold_rows(15, start=100 * number))
+        return result.exit_code
 
-    assert set(at_once(24, one)) <= {0, 1, 200, 201, 409}
+    assert set(at_once(24, book_or_reduce)) <= {0, 1, 200, 201, 409}
     assert_books_agree()
 
 
-def test_moving_places_between_blocks_of_a_full_event_needs_no_more_of_it(owner: Client, event: dict[str, Any]) -> None:
-    block = made(owner, event, 50)
+def test_places_move_between_blocks_of_a_full_event(owner: Client, event: dict[str, Any]) -> None:
+    block = create_block(owner, event, 50)
     other = another(block, quantity=50)
     assert block.post("move", toBlockId=other.id, quantity=10).status_code == 200
     assert available(owner, event) == [0, 0]

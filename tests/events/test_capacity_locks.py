@@ -1,4 +1,4 @@
-"""Who waits for the lock that guards a capacity: only those who count against the same limit, and only briefly."""
+"""The lock of a capacity blocks only bookings that count against the same limit, and only briefly."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.core.db import db
 from app.events.actions import import_tickets
 from tests.events.law import assert_books_agree
-from tests.events.test_capacity import TYPES, ask, import_file, made, sold_rows
+from tests.events.test_capacity import TYPES, create_block, import_file, request_block, sold_rows
 from tests.factories.allocations import claim
 from tests.factories.events import organiser, published
 from tests.http import Client, refusal
@@ -27,7 +27,7 @@ ITEM = {
     "reserved": 0,
     "damaged": 0,
 }
-BOOKING = text("SELECT id FROM event WHERE id = :id FOR NO KEY UPDATE")
+LOCK_EVENT = text("SELECT id FROM event WHERE id = :id FOR NO KEY UPDATE")
 
 
 @pytest.fixture
@@ -35,57 +35,57 @@ def owner(client: Client) -> Client:
     return organiser(client)
 
 
-def test_blocks_of_an_event_without_a_limit_do_not_wait_for_one_another(owner: Client) -> None:
+def test_blocks_of_an_event_without_a_limit_do_not_block_each_other(owner: Client) -> None:
     event = published(owner, ticketTypes=TYPES, promoCodes=[{"code": "SPONSOR", "percentOff": 10, "maxUses": 3}])
     with db.engine.begin() as other:
-        other.execute(BOOKING, {"id": event["id"]})
-        assert ask(owner, event, 5).status_code == 201
+        other.execute(LOCK_EVENT, {"id": event["id"]})
+        assert request_block(owner, event, 5).status_code == 201
     assert_books_agree()
 
 
 @pytest.mark.control
-def test_blocks_of_an_event_with_a_capacity_wait_for_one_another(owner: Client) -> None:
+def test_blocks_of_an_event_with_a_capacity_wait_for_each_other(owner: Client) -> None:
     event = published(owner, ticketTypes=TYPES, capacity=100)
     with db.engine.begin() as other:
-        other.execute(BOOKING, {"id": event["id"]})
-        assert refusal(ask(owner, event, 5)) == (503, "BUSY")
+        other.execute(LOCK_EVENT, {"id": event["id"]})
+        assert refusal(request_block(owner, event, 5)) == (503, "BUSY")
 
 
 @pytest.mark.parametrize(("capacity", "fits"), [(100, True), (20, False), (None, True)])
-def test_nobody_waits_while_an_import_writes_its_tickets(
+def test_bookings_do_not_wait_while_an_import_writes_its_tickets(
     app: Flask, owner: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capacity: int | None, fits: bool
 ) -> None:
     event = published(owner, ticketTypes=TYPES, capacity=capacity)
-    first = made(owner, event, 8, type_=1)
-    token = first.open_link()
-    meanwhile = _after_writing(monkeypatch, lambda: _work(app, owner, event, token))
-    done = import_file(app, tmp_path, event, *sold_rows(10))
-    assert meanwhile == [[201, 200, 201]]
-    assert (done.exit_code == 0) is fits, done.output
+    block = create_block(owner, event, 8, type_=1)
+    token = block.open_link()
+    statuses = _run_after_writing(monkeypatch, lambda: _book_meanwhile(app, owner, event, token))
+    result = import_file(app, tmp_path, event, *sold_rows(10))
+    assert statuses == [[201, 200, 201]]
+    assert (result.exit_code == 0) is fits, result.output
     if not fits:
-        assert "0 sold and 13 allocated leave 7 of" in done.output, "the block that was made meanwhile counts"
+        assert "0 sold and 13 allocated leave 7 of" in result.output, "the block of the other thread counts"
     assert_books_agree()
 
 
-def _after_writing(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> list[Any]:
-    """What `call` gives in another thread once an import has written its tickets, and before it goes on."""
-    write, found = import_tickets._write, []
+def _run_after_writing(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> list[Any]:
+    """The results of `call`, which runs in another thread after an import has written its tickets."""
+    write_tickets, results = import_tickets._write_tickets, []
 
-    def written(*given: Any) -> None:
-        write(*given)
+    def write_and_call(*arguments: Any) -> None:
+        write_tickets(*arguments)
         with ThreadPoolExecutor(1) as thread:
-            found.append(thread.submit(call).result())
+            results.append(thread.submit(call).result())
 
-    monkeypatch.setattr(import_tickets, "_write", written)
-    return found
+    monkeypatch.setattr(import_tickets, "_write_tickets", write_and_call)
+    return results
 
 
-def _work(app: Flask, owner: Client, event: dict[str, Any], token: str) -> list[int]:
-    """A block of the type that is being imported, a claim of one, and something else that belongs to the event."""
-    other = Client(app.test_client(), owner.headers)
-    answers = (
-        ask(other, event, 5, type_=1),
+def _book_meanwhile(app: Flask, owner: Client, event: dict[str, Any], token: str) -> list[int]:
+    """The statuses of a block of the imported type, a claim, and a new stock item of the event."""
+    same_owner = Client(app.test_client(), owner.headers)
+    responses = (
+        request_block(same_owner, event, 5, type_=1),
         claim(Client(app.test_client()), token),
-        other.post(f"/api/events/{event['id']}/inventory/items", ITEM),
+        same_owner.post(f"/api/events/{event['id']}/inventory/items", ITEM),
     )
-    return [response.status_code for response in answers]
+    return [response.status_code for response in responses]

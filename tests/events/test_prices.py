@@ -1,4 +1,4 @@
-"""Prices by date and by quantity, and how a sale stands; shown by the public inventory and by statistics."""
+"""Prices by date and quantity, and the status of a sale, in the public inventory and in statistics."""
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.cache_invalidation import invalidate as say_changed
+from app.core.cache_invalidation import invalidate
 from app.core.transaction import transaction
 from app.events import availability
 from app.events.pricing import current_phase, sale_status
@@ -21,7 +21,7 @@ DAY = timedelta(days=1)
 def phase(
     name: str, price: int, *, start: int | None = None, end: int | None = None, quantity: int | None = None
 ) -> Any:
-    """A phase that starts and ends so many days from now."""
+    """A phase that starts and ends that many days from now."""
     return SimpleNamespace(
         name=name,
         price_minor=price,
@@ -50,9 +50,9 @@ REGULAR = phase("Regular", 200, quantity=20)
         ([phase("Past", 5, end=0), phase("Open", 6)], 999, 0, "Open"),
     ],
 )
-def test_the_phase_follows_from_date_and_sales(phases: list[Any], sold: int, days: int, name: str | None) -> None:
-    found = current_phase(phases, sold=sold, now=NOW + days * DAY)
-    assert (found and found.name) == name
+def test_phase_depends_on_date_and_sales(phases: list[Any], sold: int, days: int, name: str | None) -> None:
+    current = current_phase(phases, sold=sold, now=NOW + days * DAY)
+    assert (current and current.name) == name
 
 
 @pytest.mark.parametrize(
@@ -71,54 +71,54 @@ def test_the_phase_follows_from_date_and_sales(phases: list[Any], sold: int, day
         ([phase("Past", 5, end=-1)], 50, 9, "on_sale"),
     ],
 )
-def test_the_sale_stands_so(phases: list[Any], public: int, ends: int, status: str) -> None:
-    found = sale_status(phases, public=public, total=100, sales_end_at=NOW + ends * DAY, now=NOW)
-    assert found == status
+def test_sale_status(phases: list[Any], public: int, ends: int, status: str) -> None:
+    assert sale_status(phases, public=public, total=100, sales_end_at=NOW + ends * DAY, now=NOW) == status
 
 
 def move(ticket_type_id: str, count: int, source: Any, target: Any) -> None:
     with transaction() as session:
         assert availability.move(session, ticket_type_id, count, source=source, target=target)
-        say_changed(session, "tickets")
+        invalidate(session, "tickets")
 
 
-def test_the_inventory_shows_price_and_places_at_once(client: Client) -> None:
+def test_inventory_shows_price_and_places_immediately(client: Client) -> None:
     owner = organiser(client)
     phases = [{"name": "Early", "priceMinor": 100, "quantity": 10}]
-    made = published(owner, ticketTypes=[{"name": "Day", "priceMinor": 500, "quantity": 40, "phases": phases}])
-    path, day = f"/api/events/public/{made['id']}/ticket-inventory", made["ticketTypes"][0]["id"]
+    event = published(owner, ticketTypes=[{"name": "Day", "priceMinor": 500, "quantity": 40, "phases": phases}])
+    path, day = f"/api/events/public/{event['id']}/ticket-inventory", event["ticketTypes"][0]["id"]
 
-    def shown() -> tuple[Any, ...]:
-        found = data(client.get(path))["ticketTypes"][0]
-        return tuple(found[name] for name in ("phase", "priceMinor", "sold", "allocated", "available", "status"))
+    def read_inventory() -> tuple[Any, ...]:
+        ticket_type = data(client.get(path))["ticketTypes"][0]
+        return tuple(ticket_type[name] for name in ("phase", "priceMinor", "sold", "allocated", "available", "status"))
 
-    assert shown() == ("Early", 100, 0, 0, 40, "on_sale")
+    assert read_inventory() == ("Early", 100, 0, 0, 40, "on_sale")
     move(day, 10, "public", "sold")
-    assert shown() == (None, 500, 10, 0, 30, "on_sale")
+    assert read_inventory() == (None, 500, 10, 0, 30, "on_sale")
     move(day, 26, "public", "available")
-    assert shown() == (None, 500, 10, 26, 4, "low")
+    assert read_inventory() == (None, 500, 10, 26, 4, "low")
     move(day, 4, "public", "sold")
-    assert shown() == (None, 500, 14, 26, 0, "sold_out")
+    assert read_inventory() == (None, 500, 14, 26, 0, "sold_out")
     assert_law_holds()
 
 
-def test_an_event_with_a_capacity_alone_has_an_empty_inventory(client: Client) -> None:
-    made = published(organiser(client), ticketTypes=[], capacity=5)
-    assert data(client.get(f"/api/events/public/{made['id']}/ticket-inventory"))["ticketTypes"] == []
+def test_event_with_only_a_capacity_has_an_empty_inventory(client: Client) -> None:
+    event = published(organiser(client), ticketTypes=[], capacity=5)
+    assert data(client.get(f"/api/events/public/{event['id']}/ticket-inventory"))["ticketTypes"] == []
 
 
-def test_statistics_show_what_stands_and_what_happened_today(client: Client) -> None:
+def test_statistics_show_counters_and_todays_figures(client: Client) -> None:
     owner = organiser(client)
-    made = published(owner)
-    weekend = made["ticketTypes"][0]["id"]
+    event = published(owner)
+    weekend = event["ticketTypes"][0]["id"]
     move(weekend, 5, "public", "available")
     move(weekend, 2, "available", "invited")
     with transaction() as session:
         availability.tally(session, weekend, allocated=5, invited=2)
         availability.tally(session, weekend, invited=1)
-    found = data(owner.get(f"/api/events/{made['id']}/ticket-stats"))
-    one = found["ticketTypes"][0]
-    assert (one["allocated"], one["invited"], one["available"], one["total"]) == (5, 2, 95, 100)
-    (today,) = found["series"]
+    statistics = data(owner.get(f"/api/events/{event['id']}/ticket-stats"))
+    weekend_stats = statistics["ticketTypes"][0]
+    names = ("allocated", "invited", "available", "total")
+    assert tuple(weekend_stats[name] for name in names) == (5, 2, 95, 100)
+    (today,) = statistics["series"]
     assert (today["ticketTypeId"], today["allocated"], today["invited"], today["sold"]) == (weekend, 5, 3, 0)
-    assert found["timezone"] == "Africa/Windhoek" and found["totals"]["allocated"] == 5
+    assert statistics["timezone"] == "Africa/Windhoek" and statistics["totals"]["allocated"] == 5

@@ -228,7 +228,7 @@ def test_names_that_may_hold_a_domain_are_no_links_in_a_mail(client: Client) -> 
 
 
 def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign_store, "PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
+    monkeypatch.setattr(campaign_store, "CAMPAIGNS_PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
     owner = organiser(client)
     path = f"/api/events/{event(owner)['id']}/notifications"
     body = {

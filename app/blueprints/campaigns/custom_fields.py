@@ -1,4 +1,4 @@
-"""Fields that only campaigns have: texts of one line, where a button leads, and lists that may be one text."""
+"""Custom fields of campaigns: texts of one line, links of buttons, and lists that may be one text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from app.web.safe_redirect import is_local_path
 
 
 class OneLine(Text):
-    """A text without line breaks: it becomes a header of a mail."""
+    """A text without line breaks, for headers of e-mails."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -21,38 +21,38 @@ class OneLine(Text):
 
 
 class Destination(Text):
-    """Where the button leads: an https address, or a path of this site; the empty text means nowhere."""
+    """The link of a button: an https URL or a path of this site. An empty text means no link."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         href = super()._deserialize(value, attr, data, **kwargs)
-        plain = href.isprintable() and (is_url(href, ("https",)) or is_local_path(href))
-        if href and not plain:
+        is_valid = href.isprintable() and (is_url(href, ("https",)) or is_local_path(href))
+        if href and not is_valid:
             raise field_error("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
         return href or None
 
 
-class Listed(BaseField, fields.Field[Any]):
-    """A list without doubles; one text is such a list too, its entries separated by commas."""
+class ListOrText(BaseField, fields.Field[Any]):
+    """A list without duplicates, or one text with entries separated by commas."""
 
     def __init__(
         self,
-        inner: Any,
+        inner: fields.Field[Any],
         *,
         min: int = 0,
         max: int,
         example: list[str],
         choices: Sequence[str] = (),
-        doubles: bool = False,
+        keep_duplicates: bool = False,
         **kwargs: Any,
     ) -> None:
-        self.each, self.doubles = List(inner, min=min, max=max), doubles
+        self.inner_list, self.keep_duplicates = List(inner, min=min, max=max), keep_duplicates
         entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
         entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
-        said = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
-        super().__init__(metadata=said, **kwargs)
+        metadata = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
+        super().__init__(metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        self.each.data_key = self.data_key
-        said = [part for item in value.split(",") if (part := item.strip())] if isinstance(value, str) else value
-        result = self.each.deserialize(said, attr, data)
-        return result if self.doubles else list(dict.fromkeys(result))
+        self.inner_list.data_key = self.data_key
+        entries = [entry for part in value.split(",") if (entry := part.strip())] if isinstance(value, str) else value
+        loaded = self.inner_list.deserialize(entries, attr, data)
+        return loaded if self.keep_duplicates else list(dict.fromkeys(loaded))

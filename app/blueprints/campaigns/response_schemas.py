@@ -1,4 +1,4 @@
-"""What the operations of campaigns give."""
+"""Response schemas of campaigns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 
 
 class Reachable(Schema):
-    """How many people each channel reaches; 0 for those that were not asked for."""
+    """How many people each channel reaches; 0 for channels that are not used."""
 
     email = WholeNumber(required=True)
     sms = WholeNumber(required=True)
@@ -22,33 +22,33 @@ class Reachable(Schema):
 
 
 class Excluded(Schema):
-    """How many are not written to, by the reason."""
+    """How many get no message, by the reason."""
 
     opted_out = WholeNumber(required=True, data_key="optedOut", attribute="optedOut")
     no_address = WholeNumber(required=True, data_key="noAddress", attribute="noAddress")
     suppressed = WholeNumber(required=True)
     duplicate = WholeNumber(
-        required=True, metadata={"description": "further tickets of somebody who is counted already"}
+        required=True, metadata={"description": "further tickets of people who are counted already"}
     )
     not_related = WholeNumber(required=True, data_key="notRelated", attribute="notRelated")
 
 
 class Split(Schema):
-    """People who get each variant."""
+    """How many people get each variant."""
 
     A = WholeNumber(required=True, data_key="A")
     B = WholeNumber(required=True, data_key="B")
 
 
 class AudienceData(Schema):
-    """Who is written to. Figures are null while a large audience has not been counted."""
+    """The audience in figures, which are null while a large audience has not been counted."""
 
     type = fields.String(required=True, metadata={"example": HOLDERS})
     total = WholeNumber(
-        required=True, metadata={"description": "tickets, or ids: the people and all that are excluded"}
+        required=True, metadata={"description": "tickets, or ids: the people and everything in excluded"}
     )
     people = WholeNumber(
-        required=True, allow_none=True, metadata={"description": "reached on one of the channels at least"}
+        required=True, allow_none=True, metadata={"description": "reached on at least one of the channels"}
     )
     reachable = Nested(Reachable, required=True, allow_none=True)
     excluded = Nested(Excluded, required=True, allow_none=True)
@@ -75,14 +75,14 @@ class BroadcastData(Schema):
 
 
 class Figures(Schema):
-    """What became of the messages, one for each person and channel."""
+    """The messages by their state, one for each person and channel."""
 
     total = WholeNumber(required=True)
     sent = WholeNumber(required=True)
     failed = WholeNumber(required=True)
-    suppressed = WholeNumber(required=True, metadata={"description": "said no between freezing and sending"})
+    suppressed = WholeNumber(required=True, metadata={"description": "unsubscribed between the start and the sending"})
     uncertain = WholeNumber(
-        required=True, metadata={"description": "handed over, and no answer says whether it arrived"}
+        required=True, metadata={"description": "handed over without a confirmation that it arrived"}
     )
     pending = WholeNumber(required=True)
     clicked = WholeNumber(required=True)
@@ -94,13 +94,13 @@ class Variants(Schema):
 
 
 class CampaignRow(Schema):
-    """A campaign with its figures: together, and for each variant."""
+    """A campaign with its figures, in total and for each variant."""
 
     @pre_dump
-    def with_figures(self, row: Any, **_: Any) -> dict[str, Any]:
-        values = {variant: _figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
-        progress = {name: sum(figures[name] for figures in values.values()) for name in values["A"]}
-        return {**row, "progress": progress, "variants": values, "history": row.get("history") or []}
+    def add_figures(self, row: Mapping[str, Any], **_: Any) -> dict[str, object]:
+        variants = {variant: _build_figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
+        progress = {name: sum(figures[name] for figures in variants.values()) for name in variants["A"]}
+        return {**row, "progress": progress, "variants": variants, "history": row.get("history") or []}
 
     id = fields.String(required=True, metadata=ID)
     event_id = fields.String(required=True, metadata=ID)
@@ -134,7 +134,7 @@ class CampaignRow(Schema):
 
 class Act(Schema):
     verb = fields.String(required=True, metadata={"example": "scheduled"})
-    actor_id = fields.String(required=True, allow_none=True, data_key="actorId", attribute="actorId", metadata=ID)
+    actor_id = fields.String(required=True, allow_none=True, metadata=ID)
     at = fields.String(required=True, metadata={"example": "2026-12-04T16:00:00.000Z"})
     details = fields.Dict(required=True)
 
@@ -144,10 +144,10 @@ class CampaignData(CampaignRow):
 
 
 class RecipientRow(Schema):
-    """A recipient, whose address is masked."""
+    """A recipient with a masked address."""
 
     @pre_dump
-    def masked(self, row: Any, **_: Any) -> dict[str, Any]:
+    def mask_address(self, row: Mapping[str, Any], **_: Any) -> dict[str, object]:
         return {**row, "address": mask_email(row["address"])}
 
     id = fields.String(required=True, metadata=ID)
@@ -202,7 +202,7 @@ class UsersData(Schema):
     users = List(Nested(UserRow), required=True)
 
 
-def _figures(tally: Mapping[str, int]) -> dict[str, int]:
-    """What is pending is what is left."""
+def _build_figures(tally: Mapping[str, int]) -> dict[str, int]:
+    """The figures of a variant; `pending` is the rest of the total."""
     known = {name: int(tally.get(name, 0)) for name in ("total", *SETTLED, "clicked")}
     return {**known, "pending": known["total"] - sum(known[name] for name in SETTLED)}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from werkzeug.datastructures import FileStorage
+
 from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries, recipient_search
@@ -14,10 +16,14 @@ from app.web.blueprint import Blueprint
 from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
+from app.web.schema import to_camel_case
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
-ONE = "/campaigns/<campaignId>"
-COUNTING = Limit(60)
+Versioned = tuple[actions.Campaign, dict[str, str]]
+"""A campaign and the header with its ETag."""
+CAMPAIGN_PATH = "/campaigns/<campaignId>"
+COUNT_LIMIT = Limit(60)
+SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
 
 
 @blp.post(
@@ -25,14 +31,14 @@ COUNTING = Limit(60)
     access=ORGANISER_OR_ANALYST,
     body=schemas.AudienceBody,
     returns=response_schemas.PreviewData,
-    limit=COUNTING,
+    limit=COUNT_LIMIT,
 )
-def preview_audience(id: str, **body: Any) -> Any:
-    """Count who would be written to, and why others would not; nothing is kept or sent.
+def preview_audience(id: str, **body: Any) -> audience_counts.AudiencePreviewWithSample:
+    """Count the people who would get a campaign, and those who would not by the reason. Nothing is stored or sent.
 
     `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
     """
-    return audience_counts.preview_audience(get_current_caller(), id, campaign_store.audience_of(body))
+    return audience_counts.preview_audience(get_current_caller(), id, campaign_store.build_audience(body))
 
 
 @blp.post(
@@ -44,61 +50,63 @@ def preview_audience(id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[MailLimitReached],
 )
-def broadcast(id: str, **body: Any) -> Any:
-    """Send a campaign now, at a time, or keep it as a draft.
+def broadcast(id: str, **body: Any) -> Versioned:
+    """Send a campaign now, schedule it, or store it as a draft.
 
-    A naive `scheduledAt` is on the event's clock. Texts may hold placeholders (see `templates`); what stands in
-    doubled braces is text. Who is written to is decided when sending starts, each person once on a channel.
+    A naive `scheduledAt` is in the event's time zone. Texts may have placeholders (see `templates`); text in doubled
+    braces stays. The audience is chosen when sending starts; each person gets one message per channel.
     """
-    result = actions.broadcast(caller=get_current_caller(), event_id=id, **body)
-    return result, {"ETag": f'"{result["version"]}"'}
+    with schemas.problems_with_api_names():
+        campaign = actions.broadcast(caller=get_current_caller(), event_id=id, **body)
+    return campaign, {"ETag": f'"{campaign["version"]}"'}
 
 
 @blp.get(
     "/campaigns",
     access=ORGANISER_OR_ANALYST,
     query=schemas.CampaignFilters,
-    returns=Listing("campaigns", response_schemas.CampaignRow, queries.SORTS, "-createdAt"),
+    returns=Listing("campaigns", response_schemas.CampaignRow, SORTS, "-createdAt"),
 )
-def list_campaigns(id: str, **filters: Any) -> Any:
-    """List an event's campaigns with what became of their messages."""
+def list_campaigns(id: str, **filters: Any) -> queries.ListQuery:
+    """List an event's campaigns with the figures of their messages."""
     return queries.list_campaigns_query(get_current_caller(), id, **filters)
 
 
-@blp.get(ONE, access=ORGANISER_OR_ANALYST, returns=response_schemas.CampaignData, etag=True, sparse=True)
-def read_campaign(id: str, campaign_id: str) -> Any:
-    """Read a campaign, with what was done with it and by whom."""
+@blp.get(CAMPAIGN_PATH, access=ORGANISER_OR_ANALYST, returns=response_schemas.CampaignData, etag=True, sparse=True)
+def read_campaign(id: str, campaign_id: str) -> queries.CampaignRow:
+    """Read a campaign and its history: who did what."""
     return queries.get_campaign(get_current_caller(), id, campaign_id)
 
 
 @blp.patch(
-    ONE,
+    CAMPAIGN_PATH,
     access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
     returns=response_schemas.CampaignRow,
     etag=True,
     errors=[errors.CampaignFrozen, MailLimitReached],
 )
-def change_campaign(id: str, campaign_id: str, **body: Any) -> Any:
-    """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away."""
-    row = actions.change_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
-    return row, {"ETag": f'"{row["version"]}"'}
+def change_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
+    """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` schedules it, null makes it a draft."""
+    with schemas.problems_with_api_names():
+        campaign = actions.change_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    return campaign, {"ETag": f'"{campaign["version"]}"'}
 
 
 @blp.post(
-    f"{ONE}/cancel",
+    f"{CAMPAIGN_PATH}/cancel",
     access=ORGANISER,
     returns=response_schemas.CampaignRow,
     idempotent=True,
     errors=[errors.CampaignStarted],
 )
-def cancel_campaign(id: str, campaign_id: str) -> Any:
-    """Call off a campaign that has not begun."""
+def cancel_campaign(id: str, campaign_id: str) -> actions.Campaign:
+    """Cancel a campaign that is not being sent yet."""
     return actions.cancel_campaign(caller=get_current_caller(), event_id=id, campaign_id=campaign_id)
 
 
 @blp.post(
-    f"{ONE}/duplicate",
+    f"{CAMPAIGN_PATH}/duplicate",
     access=VERIFIED_ORGANISER,
     body=schemas.CampaignChanges,
     returns=response_schemas.CampaignRow,
@@ -106,24 +114,25 @@ def cancel_campaign(id: str, campaign_id: str) -> Any:
     idempotent=True,
     errors=[MailLimitReached],
 )
-def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Any:
-    """Copy a campaign as a draft; the fields that are sent take the place of its own."""
-    row = actions.duplicate(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
-    return row, {"ETag": f'"{row["version"]}"'}
+def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
+    """Copy a campaign as a draft; the fields in the body replace its own."""
+    with schemas.problems_with_api_names():
+        campaign = actions.duplicate(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
+    return campaign, {"ETag": f'"{campaign["version"]}"'}
 
 
 @blp.get(
-    f"{ONE}/uncertain",
+    f"{CAMPAIGN_PATH}/uncertain",
     access=ORGANISER_OR_ANALYST,
     returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
-def list_uncertain(id: str, campaign_id: str) -> Any:
-    """List recipients whose message may or may not have arrived: the line broke after it was handed over."""
+def list_uncertain(id: str, campaign_id: str) -> queries.ListQuery:
+    """List recipients whose message may or may not have arrived: the connection broke after it was handed over."""
     return queries.list_uncertain_query(get_current_caller(), id, campaign_id)
 
 
 @blp.post(
-    f"{ONE}/resend-uncertain",
+    f"{CAMPAIGN_PATH}/resend-uncertain",
     access=VERIFIED_ORGANISER,
     body=schemas.ResendBody,
     returns=response_schemas.Resent,
@@ -131,8 +140,8 @@ def list_uncertain(id: str, campaign_id: str) -> Any:
     idempotent=True,
     errors=[errors.NothingUncertain],
 )
-def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
-    """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked."""
+def resend_uncertain(id: str, campaign_id: str, **body: Any) -> actions.ResentMessages:
+    """Send uncertain messages again. Some people may get one twice; the history has who asked for it."""
     return actions.resend_uncertain(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
 
 
@@ -145,14 +154,15 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.NoReachableChannel, Throttled],
 )
-def send_test(id: str, **body: Any) -> Any:
-    """Send the texts to yourself, as others would get them, each variant once."""
-    return actions.send_test(caller=get_current_caller(), event_id=id, **body)
+def send_test(id: str, **body: Any) -> actions.SentTest:
+    """Send the texts to yourself as recipients would get them, each variant once."""
+    with schemas.problems_with_api_names():
+        return actions.send_test(caller=get_current_caller(), event_id=id, **body)
 
 
 @blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=response_schemas.TemplatesData)
-def list_templates(id: str) -> Any:
-    """List the texts to begin with, and the placeholders that texts may hold."""
+def list_templates(id: str) -> queries.TextChoices:
+    """List the templates of texts, and the placeholders that texts may have."""
     return queries.list_templates(get_current_caller(), id)
 
 
@@ -165,8 +175,8 @@ def list_templates(id: str) -> Any:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_image(id: str, file: Any) -> Any:
-    """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`."""
+def upload_image(id: str, file: FileStorage) -> dict[str, object]:
+    """Upload a picture for a campaign, and get its URL for `imageUrl` or `bannerUrl`."""
     return actions.upload_image(caller=get_current_caller(), event_id=id, data=file.read())
 
 
@@ -175,8 +185,8 @@ def upload_image(id: str, file: Any) -> Any:
     access=ORGANISER_OR_ANALYST,
     query=schemas.PeopleQuery,
     returns=response_schemas.UsersData,
-    limit=COUNTING,
+    limit=COUNT_LIMIT,
 )
-def search_users(id: str, q: str) -> Any:
-    """Find people among those who hold tickets for the event or take part in it; addresses are masked."""
-    return recipient_search.search_recipients(get_current_caller(), id, q=q)
+def search_users(id: str, q: str) -> dict[str, list[recipient_search.Person]]:
+    """Find people who hold tickets for the event or take part in it; addresses are masked."""
+    return {"users": recipient_search.search_recipients(get_current_caller(), id, q=q)}

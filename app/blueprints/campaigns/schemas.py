@@ -1,40 +1,44 @@
-"""What the operations of campaigns take (specification 4.0-N and 4.6)."""
+"""Request schemas of campaigns (specification 4.0-N and 4.6)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
-from app.blueprints.campaigns.custom_fields import Destination, Listed, OneLine
+from app.blueprints.campaigns.custom_fields import Destination, ListOrText, OneLine
 from app.campaigns import validation
 from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
+from app.core.errors import ValidationFailed
 from app.web.fields import Boolean, Choice, CodedMessage, Id, List, Number, OneOf, Text, TimeField
 from app.web.images import ImageUrl
-from app.web.schema import Query, RequiredFieldsSchema, Schema
+from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_USERS = 500
 
 
-def channels(**options: Any) -> Listed:
-    return Listed(Text(validate=[OneOf(CHANNELS)]), min=1, max=10, example=["email"], choices=CHANNELS, **options)
+def channels(**options: Any) -> ListOrText:
+    return ListOrText(Text(validate=[OneOf(CHANNELS)]), min=1, max=10, example=["email"], choices=CHANNELS, **options)
 
 
-class Checked(Schema):
-    """What is wrong with several fields together is told with what is wrong with each."""
+class CheckedSchema(Schema):
+    """Reports problems across fields together with those of single fields."""
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def hangs_together(self, data: dict[str, Any], sent: Any, **_: Any) -> None:
-        values: dict[str, list[str]] = {}
+    def check_across_fields(self, data: dict[str, Any], original: Any, **_: Any) -> None:
+        messages: dict[str, list[str]] = {}
         for fault in validation.find_faults(data):
-            # What was sent and is wrong for itself is not missing.
-            if fault.code != "required" or not (isinstance(sent, dict) and sent.get(fault.path)):
-                values.setdefault(fault.path, []).append(CodedMessage(fault.code, fault.message))
-        if values:
-            raise ValidationError(values)
+            name = to_camel_case(fault.field)
+            # A field that was sent and is invalid on its own is not missing.
+            if fault.code != "required" or not (isinstance(original, dict) and original.get(name)):
+                messages.setdefault(name, []).append(CodedMessage(fault.code, fault.message))
+        if messages:
+            raise ValidationError(messages)
 
 
-def _fields(*, required: bool) -> dict[str, Any]:
-    """Fields of a campaign; `required` are those of a new one."""
+def _fields(*, required: bool) -> dict[str, fields.Field[Any]]:
+    """The fields of a campaign, with `required` as those of a new one."""
     need: dict[str, Any] = {"required": required}
     return {
         "name": OneLine(min=2, max=120, **need, metadata={"example": "Gates and parking"}),
@@ -55,11 +59,11 @@ def _fields(*, required: bool) -> dict[str, Any]:
         ),
         "send_now": Boolean(**need, metadata={"example": False}),
         "audience_type": Choice(*AUDIENCES, **need),
-        "user_ids": Listed(
+        "user_ids": ListOrText(
             Id(),
             max=MOST_USERS,
             example=[ID["example"]],
-            doubles=True,
+            keep_duplicates=True,
             allow_none=True,
             metadata={"rare": True, "description": "for specific_users: a list, or one text with commas"},
         ),
@@ -67,15 +71,15 @@ def _fields(*, required: bool) -> dict[str, Any]:
     }
 
 
-def _create_schema(name: str, doc: str, members: dict[str, Any]) -> type[Schema]:
-    return type(name, (Checked,), {**members, "__doc__": doc})
+def _create_schema(name: str, doc: str, members: dict[str, fields.Field[Any]]) -> type[Schema]:
+    return type(name, (CheckedSchema,), {**members, "__doc__": doc})
 
 
 NewCampaign = _create_schema("NewCampaign", "A campaign.", _fields(required=True))
 CampaignChanges = _create_schema("CampaignChanges", "Fields of a campaign.", _fields(required=False))
 AudienceBody = _create_schema(
     "AudienceBody",
-    "As much of a campaign as is known; by default the holders, by e-mail, their preferences respected.",
+    "Any fields of a campaign; by default an e-mail to all holders that respects their preferences.",
     {
         **_fields(required=False),
         "channels": channels(load_default=lambda: ["email"]),
@@ -85,8 +89,8 @@ AudienceBody = _create_schema(
 )
 
 
-class TestBody(RequiredFieldsSchema, Checked):
-    """The texts to look at, and on which channels."""
+class TestBody(RequiredFieldsSchema, CheckedSchema):
+    """The texts of a test, and its channels."""
 
     required_names = ("title", "body")
 
@@ -102,7 +106,7 @@ class TestBody(RequiredFieldsSchema, Checked):
 
 
 class ResendBody(Schema):
-    """Which of the uncertain messages to send again; all of them, up to five hundred, when none is named."""
+    """The uncertain messages to send again; without ids all of them, up to five hundred."""
 
     recipient_ids = List(Id(), min=1, max=500, metadata={"rare": True})
 
@@ -113,3 +117,14 @@ class CampaignFilters(Query):
 
 class PeopleQuery(Query):
     q = Text(min=2, max=100, required=True, metadata={"example": "frieda"})
+
+
+@contextmanager
+def problems_with_api_names() -> Iterator[None]:
+    """Gives the problems of a ValidationFailed the names of the API."""
+    try:
+        yield
+    except ValidationFailed as error:
+        for problem in error.data["errors"]:
+            problem["path"] = to_camel_case(problem["path"])
+        raise

@@ -1,6 +1,4 @@
-"""The intake of client reports: `/api/diagnostics/logs`."""
-
-from typing import Any
+"""The route of client reports: `/api/diagnostics/logs`."""
 
 from app.blueprints.diagnostics.schemas import LogsBody
 from app.diagnostics import actions
@@ -20,10 +18,10 @@ blp = Blueprint("diagnostics", __name__, url_prefix="/api/diagnostics", descript
     max_bytes=256 * 1024,
     errors=[DiagnosticsLimit],
 )
-def record_logs(**body: Any) -> Any:
+def record_logs(events: list[actions.Report], client: str | None = None) -> None:
     """Report client-side events.
 
-    Secrets are masked and control characters escaped; reports are kept for thirty days,
-    the newest 50,000 of them. A network may send 5 MiB within a day.
+    Secrets are masked and control characters escaped. The newest 50,000 reports are stored for thirty days.
+    A network may send 5 MiB within a day.
     """
-    return actions.record_events(network=get_client_network(), **body)
+    actions.record_events(network=get_client_network(), events=events, client=client)

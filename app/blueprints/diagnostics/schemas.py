@@ -1,4 +1,4 @@
-"""What the intake of client reports takes (specification 4.4)."""
+"""Request schemas of diagnostics (specification 4.4)."""
 
 from marshmallow import fields
 
@@ -9,7 +9,7 @@ EXAMPLE_EVENT = {"level": "error", "message": "The map did not load", "at": "202
 
 
 class Report(BaseField, fields.Dict):
-    """A free object."""
+    """Any JSON object."""
 
 
 class LogsBody(Schema):
@@ -19,5 +19,5 @@ class LogsBody(Schema):
         required=True,
         min=1,
         max=100,
-        metadata={"description": "each with level?, message?, at? and whatever helps"},
+        metadata={"description": "each with optional level, message and at, and any other fields"},
     )

@@ -1,4 +1,4 @@
-"""Events for everybody: `/api/events/public`. These answer bytes that are kept for a second."""
+"""Public routes of events: `/api/events/public`. Their responses are bytes that are cached for a second."""
 
 from typing import Any
 
@@ -6,11 +6,13 @@ import orjson
 
 from app.blueprints.events import query_schemas, response_schemas
 from app.events import discovery, public_queries
-from app.events.time_conversion import to_instant
+from app.events.discovery_sql import EventFilters
+from app.events.public_json import JsonObject
 from app.web import paging
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 from app.web.response_cache import CachePolicy
+from app.web.schema import to_snake_case
 
 blp = Blueprint("public_events", __name__, url_prefix="/api/events/public", description="Events for everybody")
 
@@ -19,14 +21,19 @@ TICKETS = CachePolicy(1.0, ("events", "tickets"))
 
 
 @blp.get(
-    "/discover", access=PUBLIC, query=query_schemas.DiscoverQuery, returns=response_schemas.Discovered, cache=CATALOGUE
+    "/discover",
+    access=PUBLIC,
+    query=query_schemas.DiscoverQuery,
+    returns=response_schemas.Discovered,
+    cache=CATALOGUE,
 )
-def discover(**query: Any) -> bytes:
-    """Find published events that are coming or running.
+def discover(sort: str, limit: int, cursor: str | None = None, **filters: Any) -> bytes:
+    """Find published events that are upcoming or running.
 
-    When nothing matches `q`, `suggestions` names events that come near.
+    When nothing matches `q`, `suggestions` has names of similar events.
     """
-    return orjson.dumps(_discovered(**query))
+    event_filters = query_schemas.build_filters(filters)
+    return orjson.dumps(_build_page(event_filters, sort=sort, limit=limit, cursor=cursor))
 
 
 @blp.get("/<id>", access=PUBLIC, returns=response_schemas.PublicEvent, cache=CATALOGUE)
@@ -37,24 +44,22 @@ def public_event(id: str) -> bytes:
 
 @blp.get("/<id>/ticket-inventory", access=PUBLIC, returns=response_schemas.Inventory, cache=TICKETS)
 def ticket_inventory(id: str) -> bytes:
-    """Read what tickets there are, their present price, and whether they can be had.
+    """Read the tickets of an event: how many there are, their present price, and whether they are on sale.
 
     Never stale by more than two seconds.
     """
     return orjson.dumps(public_queries.load_ticket_inventory(id))
 
 
-def _discovered(*, sort: str, limit: int, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
-    for name in ("since", "until"):
-        if filters.get(name) is not None:
-            filters[name] = to_instant(filters[name], "UTC")
-    place = f"discover {sort}"
-    after = paging.decode_cursor(cursor, place, discovery.KEYS[sort]) if cursor is not None else None
-    result = discovery.discover(sort=sort, limit=limit, after=after, **filters)
-    answer: dict[str, Any] = {
-        "events": result.events,
-        "pagination": {"limit": limit, "nextCursor": result.after and paging.encode_cursor(result.after, place)},
+def _build_page(filters: EventFilters, *, sort: str, limit: int, cursor: str | None) -> JsonObject:
+    domain_sort, cursor_scope = to_snake_case(sort), f"discover {sort}"
+    column = discovery.CURSOR_COLUMNS[domain_sort]
+    after = paging.decode_cursor(cursor, cursor_scope, column) if cursor is not None else None
+    page = discovery.discover(sort=domain_sort, limit=limit, after=after, filters=filters)
+    data: JsonObject = {
+        "events": page.events,
+        "pagination": {"limit": limit, "nextCursor": page.after and paging.encode_cursor(page.after, cursor_scope)},
     }
-    if not result.events and filters.get("q") and cursor is None:
-        answer["suggestions"] = discovery.suggestions(filters["q"])
-    return answer
+    if not page.events and filters.q and cursor is None:
+        data["suggestions"] = discovery.suggestions(filters.q)
+    return data

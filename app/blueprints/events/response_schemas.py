@@ -1,10 +1,10 @@
-"""What the event operations give."""
+"""Response schemas of events."""
 
 from marshmallow import fields
 
 from app.blueprints.events import nested_schemas
-from app.blueprints.events.custom_fields import Stored
-from app.events.categories import CATEGORIES
+from app.blueprints.events.custom_fields import StoredList
+from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
@@ -19,7 +19,7 @@ def _text(example: str, **options: bool) -> fields.String:
 
 
 class EventSummary(Schema):
-    """What discovery shows of an event."""
+    """An event in discovery."""
 
     id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)
@@ -34,7 +34,7 @@ class EventSummary(Schema):
 
 
 class EventRow(EventSummary):
-    """What lists show of an event."""
+    """An event in lists."""
 
     country = _text("NA", required=True)
     timezone = _text("Africa/Windhoek", required=True)
@@ -68,7 +68,7 @@ class OwnTicketTypeData(TicketTypeData):
 
 
 class PublicEvent(Schema):
-    """What everybody may know of an event: an allow-list."""
+    """The public fields of an event."""
 
     id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)
@@ -91,12 +91,12 @@ class PublicEvent(Schema):
     organiser_name = _text("Windhoek Lights", required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
     ticket_types = List(Nested(TicketTypeData), required=True)
-    bulk_discounts = Stored(nested_schemas.BulkDiscount, max=20, required=True)
-    payment_method_discounts = Stored(nested_schemas.PaymentMethodDiscount, max=50, required=True)
-    sponsors = Stored(nested_schemas.Sponsor, max=200, required=True)
-    stall_types = Stored(nested_schemas.StallType, max=50, required=True)
-    tables = Stored(nested_schemas.Table, max=200, required=True)
-    lineup = Stored(nested_schemas.LineupEntry, max=80, required=True)
+    bulk_discounts = StoredList(nested_schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = StoredList(nested_schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = StoredList(nested_schemas.Sponsor, max=200, required=True)
+    stall_types = StoredList(nested_schemas.StallType, max=50, required=True)
+    tables = StoredList(nested_schemas.Table, max=200, required=True)
+    lineup = StoredList(nested_schemas.LineupEntry, max=80, required=True)
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
 
 
@@ -128,13 +128,13 @@ class EventData(Schema):
     allowed_payment_option_slugs = List(fields.String(), required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
     ticket_types = List(Nested(OwnTicketTypeData), required=True)
-    promo_codes = Stored(nested_schemas.PromoCode, max=200, required=True)
-    bulk_discounts = Stored(nested_schemas.BulkDiscount, max=20, required=True)
-    payment_method_discounts = Stored(nested_schemas.PaymentMethodDiscount, max=50, required=True)
-    sponsors = Stored(nested_schemas.Sponsor, max=200, required=True)
-    stall_types = Stored(nested_schemas.StallType, max=50, required=True)
-    tables = Stored(nested_schemas.Table, max=200, required=True)
-    lineup = Stored(nested_schemas.LineupEntry, max=80, required=True)
+    promo_codes = StoredList(nested_schemas.PromoCode, max=200, required=True)
+    bulk_discounts = StoredList(nested_schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = StoredList(nested_schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = StoredList(nested_schemas.Sponsor, max=200, required=True)
+    stall_types = StoredList(nested_schemas.StallType, max=50, required=True)
+    tables = StoredList(nested_schemas.Table, max=200, required=True)
+    lineup = StoredList(nested_schemas.LineupEntry, max=80, required=True)
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)
@@ -175,7 +175,7 @@ class Discovered(Schema):
     pagination = Nested(DiscoverPagination, required=True)
     suggestions = List(
         fields.String(metadata={"example": "Windhoek Lights"}),
-        metadata={"description": "when nothing matched q: names that come near"},
+        metadata={"description": "when nothing matches q: similar names"},
     )
 
 
@@ -196,7 +196,7 @@ class TypeStats(Flows):
     total = WholeNumber(required=True)
     oversold = WholeNumber(required=True)
     available = WholeNumber(
-        required=True, metadata={"description": "what the public can still get, within the event's capacity"}
+        required=True, metadata={"description": "what remains for the public, within the event's capacity"}
     )
 
 
@@ -212,7 +212,7 @@ class Totals(Flows):
 
 
 class Stats(Schema):
-    """How an event sells: per ticket type, and per day of its time zone."""
+    """Statistics of an event per ticket type, and per day of its time zone."""
 
     id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)

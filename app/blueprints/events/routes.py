@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from werkzeug.datastructures import FileStorage
+
 from app.accounts.errors import EmailNotVerified
 from app.blueprints.events import query_schemas, response_schemas, schemas
 from app.events import actions, errors, queries, stats
+from app.events.discovery_sql import EventFilters
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN
@@ -13,9 +16,13 @@ from app.web.blueprint import Blueprint
 from app.web.errors import TokenMissing
 from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
+from app.web.schema import to_camel_case
 
 blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
 
+SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
+Versioned = tuple[dict[str, object], dict[str, str]]
+"""An event and the header with its ETag."""
 PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVerified]
 
 
@@ -28,31 +35,33 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
     idempotent=True,
     errors=PUBLISHING,
 )
-def create_event(**body: Any) -> Any:
+def create_event(date_names: dict[str, str], **body: Any) -> Versioned:
     """Create an event.
 
     It is a draft until `visibility` or `publishAt` publishes it. A naive time is in the event's time zone, which by
     default is that of the country.
     """
-    event = actions.create_event(caller=get_current_caller(), **body)
+    with schemas.errors_with_api_names(date_names):
+        event = actions.create_event(caller=get_current_caller(), **body)
     return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
 
 
 @blp.get(
     "",
     access=PUBLIC_OR_SIGNED_IN,
-    query=query_schemas.ListFilters,
-    returns=Listing("events", response_schemas.EventRow, queries.SORTS, "startsAt"),
+    query=query_schemas.OrganiserListQuery,
+    returns=Listing("events", response_schemas.EventRow, SORTS, "startsAt"),
 )
-def list_events(mine: bool, **filters: Any) -> Any:
+def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> queries.ListQuery:
     """List published events; with `mine=true` and a token, own events in every state.
 
-    An admin's own are everybody's.
+    For an admin these are all events.
     """
     caller = find_current_caller()
     if mine and caller is None:
         raise TokenMissing()
-    return queries.list_events_query(caller, mine=mine, **filters)
+    event_filters = EventFilters(**filters)
+    return queries.list_events_query(caller, event_filters, mine=mine, visibility_filter=visibility)
 
 
 @blp.post(
@@ -64,21 +73,21 @@ def list_events(mine: bool, **filters: Any) -> Any:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_cover(file: Any) -> Any:
-    """Upload a picture for an event, and get the address to put into `coverImageUrl`.
+def upload_cover(file: FileStorage) -> dict[str, object]:
+    """Upload a picture for an event, and get its URL for `coverImageUrl`.
 
-    JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is written anew without metadata.
+    JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is stored without metadata.
     """
     return store_picture(account_id=get_current_caller().id, data=file.read())
 
 
 @blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=response_schemas.EventData, etag=True, sparse=True)
-def read_event(id: str) -> Any:
-    """Read an event of one's own.
+def read_event(id: str) -> dict[str, object]:
+    """Read an own event.
 
-    `fields=name,city` answers `id` and those.
+    `fields=name,city` returns only `id` and these fields.
     """
-    return queries.serialize_event(queries.event(get_current_caller(), id))
+    return queries.serialize_event(queries.get_event(get_current_caller(), id))
 
 
 @blp.patch(
@@ -89,23 +98,24 @@ def read_event(id: str) -> Any:
     etag=True,
     errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
 )
-def change_event(id: str, **body: Any) -> Any:
+def change_event(id: str, date_names: dict[str, str], **body: Any) -> Versioned:
     """Change the fields that are sent.
 
-    A list replaces the one before. Ticket types are told apart by `id`, else by name; one that is not sent is
-    removed, which is refused once tickets of it are sold or allocated.
+    A list replaces the stored one. Ticket types are matched by `id`, else by name. A type that is not sent is removed,
+    which is refused when its tickets are sold or allocated.
     """
-    event = actions.change_event(caller=get_current_caller(), id=id, **body)
+    with schemas.errors_with_api_names(date_names):
+        event = actions.change_event(caller=get_current_caller(), id=id, **body)
     return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
 
 
 @blp.delete("/<id>", access=ORGANISER, returns=response_schemas.Removed, etag=True)
-def remove_event(id: str, **options: Any) -> Any:
-    """Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which."""
-    return actions.remove_event(caller=get_current_caller(), id=id, **options)
+def remove_event(id: str, expected_version: int | None) -> actions.RemovedEvent:
+    """Delete an event, or cancel it when tickets or other things belong to it; `outcome` says which."""
+    return actions.remove_event(caller=get_current_caller(), id=id, expected_version=expected_version)
 
 
 @blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=response_schemas.Stats, sparse=True)
-def ticket_stats(id: str) -> Any:
-    """Read how an event sells: per ticket type, and per day for charts."""
+def ticket_stats(id: str) -> dict[str, object]:
+    """Read the sales of an event, per ticket type and per day for charts."""
     return stats.ticket_stats(get_current_caller(), id)

@@ -1,14 +1,16 @@
-"""What the event operations take (specification 4.0-E, with startDate and endDate for startsAt and endsAt)."""
+"""Request schemas of events (specification 4.0-E). startDate and startsAt are the same, and so are endDate and endsAt."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import marshmallow
 from marshmallow import post_load, pre_load
 
-from app.blueprints.events.custom_fields import Country, PlaceZone, Stored, Words
+from app.blueprints.events.custom_fields import Country, PlaceZone, StoredList, TextList
 from app.blueprints.events.nested_schemas import (
-    MOST_TICKETS,
+    MAX_TICKETS,
     BulkDiscount,
     LineupEntry,
     PaymentMethodDiscount,
@@ -19,7 +21,9 @@ from app.blueprints.events.nested_schemas import (
     Table,
     TicketTypeShape,
 )
-from app.events.categories import CATEGORIES
+from app.core.errors import AppError, ValidationFailed
+from app.events.errors import NotPublishable, TicketsCommitted
+from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import (
     Boolean,
@@ -35,7 +39,7 @@ from app.web.fields import (
     field_error,
 )
 from app.web.images import ImageUrl
-from app.web.schema import Schema
+from app.web.schema import Schema, to_camel_case
 from app.web.text_fields import Name
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
@@ -44,7 +48,7 @@ END = {"description": "the same as endsAt", "example": "2026-12-06T23:00:00"}
 
 
 class EventFields(Schema):
-    """Everything that can be written of an event."""
+    """The fields of an event that can be written."""
 
     name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
     description = Text(min=1, max=2000, allow_none=True)
@@ -63,31 +67,31 @@ class EventFields(Schema):
     sales_end_at = EndTimeField(allow_none=True, metadata={"example": "2026-12-06T18:00:00"})
     visibility = Choice(*VISIBILITIES)
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
-    capacity = WholeNumber(min=0, max=100 * MOST_TICKETS, allow_none=True, metadata={"example": 5000})
+    capacity = WholeNumber(min=0, max=100 * MAX_TICKETS, allow_none=True, metadata={"example": 5000})
     category = Choice(*CATEGORIES, allow_none=True)
-    keywords = Words(max=50)
+    keywords = TextList(max=50)
     is_cashless = Boolean()
-    allowed_payment_option_slugs = Words(max=50)
+    allowed_payment_option_slugs = TextList(max=50)
     ticket_types = List(Nested(TicketTypeShape), max=50, allow_none=True)
-    promo_codes = Stored(PromoCode, max=200, allow_none=True)
-    bulk_discounts = Stored(BulkDiscount, max=20, allow_none=True)
-    payment_method_discounts = Stored(PaymentMethodDiscount, max=50, allow_none=True)
-    sponsors = Stored(Sponsor, max=200, allow_none=True)
-    stall_types = Stored(StallType, max=50, allow_none=True)
-    tables = Stored(Table, max=200, allow_none=True)
-    lineup = Stored(LineupEntry, max=80, allow_none=True)
+    promo_codes = StoredList(PromoCode, max=200, allow_none=True)
+    bulk_discounts = StoredList(BulkDiscount, max=20, allow_none=True)
+    payment_method_discounts = StoredList(PaymentMethodDiscount, max=50, allow_none=True)
+    sponsors = StoredList(Sponsor, max=200, allow_none=True)
+    stall_types = StoredList(StallType, max=50, allow_none=True)
+    tables = StoredList(Table, max=200, allow_none=True)
+    lineup = StoredList(LineupEntry, max=80, allow_none=True)
     promotion = Nested(Promotion, allow_none=True)
 
     @pre_load
-    def one_name_each(self, data: Any, **_: Any) -> Any:
-        """startsAt is startDate, endsAt is endDate: whichever was sent."""
+    def use_aliases(self, data: Any, **_: Any) -> Any:
+        """startsAt becomes startDate and endsAt becomes endDate, unless both are sent."""
         if not isinstance(data, Mapping):
             return data
         renamed = {name: alias for name, alias in ALIASES.items() if name in data and alias not in data}
         return {renamed.get(name, name): value for name, value in data.items()}
 
     def handle_error(self, error: marshmallow.ValidationError, data: Any, *, many: bool, **_: Any) -> None:
-        """Problems stand under the name that was sent."""
+        """Moves problems to the name that was sent."""
         if not isinstance(error.messages, dict) or not isinstance(data, Mapping):
             return
         for name, alias in ALIASES.items():
@@ -95,17 +99,19 @@ class EventFields(Schema):
                 error.messages[name] = error.messages.pop(alias)
 
     @post_load(pass_original=True)
-    def told_apart(self, data: dict[str, Any], original: Any, **_: Any) -> dict[str, Any]:
-        """starts_at and ends_at, and in `said` how they were called."""
+    def merge_aliases(self, data: dict[str, Any], original: Any, **_: Any) -> dict[str, Any]:
+        """The fields with starts_at and ends_at; `date_names` has the names that were sent instead of theirs."""
         for name, alias in (("starts_at", "start_date"), ("ends_at", "end_date")):
             if alias in data and data.setdefault(name, data[alias]) != data.pop(alias):
-                raise marshmallow.ValidationError({ALIASES[_wire(name)]: _contradiction(_wire(name)).messages})
-        data["said"] = {name: alias for name, alias in ALIASES.items() if alias in original}
+                raise marshmallow.ValidationError(
+                    {ALIASES[to_camel_case(name)]: _contradiction(to_camel_case(name)).messages}
+                )
+        data["date_names"] = {name: alias for name, alias in ALIASES.items() if alias in original}
         return data
 
 
 class NewEvent(EventFields):
-    """An event to create: six fields are required."""
+    """A new event: six fields are required."""
 
     name = Name(required=True, min=2, max=200, metadata={"example": "Windhoek Lights"})
     start_date = TimeField(required=True, metadata=START)
@@ -117,12 +123,29 @@ class NewEvent(EventFields):
 
 
 class EventChanges(EventFields):
-    """What to change: fields that are absent stay as they are, null clears one."""
-
-
-def _wire(name: str) -> str:
-    return name.replace("_at", "At")
+    """Changes of an event: absent fields stay, null clears a field."""
 
 
 def _contradiction(name: str) -> marshmallow.ValidationError:
     return field_error("contradiction", f"Differs from {name}; send one of the two.")
+
+
+@contextmanager
+def errors_with_api_names(date_names: Mapping[str, str]) -> Iterator[None]:
+    """Gives errors of the domain the names of the API, and those in `date_names` as they were sent."""
+    try:
+        yield
+    except AppError as error:
+        if isinstance(error, ValidationFailed):
+            for problem in error.data["errors"]:
+                path = _to_api_path(problem["path"])
+                problem["path"] = date_names.get(path, path)
+        elif isinstance(error, NotPublishable):
+            error.data["missing"] = [to_camel_case(name) for name in error.data.get("missing", [])]
+        elif isinstance(error, TicketsCommitted):
+            error.data = {to_camel_case(name): value for name, value in error.data.items()}
+        raise
+
+
+def _to_api_path(path: str) -> str:
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), path)

@@ -1,5 +1,5 @@
-"""What organisers do with events: one verb, one transaction."""
+"""Writes of events; each function is one transaction."""
 
-from app.events.actions.event_actions import change_event, create_event, remove_event
+from app.events.actions.event_actions import RemovedEvent, change_event, create_event, remove_event
 
-__all__ = ["change_event", "create_event", "remove_event"]
+__all__ = ["RemovedEvent", "change_event", "create_event", "remove_event"]

@@ -1,11 +1,6 @@
-"""Creating an event.
+"""Creating, changing and removing an event."""
 
-Changing an event.
-
-Removing an event.
-"""
-
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
@@ -21,7 +16,14 @@ from app.events.models import Event
 from app.events.visibility import CANCELLED, DRAFT
 
 
-def create_event(*, caller: Caller, said: dict[str, str], **fields: Any) -> Event:
+class RemovedEvent(TypedDict):
+    """The id of a removed event, and whether it was deleted or only cancelled."""
+
+    id: str
+    outcome: Literal["deleted", "cancelled"]
+
+
+def create_event(*, caller: Caller, **fields: Any) -> Event:
     """The new event of this organiser: a draft, unless `visibility` says otherwise.
 
     Raises ValidationFailed, NotPublishable, EmailNotVerified, VisibilityNotReachable.
@@ -32,40 +34,38 @@ def create_event(*, caller: Caller, said: dict[str, str], **fields: Any) -> Even
         setattr(event, name, [])
     with transaction() as session:
         count_unverified_use(session, caller, EVENTS_QUOTA)
-        event_writer.apply_changes(session, event, caller, fields, said)
+        event_writer.apply_changes(session, event, caller, fields)
     return event
 
 
-def change_event(
-    *, caller: Caller, id: str, expected_version: int | None, said: dict[str, str], **fields: Any
-) -> Event:
-    """The event with these fields changed; what is not named stays.
+def change_event(*, caller: Caller, id: str, expected_version: int | None, **fields: Any) -> Event:
+    """The event with these fields changed; other fields stay.
 
     Raises NotFound, StaleVersion, ValidationFailed, TicketsCommitted, NotPublishable, EmailNotVerified,
     VisibilityNotReachable.
     """
     with transaction() as session:
-        event = queries.locked(session, caller, id)
+        event = queries.lock_own_event(session, caller, id)
         event_writer.publish_if_due(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
-        if event_writer.apply_changes(session, event, caller, fields, said):
+        if event_writer.apply_changes(session, event, caller, fields):
             event.version += 1
     return event
 
 
-def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> dict[str, str]:
-    """Deletes an event that nothing hangs on and cancels any other; `outcome` says which.
+def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> RemovedEvent:
+    """Deletes an event that no other row refers to, and cancels any other.
 
     Raises NotFound, StaleVersion.
     """
     with transaction() as session:
-        event = queries.locked(session, caller, id)
+        event = queries.lock_own_event(session, caller, id)
         event_writer.publish_if_due(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
         invalidate(session, event_writer.CATALOGUE)
-        if _deleted(session, event):
+        if _try_delete(session, event):
             return {"id": id, "outcome": "deleted"}
         if event.visibility != CANCELLED:
             event.visibility = CANCELLED
@@ -73,8 +73,8 @@ def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> di
     return {"id": id, "outcome": "cancelled"}
 
 
-def _deleted(session: Session, event: Event) -> bool:
-    """Tickets, allocations and whatever else belongs to an event refuse its deletion by their foreign keys."""
+def _try_delete(session: Session, event: Event) -> bool:
+    """Deletes the event; False when the foreign key of a ticket, an allocation or another row refuses it."""
     try:
         with session.begin_nested():
             session.execute(delete(Event).where(Event.id == event.id))

@@ -1,4 +1,4 @@
-"""Booking tickets that were sold elsewhere: all of a file, or nothing of it."""
+"""Importing tickets that were sold elsewhere: all tickets of a file, or none."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ from app.events.time_conversion import to_instant
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What an import did, or with a dry run would do."""
+class ImportResult:
+    """What an import did, or would do in a dry run: counts of tickets and ticket types."""
 
     created: int
     updated: int
@@ -33,103 +33,108 @@ class Imported:
 
 
 class _DryRun(Exception):
-    def __init__(self, imported: Imported) -> None:
+    def __init__(self, result: ImportResult) -> None:
         super().__init__()
-        self.found = imported
+        self.result = result
 
 
 def import_tickets(
     *, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool, dry_run: bool
-) -> Imported:
-    """Books the tickets of a file. A reference that is known is compared and changed, never booked twice.
+) -> ImportResult:
+    """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
-    Imports into one event wait for each other, and anyone who changes the event for them. Raises NotFound, Rejected.
+    Imports into one event run one after the other, and changes of the event wait for them. Raises NotFound, Rejected.
     """
     try:
         with transaction() as session:
             result = _import(session, event_id, tickets, create_types, allow_oversell)
             if dry_run:
                 raise _DryRun(result)
-    except _DryRun as dry:
-        return dry.found
+    except _DryRun as dry_run_end:
+        return dry_run_end.result
     return result
 
 
 def _import(
     session: Session, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool
-) -> Imported:
+) -> ImportResult:
     for setting in sql.PATIENCE:
         session.execute(text(setting))
-    session.execute(sql.ALONE, {"event": event_id})
+    session.execute(sql.IMPORT_LOCK, {"event": event_id})
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
-    known = {ticket_type.name_key: ticket_type.id for ticket_type in event.ticket_types}
-    new = _new_types(
-        session, event, [ticket for ticket in tickets if key_of(ticket.ticket_type) not in known], create_types
-    )
-    _stage(session, tickets, {**known, **new}, event.timezone)
-    session.execute(sql.PLAN, {"event": event_id})
-    counts = session.execute(sql.COUNTS).one()
-    # Tickets are many. They are written before the rows are locked that blocks and claims wait for.
-    _write(session, event_id)
-    warnings = _book(session, _locked(session, event_id), allow_oversell)
-    if new:
+    type_ids = {ticket_type.name_key: ticket_type.id for ticket_type in event.ticket_types}
+    of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
+    new_type_ids = _create_types(session, event, of_unknown_type, create_types)
+    _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
+    session.execute(sql.CREATE_PLAN, {"event": event_id})
+    counts = session.execute(sql.COUNT_PLAN).one()
+    # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
+    _write_tickets(session, event_id)
+    warnings = _book(session, _lock_event(session, event_id), allow_oversell)
+    if new_type_ids:
         event.version += 1
-    _tally(session)
+    _rewrite_tally(session)
     invalidate(session, "tickets")
-    return Imported(**counts._mapping, new_types=len(new), warnings=warnings)
+    return ImportResult(
+        created=counts.created,
+        updated=counts.updated,
+        unchanged=counts.unchanged,
+        skipped=counts.skipped,
+        new_types=len(new_type_ids),
+        warnings=warnings,
+    )
 
 
-def _locked(session: Session, event_id: str) -> Event:
-    """The event and its ticket types as they are under the lock, whatever was read before."""
+def _lock_event(session: Session, event_id: str) -> Event:
+    """The locked event and its ticket types, read again under the lock."""
     statement = queries.lock_event(select(Event).where(Event.id == event_id))
     event: Event = session.scalars(statement.execution_options(populate_existing=True)).one()
     return event
 
 
-def _new_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
-    """Ticket types for names that the event does not have: as many places as were sold, at their usual price."""
+def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
+    """The ids of new ticket types by their name key: as many places as were sold, at the most common price."""
     if tickets and not create_types:
-        sentence = "The event has no such ticket type; --create-types makes it."
+        message = "The event has no such ticket type; --create-types makes it."
         raise Rejected(
-            [RowError(ticket.row, "ticketType", "unknown_value", sentence, ticket.ticket_type) for ticket in tickets]
+            [RowError(ticket.row, "ticketType", "unknown_value", message, ticket.ticket_type) for ticket in tickets]
         )
     by_key: dict[str, list[SoldTicket]] = {}
     for ticket in tickets:
         by_key.setdefault(key_of(ticket.ticket_type), []).append(ticket)
-    rows = {
+    types = {
         name_key: TicketType(
             event_id=event.id,
             position=len(event.ticket_types) + index,
             name=group[0].ticket_type,
             name_key=name_key,
-            total=sum(item.status == "sold" for item in group),
-            price_minor=Counter(item.price_minor or 0 for item in group).most_common(1)[0][0],
+            total=sum(ticket.status == "sold" for ticket in group),
+            price_minor=Counter(ticket.price_minor or 0 for ticket in group).most_common(1)[0][0],
             phases=[],
         )
         for index, (name_key, group) in enumerate(by_key.items())
     }
-    session.add_all(rows.values())
-    if rows:
+    session.add_all(types.values())
+    if types:
         invalidate(session, "events")
         session.flush()
-    return {name_key: row.id for name_key, row in rows.items()}
+    return {name_key: ticket_type.id for name_key, ticket_type in types.items()}
 
 
-def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str], zone: str) -> None:
-    session.execute(sql.STAGING)
+def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dict[str, str], zone: str) -> None:
+    session.execute(sql.CREATE_STAGING)
     driver = session.connection().connection.driver_connection
     assert driver is not None
-    with driver.cursor() as cursor, cursor.copy(sql.COPY) as copy:
+    with driver.cursor() as cursor, cursor.copy(sql.COPY_TO_STAGING) as copy:
         for ticket in tickets:
             sold_at = to_instant(ticket.sold_at, zone) if ticket.sold_at else None
-            type_id = types[key_of(ticket.ticket_type)]
             copy.write_row(
                 (
                     ticket.row,
                     ticket.reference,
-                    type_id,
+                    type_ids[key_of(ticket.ticket_type)],
                     ticket.name,
                     ticket.email,
                     ticket.price_minor,
@@ -140,18 +145,18 @@ def _stage(session: Session, tickets: Iterable[SoldTicket], types: dict[str, str
 
 
 def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
-    """Counts what is sold now; warnings of what was oversold. Raises Rejected."""
-    deltas = {row.id: row.delta for row in session.execute(sql.DELTAS)}
+    """Books the sold tickets; returns warnings about oversold places. Raises Rejected."""
+    deltas = {row.id: row.delta for row in session.execute(sql.SOLD_DELTAS)}
     errors, warnings = _check_capacity(session, event, sum(deltas.values()), allow_oversell)
-    for row in session.execute(sql.LOCK, {"ids": list(deltas)}).all():
+    for row in session.execute(sql.LOCK_TYPES, {"ids": list(deltas)}).all():
         delta = deltas[row.id]
         if delta > row.public and not allow_oversell:
-            at = session.scalar(sql.FIRST_BEYOND, {"id": row.id, "free": row.public}) or 0
-            sentence = (
+            row_number = session.scalar(sql.FIRST_ROW_BEYOND_TYPE, {"id": row.id, "free": row.public}) or 0
+            message = (
                 f"{delta} more would be sold, and only {row.public} of {row.total} are free; "
                 "--allow-oversell books the surplus."
             )
-            errors.append(RowError(at, "ticketType", "sold_out", sentence, row.name))
+            errors.append(RowError(row_number, "ticketType", "sold_out", message, row.name))
         else:
             availability.book_sold(session, row.id, delta)
     if errors:
@@ -162,28 +167,29 @@ def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ..
 def _check_capacity(
     session: Session, event: Event, count: int, allow_oversell: bool
 ) -> tuple[list[RowError], list[str]]:
-    """The error, or with `allow_oversell` the warning, when the event has no room for so many more sold tickets."""
+    """Errors, or with `allow_oversell` warnings, when `count` more sold tickets exceed the event's capacity."""
     use = capacity_use(event)
-    beyond = use.exceeded_by(count)
-    if count <= 0 or not beyond:
+    surplus = use.exceeded_by(count)
+    if count <= 0 or not surplus:
         return [], []
     if allow_oversell:
-        sold = f"{use.sold + count} sold and {use.allocated} allocated"
-        return [], [f"{sold} are {beyond} more than the capacity of {use.capacity}."]
-    at = session.scalar(sql.LAST_BEYOND, {"beyond": min(beyond, count) - 1}) or 0
-    sentence = (
+        counts = f"{use.sold + count} sold and {use.allocated} allocated"
+        return [], [f"{counts} are {surplus} more than the capacity of {use.capacity}."]
+    row_number = session.scalar(sql.FIRST_ROW_BEYOND_CAPACITY, {"beyond": min(surplus, count) - 1}) or 0
+    message = (
         f"{count} more would be sold; {use.sold} sold and {use.allocated} allocated leave {use.available(count)} of "
         f"the event's capacity of {use.capacity}. --allow-oversell books the surplus."
     )
-    return [RowError(at, "ticketType", "sold_out", sentence, event.name)], []
+    return [RowError(row_number, "ticketType", "sold_out", message, event.name)], []
 
 
-def _write(session: Session, event_id: str) -> None:
-    session.execute(sql.INSERT, {"event": event_id})
-    session.execute(sql.UPDATE)
+def _write_tickets(session: Session, event_id: str) -> None:
+    session.execute(sql.INSERT_TICKETS, {"event": event_id})
+    session.execute(sql.UPDATE_TICKETS)
 
 
-def _tally(session: Session) -> None:
-    touched = {"ids": list(session.scalars(sql.TOUCHED))}
-    session.execute(sql.UNTALLY, touched)
-    session.execute(sql.TALLY, touched)
+def _rewrite_tally(session: Session) -> None:
+    """Counts the sold tickets per day again, for the ticket types that the import changed."""
+    type_ids = {"ids": list(session.scalars(sql.CHANGED_TYPES))}
+    session.execute(sql.CLEAR_TALLY, type_ids)
+    session.execute(sql.WRITE_TALLY, type_ids)

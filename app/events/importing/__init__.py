@@ -1,1 +1,1 @@
-"""Tickets sold elsewhere: reading what other systems export."""
+"""Imports of tickets sold elsewhere, from the exports of other systems."""

@@ -1,6 +1,6 @@
-"""The tables we know: our own columns, pretix' order positions, Eventbrite's attendees.
+"""The known layouts of files: own columns, order positions of pretix, attendees of Eventbrite.
 
-A layout is recognised by its columns. Names count without case, blanks and punctuation.
+A layout is recognised by its columns. Names of columns are compared without case, blanks and punctuation.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,25 +14,25 @@ SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a layout has what: for every value, the columns to look at in turn; what its status words mean."""
+    """A layout: the columns of every field, by preference, and the meaning of its status words."""
 
     name: str
-    marks: frozenset[str]
+    required_columns: frozenset[str]
     columns: Mapping[str, tuple[str, ...]]
     statuses: Mapping[str, str]
     reference: Callable[[Cells], str]
     sold_at: Callable[[Cells], str]
     default_status: str | None = None
 
-    def column_of(self, value: str, cells: Cells) -> str | None:
-        """The first column for `value` that has something in it, else the first that is there."""
-        present = [name for name in self.columns[value] if name in cells]
+    def find_column(self, field: str, cells: Cells) -> str | None:
+        """The first column of the field that is not empty, else its first column in the file."""
+        present = [name for name in self.columns[field] if name in cells]
         return next((name for name in present if cells[name]), present[0] if present else None)
 
 
 OWN = Layout(
     name="own columns",
-    marks=frozenset({"reference", "tickettype"}),
+    required_columns=frozenset({"reference", "tickettype"}),
     columns={
         "reference": ("reference",),
         "ticket_type": ("tickettype",),
@@ -51,7 +51,7 @@ OWN = Layout(
 )
 PRETIX = Layout(
     name="pretix order positions",
-    marks=frozenset({"ordercode", "positionid", "product", "status"}),
+    required_columns=frozenset({"ordercode", "positionid", "product", "status"}),
     columns={
         "reference": ("ordercode",),
         "ticket_type": ("product",),
@@ -80,7 +80,7 @@ PRETIX = Layout(
 )
 EVENTBRITE = Layout(
     name="Eventbrite attendees",
-    marks=frozenset({"attendee#", "tickettype", "attendeestatus"}),
+    required_columns=frozenset({"attendee#", "tickettype", "attendeestatus"}),
     columns={
         "reference": ("attendee#",),
         "ticket_type": ("tickettype",),
@@ -106,21 +106,21 @@ EVENTBRITE = Layout(
 LAYOUTS = (PRETIX, EVENTBRITE, OWN)
 
 
-def layout_of(header: list[str]) -> Layout:
-    """The layout that has these columns. Raises NotASheet, naming the columns that are needed."""
-    names = {column_key(item) for item in header}
+def find_layout(header: list[str]) -> Layout:
+    """The layout with these columns. Raises NotASheet, which names the required columns."""
+    columns = {column_key(name) for name in header}
     for layout in LAYOUTS:
-        if layout.marks <= names:
+        if layout.required_columns <= columns:
             return layout
     raise NotASheet(
         "The columns are not known. Own files need reference and ticketType; exports of pretix (order positions) and "
-        "Eventbrite (attendees) are recognised by theirs."
+        "Eventbrite (attendees) are recognised by their columns."
     )
 
 
-def full_name(layout: Layout, cells: Cells) -> str:
-    """Whose ticket it is."""
+def attendee_name(layout: Layout, cells: Cells) -> str:
+    """The name of the ticket's holder; empty when the file has none."""
     if layout is EVENTBRITE:
         return f"{cells.get('firstname', '')} {cells.get('lastname', '')}".strip()
-    column = layout.column_of("name", cells)
+    column = layout.find_column("name", cells)
     return cells[column] if column else ""

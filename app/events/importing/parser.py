@@ -1,19 +1,21 @@
-"""From a file to tickets: every row checked, every problem with its row and column."""
+"""Parsing a file of sold tickets: every row is checked, and every problem is reported with its row and column."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
-from app.core import cell_parsing as values
+from app.core import cell_parsing
 from app.core.cell_parsing import BadCell
 from app.core.names import clean_name
 from app.core.spreadsheet import Row, RowError, Sheet, column_key, repeated
-from app.events.importing.formats import Layout, full_name, layout_of
+from app.events.importing.formats import Layout, attendee_name, find_layout
+
+T = TypeVar("T")
 
 
 class SoldTicket(NamedTuple):
-    """A row of the file: a ticket that was sold elsewhere, or is not any more."""
+    """A row of the file: a ticket that was sold elsewhere, cancelled or refunded."""
 
     row: int
     reference: str
@@ -26,96 +28,100 @@ class SoldTicket(NamedTuple):
 
 
 @dataclass
-class Reading:
-    """What a file says: its layout, its tickets, and what is wrong with it."""
+class ParsedFile:
+    """The layout, the tickets and the problems of a file."""
 
     layout: Layout
     tickets: list[SoldTicket]
     errors: list[RowError]
 
 
-def read(sheet: Sheet, rows: Iterable[Row] | None = None) -> Reading:
-    """The tickets of a table; `rows` may be the sheet's own with a progress bar around. Raises NotASheet."""
-    layout = layout_of(sheet.header)
-    reading = Reading(layout, [], [])
+def parse_sheet(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedFile:
+    """The tickets of a sheet; `rows` may be the sheet's own wrapped in a progress bar. Raises NotASheet."""
+    layout = find_layout(sheet.header)
+    parsed = ParsedFile(layout, [], [])
     seen: dict[str, int] = {}
     for row in sheet.rows if rows is None else rows:
-        ticket = _Cells(layout, sheet, row, reading.errors).ticket()
+        ticket = _RowParser(layout, sheet, row, parsed.errors).parse()
         if ticket is None:
             continue
-        if again := repeated(seen, ticket.reference, row.number):
-            reading.errors.append(again)
-        reading.tickets.append(ticket)
-    return reading
+        if duplicate := repeated(seen, ticket.reference, row.number):
+            parsed.errors.append(duplicate)
+        parsed.tickets.append(ticket)
+    return parsed
 
 
-class _Cells:
-    """One row while it is read; problems go to the list it was given."""
+class _RowParser:
+    """Parses one row; appends its problems to `errors`."""
 
     def __init__(self, layout: Layout, sheet: Sheet, row: Row, errors: list[RowError]) -> None:
         self.layout, self.row, self.errors = layout, row, errors
         self.cells = {column_key(name): cell for name, cell in row.cells.items()}
-        self.named = {column_key(name): name for name in sheet.header}
+        self.column_names = {column_key(name): name for name in sheet.header}
         self.decimal_comma = sheet.delimiter != ","
 
-    def ticket(self) -> SoldTicket | None:
-        before = len(self.errors)
+    def parse(self) -> SoldTicket | None:
+        """The ticket, or None when the row has a problem."""
+        errors_before = len(self.errors)
         if self.row.surplus:
-            self._wrong("", "too_many_cells", "The row has more cells than the header has columns.", "")
-        sold_ticket = SoldTicket(
-            self.row.number,
-            self._required("reference", self.layout.reference(self.cells), 120),
-            self._required("ticket_type", clean_name(self._cell("ticket_type")), 120),
-            self._read(
-                "name",
-                full_name(self.layout, self.cells),
-                lambda cell: clean_name(values.parse_text(cell, longest=200)) or None,
-            ),
-            self._read("email", self._cell("email"), values.parse_email),
-            self._price(),
-            self._read("sold_at", self.layout.sold_at(self.cells), values.parse_time),
-            self._status(),
+            self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
+        ticket = SoldTicket(
+            row=self.row.number,
+            reference=self._parse_required("reference", self.layout.reference(self.cells), 120),
+            ticket_type=self._parse_required("ticket_type", clean_name(self._cell("ticket_type")), 120),
+            name=self._parse_cell("name", attendee_name(self.layout, self.cells), _parse_name),
+            email=self._parse_cell("email", self._cell("email"), cell_parsing.parse_email),
+            price_minor=self._parse_price(),
+            sold_at=self._parse_cell("sold_at", self.layout.sold_at(self.cells), cell_parsing.parse_time),
+            status=self._parse_status(),
         )
-        return sold_ticket if len(self.errors) == before else None
+        return ticket if len(self.errors) == errors_before else None
 
-    def _price(self) -> int | None:
+    def _parse_price(self) -> int | None:
         if self._cell("currency") not in ("", "NAD"):
-            self._wrong(self._column("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
-        exact: int | None = self._read("price_minor", self._cell("price_minor"), values.parse_whole_cents)
-        read: int | None = self._read(
-            "price", self._cell("price"), lambda cell: values.parse_cents(cell, decimal_comma=self.decimal_comma)
+            self._add_error(self._column("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
+        cents = self._parse_cell("price_minor", self._cell("price_minor"), cell_parsing.parse_whole_cents)
+        price = self._parse_cell(
+            "price",
+            self._cell("price"),
+            lambda cell: cell_parsing.parse_cents(cell, decimal_comma=self.decimal_comma),
         )
-        return read if exact is None else exact
+        return price if cents is None else cents
 
-    def _status(self) -> str:
+    def _parse_status(self) -> str:
         word = self._cell("status").casefold()
         if not word and self.layout.default_status:
             return self.layout.default_status
         status = self.layout.statuses.get(word)
         if status is None:
             known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
-            self._wrong(self._column("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status"))
+            self._add_error(self._column("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status"))
         return status or ""
 
-    def _required(self, value: str, cell: str, longest: int) -> str:
+    def _parse_required(self, field: str, cell: str, max_length: int) -> str:
         if not cell:
-            self._wrong(self._column(value), "required", "Must not be empty.", "")
-        return self._read(value, cell, lambda result: values.parse_text(result, longest=longest)) or ""
+            self._add_error(self._column(field), "required", "Must not be empty.", "")
+        return self._parse_cell(field, cell, lambda text: cell_parsing.parse_text(text, longest=max_length)) or ""
 
-    def _read(self, value: str, cell: str, reader: Callable[[str], Any]) -> Any:
+    def _parse_cell(self, field: str, cell: str, parse: Callable[[str], T]) -> T | None:
         try:
-            return reader(cell) if cell else None
+            return parse(cell) if cell else None
         except BadCell as error:
-            self._wrong(self._column(value), error.code, str(error), cell)
+            self._add_error(self._column(field), error.code, str(error), cell)
             return None
 
-    def _cell(self, value: str) -> str:
-        column = self.layout.column_of(value, self.cells)
+    def _cell(self, field: str) -> str:
+        column = self.layout.find_column(field, self.cells)
         return self.cells[column] if column else ""
 
-    def _column(self, value: str) -> str:
-        result = self.layout.column_of(value, self.cells) or next(iter(self.layout.columns[value]), value)
-        return self.named.get(result, result)
+    def _column(self, field: str) -> str:
+        """The name of the field's column as the header has it."""
+        column = self.layout.find_column(field, self.cells) or next(iter(self.layout.columns[field]), field)
+        return self.column_names.get(column, column)
 
-    def _wrong(self, column: str, code: str, message: str, value: str) -> None:
+    def _add_error(self, column: str, code: str, message: str, value: str) -> None:
         self.errors.append(RowError(self.row.number, column, code, message, value[:100]))
+
+
+def _parse_name(cell: str) -> str | None:
+    return clean_name(cell_parsing.parse_text(cell, longest=200)) or None

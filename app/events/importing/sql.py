@@ -1,4 +1,4 @@
-"""The set-based half of an import: everything is compared and written by statements over a staging table."""
+"""The SQL of an import of tickets: it compares and writes all rows of a staging table at once."""
 
 from sqlalchemy import text
 
@@ -10,15 +10,17 @@ PATIENCE = (
     "SET LOCAL statement_timeout = '10min'",
     "SET LOCAL idle_in_transaction_session_timeout = '10min'",
 )
-ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('ticket-import:' || :event, 0))")
-STAGING = text("""
+IMPORT_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('ticket-import:' || :event, 0))")
+CREATE_STAGING = text("""
     CREATE TEMP TABLE ticket_staging (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
         price_minor bigint, sold_at timestamptz, status text
     ) ON COMMIT DROP
 """)
-COPY = "COPY ticket_staging (row, reference, ticket_type_id, name, email, price_minor, sold_at, status) FROM STDIN"
-PLAN = text("""
+COPY_TO_STAGING = (
+    "COPY ticket_staging (row, reference, ticket_type_id, name, email, price_minor, sold_at, status) FROM STDIN"
+)
+CREATE_PLAN = text("""
     CREATE TEMP TABLE ticket_plan ON COMMIT DROP AS
     SELECT s.row, s.reference, s.ticket_type_id, s.status, t.id AS known, t.ticket_type_id AS old_type,
            t.status AS old_status, coalesce(s.name, t.name) AS name, coalesce(s.email, t.email) AS email,
@@ -33,47 +35,47 @@ PLAN = text("""
       JOIN ticket_type k ON k.id = s.ticket_type_id
       LEFT JOIN ticket t ON t.event_id = :event AND t.reference = s.reference
 """)
-COUNTS = text("""
+COUNT_PLAN = text("""
     SELECT count(*) FILTER (WHERE known IS NULL AND status = 'sold') AS created,
            count(*) FILTER (WHERE known IS NOT NULL AND NOT same) AS updated,
            count(*) FILTER (WHERE same) AS unchanged,
            count(*) FILTER (WHERE known IS NULL AND status <> 'sold') AS skipped
       FROM ticket_plan
 """)
-DELTAS = text("""
+SOLD_DELTAS = text("""
     SELECT ticket_type_id AS id, sum(delta)::int AS delta FROM (
         SELECT ticket_type_id, 1 AS delta FROM ticket_plan WHERE status = 'sold'
         UNION ALL
         SELECT old_type, -1 FROM ticket_plan WHERE old_status = 'sold'
     ) moves GROUP BY ticket_type_id HAVING sum(delta) <> 0 ORDER BY ticket_type_id
 """)
-LOCK = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE")
-FIRST_BEYOND = text("""
+LOCK_TYPES = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE")
+FIRST_ROW_BEYOND_TYPE = text("""
     SELECT row FROM ticket_plan
      WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)
      ORDER BY row OFFSET :free LIMIT 1
 """)
-LAST_BEYOND = text("""
+FIRST_ROW_BEYOND_CAPACITY = text("""
     SELECT row FROM ticket_plan WHERE status = 'sold' AND old_status IS DISTINCT FROM 'sold'
      ORDER BY row DESC OFFSET :beyond LIMIT 1
 """)
-INSERT = text(f"""
+INSERT_TICKETS = text(f"""
     INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
     SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status
       FROM ticket_plan WHERE known IS NULL AND status = 'sold' ORDER BY row
 """)
-UPDATE = text("""
+UPDATE_TICKETS = text("""
     UPDATE ticket t
        SET ticket_type_id = p.ticket_type_id, name = p.name, email = p.email, price_minor = p.price_minor,
            sold_at = p.sold_at, status = p.status
       FROM ticket_plan p WHERE t.id = p.known AND NOT p.same
 """)
-TOUCHED = text("""
+CHANGED_TYPES = text("""
     SELECT ticket_type_id FROM ticket_plan WHERE NOT same UNION
     SELECT old_type FROM ticket_plan WHERE NOT same AND old_type IS NOT NULL
 """)
-UNTALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket_type_id = ANY(:ids)")
-TALLY = text(f"""
+CLEAR_TALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket_type_id = ANY(:ids)")
+WRITE_TALLY = text(f"""
     INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
     SELECT t.ticket_type_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
            {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(flow, "0") for flow in FLOWS)}
