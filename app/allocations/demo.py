@@ -1,6 +1,6 @@
-"""Demo blocks with a story: a sponsor's, half claimed, and the press at a weekend that is on, some of it inside.
+"""Demo blocks: a sponsor's, half claimed, and one for the press at a current event, partly admitted.
 
-Seeding twice changes nothing: an event that has blocks is left alone.
+Events that have blocks are skipped, so seeding twice changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from sqlalchemy import select
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.allocations import actions, states
+from app.allocations.actions.invites import Recipient
+from app.allocations.link_tokens import encode_token
 from app.allocations.models import AllocationBlock
 from app.core.db import db
 from app.events.models import Event, TicketType
@@ -47,7 +49,7 @@ DEMO_BLOCKS: Sequence[DemoBlock] = (
 
 
 def seed(organiser_id: str) -> int:
-    """How many blocks had to be made for this organiser."""
+    """Create the demo blocks of an organiser; return how many were created."""
     blocks_by_event = {demo_block["event"]: demo_block for demo_block in DEMO_BLOCKS}
     rows = db.session.execute(
         select(Event.name, Event.id, TicketType.id, TicketType.name)
@@ -71,19 +73,18 @@ def _create_block(caller: Caller, event_id: str, type_id: str, demo_block: DemoB
         if name in demo_block
     }
     block_id = actions.create_block(caller, event_id, ticket_type_id=type_id, **block_fields)
-    recipients = [
+    recipients: list[Recipient] = [
         {"name": guest_name, "email": _build_email_address(guest_name)} for guest_name in demo_block.get("invited", ())
     ]
     if recipients:
         actions.invite_recipients(
             caller, event_id, block_id, recipients=recipients, allow_duplicates=False, dry_run=False
         )
-    url = actions.update_open_link(caller, event_id, block_id)["url"]
+    block = actions.update_open_link(caller, event_id, block_id)
+    token = encode_token("open", block_id, block["open_generation"])
     for number, name in enumerate(demo_block["claimed"]):
         delivery = states.WILL_CALL if number else states.E_TICKET
-        claimed_slot = actions.claim_slot(
-            url.rpartition("/")[2], "demo", name=name, email=_build_email_address(name), delivery=delivery
-        )
+        claimed_slot = actions.claim_slot(token, "demo", name=name, email=_build_email_address(name), delivery=delivery)
         if number < demo_block.get("admitted", 0):
             actions.admit_slot(caller, event_id, claimed_slot["slot_id"], gate="Main gate")
 

@@ -42,7 +42,7 @@ def test_documents_that_are_drawn_at_once_are_the_same_too() -> None:
 
 
 def test_json_keeps_every_part_of_it() -> None:
-    assert draw_invoice_pdf(parse_document(paper(5).to_dict())) == draw_invoice_pdf(paper(5))
+    assert draw_invoice_pdf(parse_document(paper(5).to_json())) == draw_invoice_pdf(paper(5))
 
 
 def test_it_says_what_an_invoice_must_say() -> None:

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations.invoicing import actions, issuance
+from app.allocations.invoicing import actions
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
@@ -138,7 +138,7 @@ def test_without_the_counter_s_lock_numbers_collide(client: Client, monkeypatch:
     blocks = [block_of(made, 2) for _ in range(30)]
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
-    monkeypatch.setattr(issuance, "TAKE_NUMBER", text(unlocked))
+    monkeypatch.setattr(sql, "TAKE_INVOICE_NUMBER", text(unlocked))
     answers = at_once(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import slot_changes
+from app.allocations import block_access
 from app.allocations.tickets import ticket_packs
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of
@@ -94,7 +94,7 @@ def test_without_the_block_s_lock_they_would_reach_for_the_same_places(
 ) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
-    monkeypatch.setattr(slot_changes, "_with_block_lock", lambda statement: statement)
+    monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
     answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
     assert set(answers) - {202, 409}, "nobody met anybody"
 

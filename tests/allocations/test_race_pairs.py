@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import slot_changes
-from app.allocations.actions import admission, invites, releases
+from app.allocations import block_access, sql
+from app.allocations.actions import admission, invites
 from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
@@ -58,8 +58,8 @@ def test_without_lock_and_condition_a_ticket_is_both(
     made = block(client, total=100, quantity=100)
     slots = made.claimed(100)
     without_the_lock(monkeypatch)
-    careless = releases.REVOKE_TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
-    monkeypatch.setattr(releases, "REVOKE_TO_BLOCK", text(careless))
+    careless = sql.REVOKE_TO_BLOCK.text.replace("AND s.status = :old_status", "AND pg_sleep(0.01) IS NOT NULL")
+    monkeypatch.setattr(sql, "REVOKE_TO_BLOCK", text(careless))
     with without("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
         assert any(any(item not in ([200, 409], [409, 200]) for item in found) or not law_holds() for found in tries)
@@ -88,13 +88,9 @@ def test_without_lock_the_first_guest_enters_on_the_renamed_place(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unlocked(session: Any, slot: Any) -> Answers:
-        rows = (
-            session.execute(admission._slots_query().where(AllocationSlot.party_id == slot["party_id"]))
-            .mappings()
-            .all()
-        )
+        rows = session.execute(admission._slots_query().where(AllocationSlot.party_id == slot.party_id)).all()
         session.execute(text("SELECT pg_sleep(0.05)"))
-        return sorted(rows, key=lambda row: bool(row["id"] != slot["id"]))
+        return sorted(rows, key=lambda row: bool(row.id != slot.id))
 
     made = block(client, total=20, quantity=20)
     monkeypatch.setattr(admission, "_lock_party", unlocked)
@@ -179,11 +175,11 @@ def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
     two = another(one, quantity=20)
 
     def as_named(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
-        first = slot_changes.lock_block(session, caller, event_id, ids[0])
+        first = block_access.lock_block(session, caller, event_id, ids[0])
         session.execute(text("SELECT pg_sleep(0.2)"))
-        return {ids[0]: first, ids[1]: slot_changes.lock_block(session, caller, event_id, ids[1])}
+        return {ids[0]: first, ids[1]: block_access.lock_block(session, caller, event_id, ids[1])}
 
-    monkeypatch.setattr(slot_changes, "lock_two_blocks", as_named)
+    monkeypatch.setattr(block_access, "lock_two_blocks", as_named)
     pair = ((one, two), (two, one))
 
     def move(number: int) -> int:

@@ -12,14 +12,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations.actions import admission, blocks
+from app.allocations import sql
+from app.allocations.actions import blocks
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
 from tests.factories.allocations import Block, block, claim
 from tests.http import Client, data, refusal
 from tests.races import at_once
 
-# The verb's module, which its package hides behind the verb itself.
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
 
@@ -79,8 +79,8 @@ def test_without_the_condition_the_public_would_go_below_zero(
 ) -> None:
     """The table's own constraint would still refuse; nobody would be told why."""
     made = block(client, quantity=10, total=60)
-    careless = blocks.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
-    monkeypatch.setattr(blocks, "INSERT_SLOTS", text(careless))
+    careless = sql.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
+    monkeypatch.setattr(sql, "INSERT_SLOTS", text(careless))
     monkeypatch.setattr(blocks, "_check_availability", lambda event, terms: None)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = [own(app, made.owner).post(made.events, sent) for _ in range(7)]
@@ -113,8 +113,8 @@ def test_without_the_condition_one_ticket_admits_many(
 ) -> None:
     made = block(client, total=20, quantity=20)
     (slot, *_) = made.claimed(20)
-    careless = admission.ADMIT_SLOT_SQL.replace("AND s.status = 'claimed'", "")
-    monkeypatch.setattr(admission, "ADMIT_SLOT", text(careless))
+    careless = sql.ADMIT_SLOT.text.replace("AND s.status = 'claimed'", "")
+    monkeypatch.setattr(sql, "ADMIT_SLOT", text(careless))
     answers = at_once(8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code)
     assert answers.count(200) > 1 and not law_holds()
 

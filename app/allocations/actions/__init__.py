@@ -1,4 +1,4 @@
-"""What happens to blocks and slots: one verb, one transaction."""
+"""Changes of blocks and slots, each in one transaction."""
 
 from app.allocations.actions.admission import admit_slot
 from app.allocations.actions.allocator_link import hand_out_slots, reassign_slot, reclaim_slot, run_allocator_action

@@ -1,4 +1,4 @@
-"""Invoices and credit notes as they were issued, and the counters their numbers come from."""
+"""Tables of invoices, credit notes, and the counters of their numbers."""
 
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,7 @@ from app.core.db import Base, Timestamp, id_column
 
 
 class InvoiceCounter(Base):
-    """The last number of an organiser's series in a year. Anyone who takes the next one holds the row until they commit."""
+    """The last number of an organiser's series in a year. The row is locked until the transaction that took it commits."""
 
     __tablename__ = "invoice_counter"
 
@@ -34,9 +34,9 @@ class InvoiceCounter(Base):
 
 
 class Invoice(Base):
-    """An invoice, or a credit note. A trigger refuses to change or remove one; `paper` is everything it says.
+    """An invoice or a credit note. A trigger refuses changes and deletion; `paper` is its `InvoiceDocument` as JSON.
 
-    `quantity` is the number of places that are charged or credited; `total_minor` is negative for a credit note.
+    `quantity` is how many places are charged or credited; `total_minor` is negative for a credit note.
     """
 
     __tablename__ = "invoice"

@@ -1,10 +1,12 @@
-"""Links that people bring: `/api/allocations/claim/{token}` and `/api/allocations/allocator/{token}`."""
+"""Claim and allocator links: `/api/allocations/claim/{token}`, `/api/allocations/allocator/{token}`."""
 
 from typing import Any
 
 from app.allocations import actions, errors, link_queries
+from app.allocations.actions.allocator_link import AllocatorSlot
+from app.allocations.actions.claims import Claim
 from app.blueprints.allocations import response_schemas, schemas
-from app.blueprints.allocations.responses import add_slot_page
+from app.blueprints.allocations.serializers import JsonObject, add_slot_page
 from app.core.errors import LinkExpired, LinkUsed, Throttled
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
@@ -17,7 +19,7 @@ CLAIM_ERRORS = [LinkExpired, LinkUsed, Throttled, errors.NoSlotsLeft]
 
 
 @blp.get("/claim/<token>", access=PUBLIC, returns=response_schemas.ClaimOffer, errors=CLAIM_ERRORS)
-def read_claim(token: str) -> Any:
+def read_claim(token: str) -> link_queries.ClaimOffer:
     """See what a claim link, a claim code or an open link offers."""
     return link_queries.get_claim_offer(token, get_client_network())
 
@@ -30,7 +32,7 @@ def read_claim(token: str) -> Any:
     idempotent=True,
     errors=[*CLAIM_ERRORS, errors.AlreadyClaimed],
 )
-def claim(token: str, **body: Any) -> Any:
+def claim(token: str, **body: Any) -> Claim:
     """Claim a place with a link, a code or an open link. An e-ticket goes out by mail."""
     return actions.claim_slot(token, get_client_network(), **body)
 
@@ -42,11 +44,10 @@ def claim(token: str, **body: Any) -> Any:
     returns=response_schemas.AllocatorData,
     errors=[LinkExpired, Throttled],
 )
-def read_allocator(token: str, **page: Any) -> Any:
-    """See the block that a holder's link opens, and whom they have given places."""
-    return add_slot_page(
-        link_queries.get_allocator_block(token, get_client_network()), link_queries.list_allocator_slots_query, **page
-    )
+def read_allocator(token: str, **page: Any) -> JsonObject:
+    """See the block that a holder's link opens, and who has its places."""
+    block = link_queries.get_allocator_block(token, get_client_network())
+    return add_slot_page(block, link_queries.list_allocator_slots_query, **page)
 
 
 @blp.post(
@@ -57,6 +58,6 @@ def read_allocator(token: str, **page: Any) -> Any:
     idempotent=True,
     errors=[LinkExpired, Throttled, errors.NoSlotsLeft, errors.AlreadyClaimed, errors.AlreadyAdmitted],
 )
-def use_allocator(token: str, **body: Any) -> Any:
+def use_allocator(token: str, **body: Any) -> Claim | AllocatorSlot:
     """Hand out a place with `name` and `email`; with `slotId`, give it to somebody else or take it back."""
     return actions.run_allocator_action(token, get_client_network(), **body)

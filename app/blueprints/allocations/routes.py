@@ -1,13 +1,24 @@
-"""Blocks for organisers: `/api/events/{eventId}/allocations`."""
+"""Blocks of an event: `/api/events/{eventId}/allocations`."""
 
 from typing import Any
 
+from flask import Response
+
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.allocations import actions, errors, queries
+from app.allocations.actions.blocks import MovedBlocks
+from app.allocations.actions.invites import Invites, Reminders
+from app.allocations.block_access import BlockRow, BlocksQuery
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.response_schemas import QuoteData
-from app.blueprints.allocations.responses import add_slot_page, build_code_response
+from app.blueprints.allocations.serializers import (
+    JsonObject,
+    add_slot_page,
+    build_code_response,
+    serialize_allocator_link,
+    serialize_open_link,
+)
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
@@ -22,13 +33,15 @@ blp = Blueprint(
     url_prefix="/api/events",
     description="Blocks of tickets: handed out, claimed, admitted",
 )
-BLOCK_LISTING = Listing("allocations", response_schemas.AllocationRow, queries.BLOCK_SORTS, "createdAt")
+BLOCK_LISTING = Listing(
+    "allocations", response_schemas.AllocationRow, {"createdAt": queries.BLOCK_CREATED_AT}, "createdAt"
+)
 MAIL_LIMIT = Limit(60)
 BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
 
 
 @blp.post("/<eventId>/allocations/quote", access=ORGANISER_OR_ANALYST, body=schemas.QuoteBody, returns=QuoteData)
-def quote(event_id: str, **body: Any) -> Any:
+def quote(event_id: str, **body: Any) -> queries.BlockQuote:
     """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
     return queries.calculate_quote(get_current_caller(), event_id, **body)
 
@@ -42,10 +55,10 @@ def quote(event_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed, EmailNotVerified],
 )
-def create_block(event_id: str, **body: Any) -> Any:
+def create_block(event_id: str, **body: Any) -> tuple[BlockRow, dict[str, str]]:
     """Keep places for a holder.
 
-    They leave the public's count at once. Price and discounts are those of this moment.
+    They leave the public's count immediately. Price and discounts are those of this moment.
     """
     block_id = actions.create_block(get_current_caller(), event_id, **body)
     block = queries.get_block(get_current_caller(), event_id, block_id)
@@ -53,7 +66,7 @@ def create_block(event_id: str, **body: Any) -> Any:
 
 
 @blp.get("/<eventId>/allocations", access=ORGANISER_OR_ANALYST, query=schemas.BlockFilters, returns=BLOCK_LISTING)
-def list_blocks(event_id: str, **filters: Any) -> Any:
+def list_blocks(event_id: str, **filters: Any) -> BlocksQuery:
     """List an event's blocks."""
     return queries.list_blocks_query(get_current_caller(), event_id, **filters)
 
@@ -65,7 +78,7 @@ def list_blocks(event_id: str, **filters: Any) -> Any:
     returns=response_schemas.AllocationData,
     etag=True,
 )
-def read_block(event_id: str, block_id: str, **page: Any) -> Any:
+def read_block(event_id: str, block_id: str, **page: Any) -> JsonObject:
     """Read a block, with a page of its slots."""
     return add_slot_page(queries.get_block(get_current_caller(), event_id, block_id), queries.list_slots_query, **page)
 
@@ -79,13 +92,13 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS],
 )
-def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
+def make_codes(event_id: str, block_id: str, **body: Any) -> Response:
     """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
     return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, **body), 201)
 
 
 @blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_OR_ANALYST, returns=response_schemas.CodesData)
-def list_codes(event_id: str, block_id: str) -> Any:
+def list_codes(event_id: str, block_id: str) -> Response:
     """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`."""
     return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
 
@@ -100,7 +113,7 @@ def list_codes(event_id: str, block_id: str) -> Any:
     limit=MAIL_LIMIT,
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def invite(event_id: str, block_id: str, **body: Any) -> Any:
+def invite(event_id: str, block_id: str, **body: Any) -> Invites:
     """Invite people: each gets a claim link by mail.
 
     All or nobody. An address that has a place in the block, or is listed twice, is reported and not doubled.
@@ -115,9 +128,9 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
-def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
+def allocator_link(event_id: str, block_id: str, **body: Any) -> JsonObject:
     """Get the link by which the holder hands out places themselves. The same call gives the same link."""
-    return actions.update_allocator_link(get_current_caller(), event_id, block_id, **body)
+    return serialize_allocator_link(actions.update_allocator_link(get_current_caller(), event_id, block_id, **body))
 
 
 @blp.post(
@@ -127,9 +140,9 @@ def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
-def open_link(event_id: str, block_id: str, **body: Any) -> Any:
+def open_link(event_id: str, block_id: str, **body: Any) -> JsonObject:
     """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
-    return actions.update_open_link(get_current_caller(), event_id, block_id, **body)
+    return serialize_open_link(actions.update_open_link(get_current_caller(), event_id, block_id, **body))
 
 
 @blp.post(
@@ -141,7 +154,7 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     limit=MAIL_LIMIT,
     errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def remind(event_id: str, block_id: str, **body: Any) -> Any:
+def remind(event_id: str, block_id: str, **body: Any) -> Reminders:
     """Remind guests who have not claimed (once a day). Lists who was skipped and why."""
     return actions.remind_recipients(get_current_caller(), event_id, block_id, **body)
 
@@ -153,8 +166,8 @@ def remind(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.ReleaseData,
     idempotent=True,
 )
-def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> Any:
-    """Give places that nobody has claimed back to the public. Their links and codes die."""
+def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> JsonObject:
+    """Give places that nobody has claimed back to the public. Their links and codes end."""
     release = actions.preview_release if dry_run else actions.release_unused_slots
     return {**release(get_current_caller(), event_id, block_id, **body), "dry_run": dry_run}
 
@@ -167,8 +180,8 @@ def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> 
     idempotent=True,
     errors=[errors.AlreadyAdmitted, errors.SlotReleased],
 )
-def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
-    """End a place: its ticket dies at once, and the place returns to the block or to the public."""
+def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> dict[str, Any]:
+    """End a place: its ticket ends immediately, and the place returns to the block or to the public."""
     return actions.revoke_slot(get_current_caller(), event_id, block_id, slot_id, **body)
 
 
@@ -180,6 +193,6 @@ def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientSlots, errors.BlockMismatch, BlockInvoiced],
 )
-def move(event_id: str, block_id: str, **body: Any) -> Any:
+def move(event_id: str, block_id: str, **body: Any) -> MovedBlocks:
     """Move free places to another block of the same ticket type."""
     return actions.move_slots(get_current_caller(), event_id, block_id, **body)

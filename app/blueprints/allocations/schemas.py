@@ -1,4 +1,4 @@
-"""What the operations on allocations take."""
+"""Request schemas of allocations."""
 
 from typing import Any
 
@@ -115,7 +115,7 @@ class InviteBody(Schema):
 
     @validates_schema(skip_on_field_errors=True)
     def check_emails(self, data: dict[str, Any], **_: Any) -> None:
-        """An invitation goes out by mail; the address is what it needs."""
+        """Each recipient needs an email address."""
         recipients = data.get("recipients") or []
         errors = {
             index: {"email": field_error("required", "This field is required.").messages}
@@ -185,7 +185,7 @@ class ClaimBody(RequiredFieldsSchema):
 
 
 class AllocatorBody(Schema):
-    """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
+    """Hands out a place with `name` and `email`; with `slotId`, renames its guest or takes it back."""
 
     name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
