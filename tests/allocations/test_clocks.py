@@ -10,7 +10,7 @@ import pytest
 from app.allocations.invoicing import issuance
 from app.core import clock
 from tests.allocations.blocks import block_of, festival, organiser_of
-from tests.allocations.papers import words
+from tests.allocations.documents import words
 from tests.factories.allocations import block
 from tests.http import Client, data, problems
 
@@ -73,7 +73,7 @@ def issued(owner: Client, made: dict[str, Any]) -> tuple[str, str, str]:
     ],
 )
 @pytest.mark.parametrize("zone", ["Africa/Windhoek", "Pacific/Auckland"])
-def test_one_moment_gives_an_invoice_its_number_and_its_date(
+def test_number_and_date_of_an_invoice_come_from_one_moment(
     client: Client, monkeypatch: pytest.MonkeyPatch, zone: str, moment: str, number: str, date: str
 ) -> None:
     """By the calendar of Windhoek, wherever the event is."""
@@ -88,7 +88,7 @@ def test_one_moment_gives_an_invoice_its_number_and_its_date(
 
 
 @pytest.mark.parametrize("years", [-1, 1])
-def test_clock_of_the_app_decides_nothing_on_an_invoice(client: Client, set_app_clock: SetClock, years: int) -> None:
+def test_invoice_ignores_the_clock_of_the_process(client: Client, set_app_clock: SetClock, years: int) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)
     set_app_clock(timedelta(days=366 * years))

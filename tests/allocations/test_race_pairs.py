@@ -42,7 +42,7 @@ def revoke_or_admit(made: Block) -> Callable[[Client, int, str], int]:
     return one
 
 
-def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
+def test_ticket_is_either_revoked_or_admitted(app: Flask, client: Client) -> None:
     made = block(client, total=ROUNDS, quantity=ROUNDS)
     found = rounds(app, made, ROUNDS, revoke_or_admit(made), made.claimed(ROUNDS))
     assert {tuple(item) for item in found} <= {(200, 409), (409, 200)}
@@ -52,7 +52,7 @@ def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_lock_and_condition_a_ticket_is_both(
+def test_ticket_is_revoked_and_admitted_without_lock_and_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, total=100, quantity=100)
@@ -77,14 +77,14 @@ def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
     return at_once(2, lambda who: own(app, made.owner).post(*calls[who]).status_code)
 
 
-def test_party_is_admitted_or_its_place_renamed(app: Flask, client: Client) -> None:
+def test_party_is_admitted_or_its_slot_renamed(app: Flask, client: Client) -> None:
     made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     assert {tuple(rename_or_admit_both(app, made)) for _ in range(ROUNDS)} <= {(200, 409), (409, 200)}
     assert_books_agree()
 
 
 @pytest.mark.control
-def test_without_lock_the_first_guest_enters_on_the_renamed_place(
+def test_first_guest_enters_on_renamed_slot_without_the_lock(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unlocked(session: Any, slot: Any) -> Answers:
@@ -97,7 +97,7 @@ def test_without_lock_the_first_guest_enters_on_the_renamed_place(
     assert any(rename_or_admit_both(app, made) == [200, 200] for _ in range(10))
 
 
-def test_renamed_place_is_scanned_while_it_leaves_its_party(app: Flask, client: Client) -> None:
+def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client) -> None:
     """Whether before the rename or after it: the place that was scanned is the one that is admitted."""
     made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     token = made.allocator()
@@ -126,7 +126,7 @@ def release_or_claim(client: Client, who: int, thing: tuple[Block, str]) -> Any:
     return client.post(f"{made.path}/release-unused").get_json() if who else claim(client, code).status_code
 
 
-def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
+def test_slot_is_either_released_or_claimed(app: Flask, client: Client) -> None:
     things = of_one(client, ROUNDS)
     found = rounds(app, things[0][0], ROUNDS, release_or_claim, things)
     outcomes = {(status, said["data"]["released"]) for status, said in found}
@@ -135,9 +135,7 @@ def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_lock_what_was_claimed_is_released(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claimed_slot_is_released_without_the_lock(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     things = of_one(client, 20)
     without_the_lock(monkeypatch)
     found = rounds(app, things[0][0], 20, release_or_claim, things)
@@ -146,7 +144,7 @@ def test_without_the_lock_what_was_claimed_is_released(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None:
+def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: int) -> None:
     """Every verb on two blocks of one type at the same moment: all end, and the books agree."""
     one = block(client, quantity=30, total=100)
     two = another(one, quantity=30)
@@ -167,9 +165,7 @@ def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None
 
 
 @pytest.mark.control
-def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: each locks the block it takes from first."""
     one = block(client, quantity=20)
     two = another(one, quantity=20)
@@ -190,7 +186,7 @@ def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
     assert max(at_once(4, move)) >= 500
 
 
-def test_what_dies_half_way_leaves_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_invitation_is_rolled_back(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made = block(client)
 
     def dies(*_: Any, **__: Any) -> None:

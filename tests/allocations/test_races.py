@@ -28,7 +28,7 @@ def storm(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
     return at_once(many, lambda number: claim(own(app, made.owner), token, email=f"fan{number}@example.com"))
 
 
-def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Client) -> None:
+def test_concurrent_claims_get_exactly_the_last_places(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     answers = storm(app, made, made.open_link())
     assert Counter(response.status_code for response in answers) == {200: 10, 409: 54}
@@ -38,7 +38,7 @@ def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Cl
 
 
 @pytest.mark.control
-def test_without_the_lock_the_last_places_are_given_twice(
+def test_last_places_are_claimed_twice_without_the_lock(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, quantity=10)
@@ -49,7 +49,7 @@ def test_without_the_lock_the_last_places_are_given_twice(
     assert len(given) != 10 or len(set(given)) < len(given) or not law_holds()
 
 
-def test_one_address_gets_one_place_however_often_it_asks_at_once(app: Flask, client: Client) -> None:
+def test_concurrent_claims_of_one_address_get_one_place(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     token = made.open_link()
     answers = at_once(16, lambda _: claim(own(app, made.owner), token, email="same@example.com"))
@@ -57,7 +57,7 @@ def test_one_address_gets_one_place_however_often_it_asks_at_once(app: Flask, cl
     assert_books_agree()
 
 
-def test_one_code_opens_one_place_for_one_of_many(app: Flask, client: Client) -> None:
+def test_concurrent_claims_with_one_code_get_one_place(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     (code,) = made.codes(1)
     answers = at_once(32, lambda _: claim(own(app, made.owner), code))
@@ -65,7 +65,7 @@ def test_one_code_opens_one_place_for_one_of_many(app: Flask, client: Client) ->
     assert_books_agree()
 
 
-def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask, client: Client) -> None:
+def test_concurrent_blocks_do_not_exceed_the_ticket_type(app: Flask, client: Client) -> None:
     made = block(client, quantity=10, total=60)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = at_once(16, lambda _: own(app, made.owner).post(made.events, sent))
@@ -74,7 +74,7 @@ def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask,
 
 
 @pytest.mark.control
-def test_without_the_condition_the_public_would_go_below_zero(
+def test_constraint_refuses_blocks_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table's own constraint would still refuse; nobody would be told why."""
@@ -87,7 +87,7 @@ def test_without_the_condition_the_public_would_go_below_zero(
     assert Counter(response.status_code for response in answers) == {201: 5, 500: 2}
 
 
-def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Client) -> None:
+def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) -> None:
     made = block(client, total=SLOTS, quantity=SLOTS)
     slots = made.claimed(SLOTS)
 
@@ -108,7 +108,7 @@ def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Clien
 
 
 @pytest.mark.control
-def test_without_the_condition_one_ticket_admits_many(
+def test_ticket_is_admitted_repeatedly_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, total=20, quantity=20)
@@ -119,7 +119,7 @@ def test_without_the_condition_one_ticket_admits_many(
     assert answers.count(200) > 1 and not law_holds()
 
 
-def test_ten_answers_to_one_nonce_are_the_same(app: Flask, client: Client) -> None:
+def test_concurrent_scans_with_one_nonce_get_one_response(app: Flask, client: Client) -> None:
     made = block(client)
     (slot,) = made.claimed(1)
     path = f"{made.events}/will-call/{slot}/admit"
@@ -130,7 +130,7 @@ def test_ten_answers_to_one_nonce_are_the_same(app: Flask, client: Client) -> No
     assert_books_agree()
 
 
-def test_a_party_at_several_gates_is_admitted_once_each(app: Flask, client: Client) -> None:
+def test_party_at_several_gates_is_admitted_once_each(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     party = data(claim(client, made.open_link(maxPerClaim=10), quantity=10))
     path = f"{made.events}/will-call/{party['slotId']}/admit"

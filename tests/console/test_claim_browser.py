@@ -59,7 +59,7 @@ def test_a_party_with_a_long_name_by_the_list(client: Client, address: str, chro
         eyes.look("will-call")
 
 
-def test_links_that_open_nothing(client: Client, address: str, chromium: Browser) -> None:
+def test_expired_links(client: Client, address: str, chromium: Browser) -> None:
     owner, block, _ = a_block(client, 1)
     path = open_link(owner, block)
     with seen(chromium, SERIES) as eyes:

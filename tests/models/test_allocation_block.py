@@ -279,6 +279,6 @@ class AllocationBlocks(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(7200)
-def test_each_guest_enters_on_their_own_places_whatever_happens_to_the_block(app: Flask, client: Client) -> None:
+def test_guests_enter_only_on_their_own_slots(app: Flask, client: Client) -> None:
     AllocationBlocks.client = client
     run_state_machine_as_test(AllocationBlocks, settings=model_settings())  # type: ignore[no-untyped-call]

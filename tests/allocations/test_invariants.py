@@ -161,7 +161,7 @@ class Verbs(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)
-def test_the_law_holds_after_every_step(app: Flask, client: Client) -> None:
+def test_counters_agree_after_every_step(app: Flask, client: Client) -> None:
     Verbs.client, Verbs.owner = client, organiser(client)
     assert db.session.query(Account).count() == 1
     run_state_machine_as_test(  # type: ignore[no-untyped-call]

@@ -23,7 +23,7 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
         yield opened
 
 
-def test_the_gate_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> None:
+def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) -> None:
     made = seed_event(connection, account("organiser").id)
     seed_block(connection, made, "claimed", COUNT)
     values = {"event_id": made["event"], "caller_id": made["organiser"], "is_admin": False}
@@ -40,7 +40,7 @@ def test_the_gate_reads_by_its_indexes(connection: psycopg.Connection[Any]) -> N
         assert index in found and "Seq Scan on allocation_slot" not in found, f"{q}:\n{found}"
 
 
-def test_admitting_writes_in_place(app: Flask) -> None:
+def test_admission_changes_no_indexed_column(app: Flask) -> None:
     """A column that stands in an index, in its keys or its condition, would make each admission write them all."""
     definitions = text("SELECT indexdef FROM pg_indexes WHERE tablename = 'allocation_slot'")
     for name in ("status", "version", "admitted_at", "admitted_by", "gate,", "nonce"):

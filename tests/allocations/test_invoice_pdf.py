@@ -11,7 +11,7 @@ import pytest
 
 from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_document
 from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
-from tests.allocations.papers import HOSTILE, paper, words
+from tests.allocations.documents import HOSTILE, paper, words
 from tests.house.sources import ROOT
 from tests.races import at_once
 
@@ -19,33 +19,31 @@ from tests.races import at_once
 FIRST_LAYOUT = "75f5b145ac42363556d1461f33d1482e2a9bd9a1f7eabdb19f9b5c005386e626"
 
 
-def test_the_same_paper_is_the_same_bytes_on_every_machine() -> None:
+def test_same_document_has_the_same_bytes_on_every_machine() -> None:
     assert sha256(draw_invoice_pdf(paper(12))).hexdigest() == FIRST_LAYOUT
 
 
-def test_other_documents_before_it_and_another_process_change_nothing() -> None:
+def test_bytes_do_not_depend_on_process_or_earlier_documents() -> None:
     for name in HOSTILE:
         draw_invoice_pdf(paper(buyer=[name]))
-    program = (
-        "from tests.allocations.papers import *; from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf; "
-    )
+    program = "from tests.allocations.documents import *; from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf; "
     program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(draw_invoice_pdf(paper(12))).hexdigest())"
     other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)
     assert run.stdout == sha256(draw_invoice_pdf(paper(12))).hexdigest(), run.stderr
 
 
-def test_documents_that_are_drawn_at_once_are_the_same_too() -> None:
+def test_documents_drawn_concurrently_have_the_same_bytes() -> None:
     names = [f"N{chr(0x100 + number)}{chr(0x410 + number)}" for number in range(16)]
     found = at_once(16, lambda number: draw_invoice_pdf(paper(buyer=[names[number]])))
     assert found == [draw_invoice_pdf(paper(buyer=[name])) for name in names]
 
 
-def test_json_keeps_every_part_of_it() -> None:
+def test_document_survives_json_round_trip() -> None:
     assert draw_invoice_pdf(parse_document(paper(5).to_json())) == draw_invoice_pdf(paper(5))
 
 
-def test_it_says_what_an_invoice_must_say() -> None:
+def test_invoice_has_all_required_parts() -> None:
     text = words(draw_invoice_pdf(paper(3)))
     for said in (
         "Invoice 2026-000001",
@@ -60,7 +58,7 @@ def test_it_says_what_an_invoice_must_say() -> None:
         assert said in text
 
 
-def test_a_credit_note_says_so() -> None:
+def test_credit_note_is_titled_as_one() -> None:
     text = words(
         draw_invoice_pdf(paper(kind=CREDIT_NOTE, number="CN-2026-000001", total_minor=-85000, vat_minor=-11087))
     )
@@ -68,7 +66,7 @@ def test_a_credit_note_says_so() -> None:
 
 
 @pytest.mark.parametrize("lines", [1, 11, 12, 13, 14, 40, 2000])
-def test_every_line_is_there_whatever_their_number(lines: int) -> None:
+def test_all_lines_are_printed_for_any_count(lines: int) -> None:
     data = draw_invoice_pdf(paper(lines))
     text = words(data)
     assert all(f"Table {number}\n" in text for number in range(2, lines))
@@ -77,14 +75,14 @@ def test_every_line_is_there_whatever_their_number(lines: int) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_whatever_somebody_is_called_is_text(name: str) -> None:
+def test_hostile_names_are_rendered_as_text(name: str) -> None:
     data = draw_invoice_pdf(paper(seller=[name, name], buyer=[name] * 4, facts=[("Event", name)], notes=[name]))
     assert data.rstrip().endswith(b"%%EOF")
     if name.isascii():
         assert name.replace(" ", "") in words(data).replace("\n", "").replace(" ", "")
 
 
-def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path) -> None:
+def test_markup_in_names_fetches_no_url_and_reads_no_file(tmp_path: Path) -> None:
     canary = tmp_path / "canary.png"
     canary.write_bytes(b"not a picture")
     with create_server(("127.0.0.1", 0)) as listener:

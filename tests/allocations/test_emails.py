@@ -15,7 +15,7 @@ from app.allocations.tickets import qr_codes
 from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
 from app.clients.message import Message
 from app.clients.mime import compose
-from tests.allocations.papers import HOSTILE, paper, ticket
+from tests.allocations.documents import HOSTILE, paper, ticket
 
 
 def opened(message: Message) -> EmailMessage:
@@ -26,7 +26,7 @@ def opened(message: Message) -> EmailMessage:
     return found
 
 
-def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask) -> None:
+def test_ticket_email_has_inline_code_and_attached_pdf(app: Flask) -> None:
     mail = opened(emails.build_ticket_email([ticket()], key="ticket:1"))
     assert [part.get_content_type() for part in mail.walk()] == [
         "multipart/mixed",
@@ -45,39 +45,39 @@ def test_a_ticket_goes_out_with_its_code_inside_and_the_pdf_beside_it(app: Flask
     assert pdf.get_filename() == "Ticket HJ7K2Q9XRD.pdf" and pdf.get_content() == draw_ticket_pdf([ticket()])
 
 
-def test_the_text_is_complete_by_itself(app: Flask) -> None:
+def test_text_part_has_all_facts_of_the_ticket(app: Flask) -> None:
     text = emails.build_ticket_email([ticket()], key="ticket:1").text
     wanted = ("code", "name", "when", "where", "kind", "host", "contact", "reference")
     assert [item for item in wanted if getattr(ticket(), item) not in text] == []
 
 
-def test_a_large_party_s_mail_shows_some_codes_and_the_pdf_has_all(app: Flask) -> None:
+def test_email_of_large_party_shows_six_codes_and_pdf_has_all(app: Flask) -> None:
     party = [ticket(code=f"AAAAAAAA{number:02d}", party=9) for number in range(9)]
     message = emails.build_ticket_email(party, key="ticket:1")
     assert message.html.count("<img") == 6 and "The other 3 codes are in the PDF." in message.text
     assert len(re.findall(rb"/Type /Page\b", message.attachments[-1].content)) == 9
 
 
-def test_will_call_brings_nothing_to_print(app: Flask) -> None:
+def test_will_call_email_has_no_attachment(app: Flask) -> None:
     message = emails.build_ticket_email([ticket(delivery="will_call")], key="ticket:1")
     assert message.subject == "Windhoek Lights 2026: you are on the list" and message.attachments == ()
 
 
-def test_a_reminder_has_the_same_link(app: Flask) -> None:
+def test_reminder_has_the_same_link(app: Flask) -> None:
     first, again = (emails.build_invite_email(ticket(), key=key, is_reminder=key == "2") for key in ("1", "2"))
     links = [re.findall(r"http\S+/claim/\S+", item.text) for item in (first, again)]
     assert links[0] == links[1] and len(links[0]) == 1
     assert again.subject == "Windhoek Lights 2026: your ticket still waits"
 
 
-def test_the_invoice_in_the_mail_is_the_one_that_is_downloaded(app: Flask) -> None:
+def test_emailed_invoice_has_the_bytes_of_the_download(app: Flask) -> None:
     message = build_invoice_email(paper(), to="tuli@bank.example", key="invoice:1")
     assert message.attachments[0].content == draw_invoice_pdf(paper())
     assert message.subject == "Windhoek Lights: invoice 2026-000001" and "N$\u00a030\u202f600.00" in message.text
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_whatever_somebody_is_called_is_text(app: Flask, name: str) -> None:
+def test_hostile_names_are_rendered_as_text(app: Flask, name: str) -> None:
     every = ticket(name=name, event=name, host=name, organiser=name[:200], where=name, kind=name[:120])
     billed = paper(seller=[name], buyer=[name], facts=[("Event", name)])
     written = (

@@ -8,21 +8,21 @@ from PIL import Image
 
 from app.allocations.tickets import qr_codes
 from app.allocations.tickets.ticket_pdf import draw_pack_pdf, draw_ticket_pdf
-from tests.allocations.papers import HOSTILE, ticket
+from tests.allocations.documents import HOSTILE, ticket
 
 
-def test_the_same_ticket_is_the_same_document() -> None:
+def test_same_ticket_has_the_same_bytes() -> None:
     assert draw_ticket_pdf([ticket()]) == draw_ticket_pdf([ticket()])
     assert draw_ticket_pdf([ticket()]) != draw_ticket_pdf([ticket(code="AAAAAAAAAA")])
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_ticket_takes_any_name(name: str) -> None:
+def test_ticket_pdf_accepts_hostile_names(name: str) -> None:
     every = ticket(name=name, event=name, host=name, block=name, organiser=name, where=name, kind=name[:120], party=12)
     assert draw_ticket_pdf([every]).rstrip().endswith(b"%%EOF")
 
 
-def test_the_picture_in_the_mail_is_the_code_with_its_quiet_zone() -> None:
+def test_png_is_the_code_with_its_quiet_zone() -> None:
     wanted = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
     picture = Image.open(io.BytesIO(qr_codes.render_png("HJ7K2Q9XRD"))).convert("L")
     size = len(wanted) + 2 * qr_codes.QUIET_ZONE
@@ -41,7 +41,7 @@ def test_the_picture_in_the_mail_is_the_code_with_its_quiet_zone() -> None:
     assert picture.getpixel((5, 5)) == 255
 
 
-def test_the_bars_on_paper_are_the_modules_of_the_code() -> None:
+def test_bars_of_the_pdf_cover_the_modules_of_the_code() -> None:
     runs, size = qr_codes._build_dark_bars("HJ7K2Q9XRD")
     wanted = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
     dark = {(left + step, bottom) for left, bottom, length in runs for step in range(length)}
@@ -54,12 +54,12 @@ def test_the_bars_on_paper_are_the_modules_of_the_code() -> None:
     }
 
 
-def test_the_code_on_a_page_holds_nothing_but_squares() -> None:
+def test_svg_does_not_contain_the_text() -> None:
     found = qr_codes.render_svg("HJ7K2Q9XRD")
     assert found.startswith("<svg") and "HJ7K" not in found and "script" not in found
 
 
-def test_a_pack_has_a_sheet_for_every_eight() -> None:
+def test_pack_has_a_sheet_for_every_eight_tickets() -> None:
     out = io.BytesIO()
     steps = list(
         draw_pack_pdf(out, (ticket(code=f"{number:010d}") for number in range(20)), title="Pack", organiser="W")
