@@ -23,15 +23,15 @@ from app.core.transaction import transaction
 from app.invitations.errors import EventClosed
 
 FAILED_LOOKUP_LIMIT = Rule("allocation-links", 20, timedelta(minutes=1))
-UNKNOWN_TOKEN_MESSAGE = "This link or code is not one of ours; copy the whole of it from where it came."
+UNKNOWN_TOKEN_MESSAGE = "This link or code is not valid; copy the whole of it from the message you got."
 TOO_MANY_FAILURES_MESSAGE = "Too many wrong links or codes came from this network; wait for the seconds in Retry-After."
-EVENT_CANCELLED_MESSAGE = "The event has been called off, and its links with it."
+EVENT_CANCELLED_MESSAGE = "The event has been cancelled, so its links no longer work."
 EVENT_OVER_MESSAGE = "The event is over."
 RELEASE_TIME_PASSED_MESSAGE = (
-    "The places that were not claimed in time went back to the public; ask who gave you this link."
+    "Places that were not claimed in time went back on sale; ask the person who gave you this link."
 )
 LINK_REPLACED_MESSAGE = (
-    "This link has ended, or a newer one has replaced it; ask who gave it to you for the present one."
+    "This link has ended, or a newer link has replaced it; ask the person who gave it to you for a new one."
 )
 SlotColumns = tuple[str, str, str, int, str | None, str | None, str | None, str | None, datetime | None]
 
@@ -112,7 +112,7 @@ def check_block_open(block: BlockRow) -> None:
 def check_event_open(block: BlockRow) -> None:
     """Raises EventClosed if the event of a block is over, archived or cancelled."""
     if block["event_cancelled"] or block["event_over"]:
-        raise EventClosed("The event is over, archived or cancelled; nobody can be given a place any more.")
+        raise EventClosed("The event is over, archived or cancelled, so its places can no longer be given out.")
 
 
 def count_open_link_slots(block: BlockRow) -> int:

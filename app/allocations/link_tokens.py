@@ -27,7 +27,7 @@ _CODE_CHARACTERS = frozenset(CODE_ALPHABET)
 
 @dataclass(frozen=True)
 class LinkToken:
-    """The content of a valid token: the id of a slot (claim) or a block (open, allocator), and the link's generation."""
+    """The content of a token: the id of a slot (claim) or of a block (open, allocator), and the generation."""
 
     purpose: Purpose
     id: str
@@ -82,7 +82,7 @@ def generate_code() -> str:
 
 
 def parse_code(text: str) -> str | None:
-    """Return the code that was typed, in any case, with blanks or hyphens, O for 0, I or L for 1; None if it is no code."""
+    """Return the code that was typed in any case, with blanks or hyphens, O for 0, I or L for 1; None if invalid."""
     if len(text) > 40:
         return None
     code = text.upper().translate(_CODE_TRANSLATION)

@@ -1,7 +1,7 @@
 """What a block costs: the price of a place, discounts, promo codes, VAT.
 
-Amounts are whole cents of NAD and contain VAT. Discounts reduce the price of one place, first the bulk discount, then the
-promo code, each rounded half up. So a total is the number of places times the reduced price, and each place that is
+Amounts are whole cents of NAD and contain VAT. The bulk discount, then the promo code, reduce the price of one place,
+each rounded half up. So a total is the number of places times the reduced price, and each place that is
 given back is worth exactly that. Price and discounts are stored with the block when it is created.
 
 A promo code is used once by each block that was created with it, without regard to case. Editing the event's codes, and
@@ -23,6 +23,9 @@ from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
 from app.events.models import Event, TicketType
 from app.events.pricing import current_phase
+
+StoredTerms = Mapping[str, Any]
+"""A bulk discount or a promo code as an event stores it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
     return calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
 
 
-def find_bulk_discount(bulk_discounts: Iterable[Mapping[str, Any]], quantity: int) -> Discount | None:
+def find_bulk_discount(bulk_discounts: Iterable[StoredTerms], quantity: int) -> Discount | None:
     """Return the best bulk discount of an event for so many places."""
     applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]
     best_discount = max(applicable_discounts, key=lambda discount: discount["percentOff"], default=None)
@@ -160,12 +163,13 @@ def count_promo_code_uses(event_id: str, code: str) -> int:
         .where(AllocationBlock.event_id == event_id, AllocationBlock.promo_code.is_not(None))
         .group_by(AllocationBlock.promo_code)
     )
-    uses = db.session.execute(statement).tuples()
-    return sum(count for spelling, count in uses if (spelling or "").casefold() == code.casefold())
+    return sum(
+        count for spelling, count in db.session.execute(statement) if (spelling or "").casefold() == code.casefold()
+    )
 
 
-def _is_promo_code_valid(promo: Mapping[str, Any], ticket_type_id: str, now: datetime) -> bool:
-    starts_at, ends_at = (_parse_time(promo.get(name)) for name in ("startsAt", "endsAt"))
+def _is_promo_code_valid(promo: StoredTerms, ticket_type_id: str, now: datetime) -> bool:
+    starts_at, ends_at = _parse_time(promo.get("startsAt")), _parse_time(promo.get("endsAt"))
     ticket_type_ids = promo.get("ticketTypeIds")
     return (
         (starts_at is None or starts_at <= now)

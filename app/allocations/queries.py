@@ -75,7 +75,7 @@ def calculate_quote(
     quantity: int,
     unit_price_minor: int | None = None,
     promo_code: str | None = None,
-    **_: Any,
+    **_: object,
 ) -> BlockQuote:
     """Return what a block would cost, and whether that many places are free. Raises NotFound, ValidationFailed."""
     event = events.event(caller, event_id)
@@ -131,7 +131,7 @@ def get_block(caller: Caller, event_id: str, block_id: str) -> BlockRow:
 
 
 def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:
-    """Select the slots of a block, also ended ones; with `handed_out` without those that were never given to anybody."""
+    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had."""
     conditions = [AllocationSlot.block_id == block_id]
     if status is not None:
         conditions.append(AllocationSlot.status == status)

@@ -76,7 +76,7 @@ RECORD_CHANGES = f"""
                claimed = d.claimed + excluded.claimed, admitted = d.admitted + excluded.admitted,
                revoked = d.revoked + excluded.revoked, released = d.released + excluded.released)"""
 """Logs the changes, and adds them to the counters. A block or a ticket type that has too few places is left out:
-then `updated_ticket_type` is empty. Places come from the public count; what was oversold shrinks first when they return.
+then `updated_ticket_type` is empty. Places come from the public count; returning places first reduce `oversold`.
 """
 
 INSERT_SLOTS = text(f"""

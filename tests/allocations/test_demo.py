@@ -1,4 +1,4 @@
-"""Demo blocks: made once, with people invited, claimed and inside."""
+"""Demo blocks: created once, with slots that are invited, claimed and admitted."""
 
 from app.allocations.demo import seed
 from app.events.demo import LIGHTS

@@ -14,7 +14,7 @@ from app.allocations.invoicing import actions
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
-from tests.allocations.documents import words
+from tests.allocations.documents import extract_text
 from tests.allocations.law import assert_books_agree
 from tests.counting import statements
 from tests.factories.accounts import account, deliver, mails_to, signed_in
@@ -32,8 +32,8 @@ def count(statement: str) -> int:
         return int(session.scalar(text(statement)) or 0)
 
 
-def credited(block: Any) -> None:
-    """What a release enqueues, done."""
+def run_credit_job(block: Any) -> None:
+    """Enqueue the credit job, as a release does, and run it."""
     with transaction():
         enqueue("allocations.credit", block_id=block.id)
     deliver()
@@ -46,10 +46,10 @@ def test_first_download_issues_the_invoice_and_later_ones_are_identical(client: 
     assert {response.status_code for response in answers} == {200}
     assert answers[0].content_type == "application/pdf" and answers[0].headers["Cache-Control"] == "private, no-store"
     assert answers[0].data == answers[1].data == answers[2].data
-    number = re.search(r"Invoice (\d{4}-\d{6})", words(answers[0].data))
+    number = re.search(r"Invoice (\d{4}-\d{6})", extract_text(answers[0].data))
     assert number and number[1].endswith("-000001")
     assert f'filename="{number[1]}.pdf"' in answers[0].headers["Content-Disposition"]
-    assert "Bank Windhoek" in words(answers[0].data) and count("SELECT last FROM invoice_counter") == 1
+    assert "Bank Windhoek" in extract_text(answers[0].data) and count("SELECT last FROM invoice_counter") == 1
 
 
 def test_issued_invoice_does_not_follow_later_changes(client: Client) -> None:
@@ -75,7 +75,7 @@ def test_invoice_lists_discounts_and_contained_vat(client: Client) -> None:
     owner, _ = organiser_of(client)
     discounts = [{"code": "bulk", "label": "Bulk discount 10 % (from 10 places)", "percent_off": 10.0}]
     block = block_of(festival(owner), 10, discounts=discounts)
-    text_of = words(owner.get(path(block)).data)
+    text_of = extract_text(owner.get(path(block)).data)
     assert "Bulk discount 10 % (from 10 places)" in text_of and "VAT 15 % in the total" in text_of
     found = data(owner.get(path(block, "invoice")))
     assert (found["totalMinor"], found["creditedMinor"], found["status"]) == (765000, 0, "issued")
@@ -84,12 +84,12 @@ def test_invoice_lists_discounts_and_contained_vat(client: Client) -> None:
 def test_block_has_a_summary_of_its_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 2)
-    of_block = f"/api/events/{block.event_id}/allocations/{block.id}"
-    assert data(owner.get(of_block))["invoice"] is None
+    block_path = f"/api/events/{block.event_id}/allocations/{block.id}"
+    assert data(owner.get(block_path))["invoice"] is None
     number = data(owner.post(path(block, "invoice/email")), 202)["number"]
-    wanted = {"number": number, "status": "issued", "totalMinor": 170000}
-    assert data(owner.get(of_block))["invoice"] == wanted
-    assert data(owner.get(of_block.rpartition("/")[0]))["allocations"][0]["invoice"] == wanted
+    summary = {"number": number, "status": "issued", "totalMinor": 170000}
+    assert data(owner.get(block_path))["invoice"] == summary
+    assert data(owner.get(block_path.rpartition("/")[0]))["allocations"][0]["invoice"] == summary
 
 
 def test_complimentary_block_has_no_invoice(client: Client) -> None:
@@ -157,7 +157,7 @@ def test_numbers_of_each_organiser_begin_at_one(client: Client) -> None:
     for _ in range(2):
         owner, _ = organiser_of(client)
         made = festival(owner)
-        numbers = [words(owner.get(path(block_of(made))).data) for _ in range(2)]
+        numbers = [extract_text(owner.get(path(block_of(made))).data) for _ in range(2)]
         assert "-000001" in numbers[0] and "-000002" in numbers[1]
 
 
@@ -167,7 +167,7 @@ def test_failed_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as broken:
         broken.setattr(actions, "parse_document", lambda _: 1 / 0)
         assert owner.get(path(block_of(made))).status_code == 500
-    assert "-000001" in words(owner.get(path(block_of(made))).data)
+    assert "-000001" in extract_text(owner.get(path(block_of(made))).data)
 
 
 def test_released_places_are_credited_once(client: Client) -> None:
@@ -175,14 +175,14 @@ def test_released_places_are_credited_once(client: Client) -> None:
     block = block_of(festival(owner), 10)
     before = owner.get(path(block)).data
     shrink(block, 3)
-    credited(block)
-    credited(block)
+    run_credit_job(block)
+    run_credit_job(block)
     found = data(owner.get(path(block, "invoice")))
     (note,) = found["creditNotes"]
     assert (note["totalMinor"], found["creditedMinor"], found["status"]) == (-255000, 255000, "credited")
     assert note["number"].startswith("CN-") and note["number"].endswith("-000001")
     paper = owner.get(f"{path(block)}?number={note['number']}")
-    assert "Credit note" in words(paper.data) and f"For invoice\n{found['number']}" in words(paper.data)
+    assert "Credit note" in extract_text(paper.data) and f"For invoice\n{found['number']}" in extract_text(paper.data)
     assert owner.get(path(block)).data == before
     assert [item["subject"].rpartition(" ")[2] for item in mails_to("tuli@bank.example")] == [note["number"]]
 
@@ -193,7 +193,7 @@ def test_credit_notes_add_up_to_the_invoice_to_the_cent(client: Client) -> None:
     owner.get(path(block))
     for by in (1, 2, 4):
         shrink(block, by)
-        credited(block)
+        run_credit_job(block)
     found = data(owner.get(path(block, "invoice")))
     assert found["creditedMinor"] == found["totalMinor"] == 7 * 33333
     assert count("SELECT sum((paper->>'vat_minor')::int) FROM invoice") == 0
@@ -218,7 +218,7 @@ def test_invoice_charges_the_places_held_at_issue(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     shrink(block, 4)
-    credited(block)
+    run_credit_job(block)
     assert (
         data(owner.post(path(block, "invoice/email"), {"to": "books@bank.example"}), 202)["to"] == "books@bank.example"
     )

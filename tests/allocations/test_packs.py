@@ -1,4 +1,4 @@
-"""Packs: unnamed tickets for the door, claimed all or none, and never printed twice by another pack."""
+"""Ticket packs: unnamed tickets, claimed all or none, each in one pack only."""
 
 import re
 from collections import Counter
@@ -94,7 +94,7 @@ def test_packs_fail_without_the_lock_of_the_block(client: Client, monkeypatch: p
     block = block_of(festival(owner), 20)
     monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
     answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
-    assert set(answers) - {202, 409}, "nobody met anybody"
+    assert set(answers) - {202, 409}, "the races did not collide"
 
 
 def test_other_organisers_cannot_see_packs(client: Client) -> None:
@@ -102,8 +102,8 @@ def test_other_organisers_cannot_see_packs(client: Client) -> None:
     other, _ = organiser_of(client)
     block = block_of(festival(owner), 3)
     made = data(owner.post(path(block), {"count": 1}), 202)
-    one = f"{path(block)}/{made['id']}"
-    answers = [other.get(item) for item in (path(block), one, f"{one}/tickets.pdf")]
+    pack_path = f"{path(block)}/{made['id']}"
+    answers = [other.get(url) for url in (path(block), pack_path, f"{pack_path}/tickets.pdf")]
     for answer in (*answers, other.post(path(block), {"count": 1})):
         assert refusal(answer) == (404, "NOT_FOUND")
 

@@ -1,4 +1,4 @@
-"""A promo code with `maxUses` makes so many blocks and no more."""
+"""Promo codes with `maxUses` are limited to so many blocks."""
 
 from collections import Counter
 from typing import Any

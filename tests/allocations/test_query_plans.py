@@ -1,4 +1,4 @@
-"""What is asked at the gate reads indexes among 20,000 slots of one event, and admitting touches none of them."""
+"""The will-call list reads indexes among 20,000 slots of an event, and admission changes no indexed column."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -41,7 +41,7 @@ def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) ->
 
 
 def test_admission_changes_no_indexed_column(app: Flask) -> None:
-    """A column that stands in an index, in its keys or its condition, would make each admission write them all."""
+    """A changed column in the keys or the condition of an index would make each admission write all indexes."""
     definitions = text("SELECT indexdef FROM pg_indexes WHERE tablename = 'allocation_slot'")
     for name in ("status", "version", "admitted_at", "admitted_by", "gate,", "nonce"):
         assert not [row for row in db.session.scalars(definitions) if name in row.partition(" USING ")[2]], name

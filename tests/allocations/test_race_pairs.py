@@ -1,6 +1,6 @@
-"""Two who want opposite things of one place: taken back or admitted, released or claimed, moved in a circle, cut off.
+"""Two concurrent changes that exclude each other: revoke and admit, release and claim, rename and admit, two moves.
 
-Each race has its negative control. ALLOCATION_ROUNDS sets how often it is run.
+Each race has a negative control. ALLOCATION_ROUNDS sets how often it runs.
 """
 
 import os
@@ -26,7 +26,7 @@ Answers = list[Any]
 
 
 def rounds(app: Flask, made: Block, count: int, one: Callable[[Client, int, Any], Any], things: Answers) -> Answers:
-    """What two callers are answered, round after round."""
+    """Run a pair of concurrent calls for each thing; return their results."""
     found = []
     for number in range(count):
         thing = things[number]
@@ -66,7 +66,7 @@ def test_ticket_is_revoked_and_admitted_without_lock_and_condition(
 
 
 def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
-    """A party of two is scanned while the holder gives its second place to somebody else: what both are answered."""
+    """Scan a party of two while the holder renames its second slot; return both status codes."""
     token = made.allocator()
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
     first, second = data(made.owner.post(f"/api/allocations/allocator/{token}", party))["slots"]
@@ -98,7 +98,7 @@ def test_first_guest_enters_on_renamed_slot_without_the_lock(
 
 
 def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client) -> None:
-    """Whether before the rename or after it: the place that was scanned is the one that is admitted."""
+    """The scanned slot is admitted, before the rename or after it."""
     made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     token = made.allocator()
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
@@ -115,7 +115,7 @@ def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client
 
 
 def of_one(client: Client, count: int) -> list[tuple[Block, str]]:
-    """Blocks of one place each, and the code that opens it."""
+    """Return blocks of one place, each with its claim code."""
     first = block(client, total=count, quantity=1)
     made = [first, *(another(first, quantity=1) for _ in range(count - 1))]
     return [(item, item.codes(1)[0]) for item in made]
@@ -145,7 +145,7 @@ def test_claimed_slot_is_released_without_the_lock(app: Flask, client: Client, m
 
 @pytest.mark.parametrize("seed", range(2))
 def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: int) -> None:
-    """Every verb on two blocks of one type at the same moment: all end, and the books agree."""
+    """All changes on two blocks of one ticket type at the same time end, and the counters agree."""
     one = block(client, quantity=30, total=100)
     two = another(one, quantity=30)
     token, codes, claimed = one.open_link(), two.codes(8), two.claimed(8)
@@ -166,16 +166,16 @@ def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: in
 
 @pytest.mark.control
 def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: each locks the block it takes from first."""
+    """Each locks first the block that it moves places from."""
     one = block(client, quantity=20)
     two = another(one, quantity=20)
 
-    def as_named(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
+    def lock_in_given_order(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
         first = block_access.lock_block(session, caller, event_id, ids[0])
         session.execute(text("SELECT pg_sleep(0.2)"))
         return {ids[0]: first, ids[1]: block_access.lock_block(session, caller, event_id, ids[1])}
 
-    monkeypatch.setattr(block_access, "lock_two_blocks", as_named)
+    monkeypatch.setattr(block_access, "lock_two_blocks", lock_in_given_order)
     pair = ((one, two), (two, one))
 
     def move(number: int) -> int:
@@ -189,10 +189,10 @@ def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monke
 def test_failed_invitation_is_rolled_back(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made = block(client)
 
-    def dies(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(invites, "enqueue_many", dies)
+    monkeypatch.setattr(invites, "enqueue_many", fail)
     body = {"recipients": [{"name": "A", "email": "a@example.com"}]}
     assert made.owner.post(f"{made.path}/invite", body).status_code == 500
     assert (made.now()["available"], made.now()["invited"]) == (10, 0)

@@ -1,7 +1,7 @@
-"""Everybody at once: the last places and the gate.
+"""Concurrent claims, blocks and scans.
 
-Each race has its negative control: with the guard taken away the same race goes wrong, so the test would notice.
-ALLOCATION_SLOTS sets how many tickets the scanners fight for.
+Each race has a negative control: without its guard the race goes wrong, which shows that the test notices.
+ALLOCATION_SLOTS sets how many tickets the scanners compete for.
 """
 
 import os
@@ -24,13 +24,13 @@ SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
 
 
-def storm(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
+def claim_concurrently(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
     return at_once(many, lambda number: claim(own(app, made.owner), token, email=f"fan{number}@example.com"))
 
 
 def test_concurrent_claims_get_exactly_the_last_places(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
-    answers = storm(app, made, made.open_link())
+    answers = claim_concurrently(app, made, made.open_link())
     assert Counter(response.status_code for response in answers) == {200: 10, 409: 54}
     assert {refusal(response) for response in answers if response.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
     assert len({data(response)["slotId"] for response in answers if response.status_code == 200}) == 10
@@ -44,7 +44,7 @@ def test_last_places_are_claimed_twice_without_the_lock(
     made = block(client, quantity=10)
     token = made.open_link()
     without_the_lock(monkeypatch)
-    answers = storm(app, made, token)
+    answers = claim_concurrently(app, made, token)
     given = [data(response)["slotId"] for response in answers if response.status_code == 200]
     assert len(given) != 10 or len(set(given)) < len(given) or not law_holds()
 
@@ -77,7 +77,7 @@ def test_concurrent_blocks_do_not_exceed_the_ticket_type(app: Flask, client: Cli
 def test_constraint_refuses_blocks_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table's own constraint would still refuse; nobody would be told why."""
+    """The constraint of the table still refuses, but as an internal error."""
     made = block(client, quantity=10, total=60)
     careless = sql.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
     monkeypatch.setattr(sql, "INSERT_SLOTS", text(careless))
@@ -91,15 +91,15 @@ def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) 
     made = block(client, total=SLOTS, quantity=SLOTS)
     slots = made.claimed(SLOTS)
 
-    def once(gate: Client, slot: str, nonce: str) -> int:
-        """Tried again while the service is too busy, as scanners do."""
+    def scan_slot(gate: Client, slot: str, nonce: str) -> int:
+        """Scan, and again while the service is too busy, as scanners do."""
         answers = (gate.post(f"{made.events}/will-call/{slot}/admit", {"nonce": nonce}).status_code for _ in range(50))
         return next(status for status in answers if status != 503)
 
     def scan(number: int) -> list[int]:
         gate = own(app, made.owner)
         mine = slots[number % SLOTS :] + slots[: number % SLOTS]
-        return [once(gate, item, f"s{number}") for item in mine]
+        return [scan_slot(gate, item, f"s{number}") for item in mine]
 
     found = Counter(status for item in at_once(64, scan) for status in item)
     assert found == {200: SLOTS, 409: 63 * SLOTS}

@@ -1,4 +1,4 @@
-"""What the migration of slots changes in rows that are there already."""
+"""What the migration of slots changes in existing rows."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 

@@ -1,4 +1,4 @@
-"""What goes out and what happens by itself: letters, deadlines, hostile names."""
+"""Emails and deadlines of blocks, and hostile names."""
 
 from typing import Any
 

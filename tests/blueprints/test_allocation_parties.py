@@ -1,4 +1,4 @@
-"""Parties over HTTP: several places claimed at once, one of which is revoked, renamed or admitted later."""
+"""Parties over HTTP: several slots claimed together, of which one is later revoked, renamed or admitted."""
 
 import re
 from typing import Any

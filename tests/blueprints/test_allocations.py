@@ -1,4 +1,4 @@
-"""Blocks over HTTP: from the quote to the last place."""
+"""Blocks over HTTP: quote, codes, invitations, links, claims, release, revocation, move."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Blocks of events that are over or called off: no verb gives out a link or code that answers 410."""
+"""Blocks of events that are over or cancelled: no operation gives out a link or code that returns 410."""
 
 from collections.abc import Callable
 from typing import Any

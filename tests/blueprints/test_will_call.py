@@ -1,4 +1,4 @@
-"""The gate over HTTP: who is expected, and who is let in."""
+"""The will-call list and admission over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

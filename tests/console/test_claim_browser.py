@@ -1,4 +1,4 @@
-"""Claiming and handing out in a real browser: narrow and wide, light and dark; pictures are kept of every state."""
+"""The claim page and the allocator page in a browser: narrow and wide, light and dark, with a screenshot of each state."""
 
 import pytest
 from playwright.sync_api import Browser

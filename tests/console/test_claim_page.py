@@ -1,4 +1,4 @@
-"""Claiming on a page, and the holder's page: without scripts, as any browser."""
+"""The claim page and the allocator page, without scripts."""
 
 import re
 from typing import Any

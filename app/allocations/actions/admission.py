@@ -5,7 +5,7 @@ So scanners wait for each other only over the same ticket, and the one that wait
 locked in the order of its ids, because only then it is known who has not been admitted yet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.events.time_conversion import to_instant
 
+SlotRow = Row[*tuple[Any, ...]]
+"""A row of `_slots_query`: the fields of AdmittedSlot, `nonce`, `ended_at` and `admitted_by_name`."""
 MAX_AGE, CLOCK_TOLERANCE = timedelta(hours=72), timedelta(minutes=5)
 
 
@@ -88,7 +90,7 @@ def admit_slot(
 
 
 def _admit_party(
-    caller: Caller, event_id: str, slot_id: str, params: dict[str, Any], *, nonce: str | None, count: int
+    caller: Caller, event_id: str, slot_id: str, params: Mapping[str, object], *, nonce: str | None, count: int
 ) -> Admission:
     with transaction() as session:
         party = _lock_party(session, get_slot(caller, event_id, slot_id, tier=WRITES))
@@ -109,7 +111,7 @@ def _admit_party(
         return _build_admission([AdmittedSlot(*row) for row in rows], caller.name)
 
 
-def get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> Row[*tuple[Any, ...]]:
+def get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> SlotRow:
     """Return a slot of the caller's event, with the name of who admitted it. Raises NotFound."""
     statement = (
         _slots_query()
@@ -122,7 +124,7 @@ def get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) 
     return slot
 
 
-def _lock_party(session: Session, slot: Row[*tuple[Any, ...]]) -> list[Row[*tuple[Any, ...]]]:
+def _lock_party(session: Session, slot: SlotRow) -> list[SlotRow]:
     """Lock the scanned slot and its party, and return them as they are now, the scanned slot first.
 
     A rename may have taken the slot out of its party since it was read, so the locked row decides which party it is.
@@ -146,7 +148,7 @@ def _slots_query() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _replay_or_refuse(slot: Row[*tuple[Any, ...]], nonce: str | None) -> Admission:
+def _replay_or_refuse(slot: SlotRow, nonce: str | None) -> Admission:
     """Return the first result to the nonce that admitted the slot. Raises SlotRevoked, NotClaimed, AlreadyAdmitted."""
     if slot.status == states.REVOKED:
         raise SlotRevoked(revokedAt=slot.ended_at, name=slot.name)
@@ -157,7 +159,7 @@ def _replay_or_refuse(slot: Row[*tuple[Any, ...]], nonce: str | None) -> Admissi
     raise AlreadyAdmitted(admittedAt=slot.admitted_at, gate=slot.gate, admittedBy=slot.admitted_by_name, name=slot.name)
 
 
-def _to_admitted_slot(slot: Row[*tuple[Any, ...]]) -> AdmittedSlot:
+def _to_admitted_slot(slot: SlotRow) -> AdmittedSlot:
     return AdmittedSlot(*slot[: len(AdmittedSlot._fields)])
 
 

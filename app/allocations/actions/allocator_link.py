@@ -1,7 +1,5 @@
 """What the holder of a block does by their allocator link: hand out places, rename guests, take places back."""
 
-from typing import Any
-
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
@@ -31,25 +29,24 @@ SLOT_COLUMNS = (
 )
 AllocatorSlot = RowMapping
 """A slot with SLOT_COLUMNS, as its guest and its holder see it."""
-GUEST_COLUMNS = ("name", "email", "phone", "delivery")
 
 
-def run_allocator_action(token: str, network: str, *, action: str, **request_fields: Any) -> Claim | AllocatorSlot:
-    """Run `hand_out`, `rename` or `take_back`. Raises what those do."""
-    if action == "take_back":
-        return reclaim_slot(token, network, slot_id=request_fields["slot_id"])
-    if action == "rename":
-        return reassign_slot(token, network, **request_fields)
-    guest_fields = {name: value for name, value in request_fields.items() if name != "slot_id"}
-    return hand_out_slots(token, network, **guest_fields)
-
-
-def hand_out_slots(token: str, network: str, *, allow_duplicates: bool = False, **guest_fields: Any) -> Claim:
+def hand_out_slots(
+    token: str,
+    network: str,
+    *,
+    name: str,
+    email: str,
+    phone: str | None = None,
+    delivery: str = states.E_TICKET,
+    quantity: int = 1,
+    allow_duplicates: bool = False,
+) -> Claim:
     """Claim a place for a guest, or a party of several; the tickets go to the guest.
 
     Raises NotFound, Throttled, LinkExpired, NoSlotsLeft, AlreadyClaimed.
     """
-    claimant = Claimant(**guest_fields)
+    claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
         block = _lock_allocator_block(session, resolved_token)
@@ -69,7 +66,16 @@ def hand_out_slots(token: str, network: str, *, allow_duplicates: bool = False, 
             raise AlreadyClaimed(message) from None
 
 
-def reassign_slot(token: str, network: str, *, slot_id: str, **guest_fields: Any) -> AllocatorSlot:
+def reassign_slot(
+    token: str,
+    network: str,
+    *,
+    slot_id: str,
+    name: str | None = None,
+    email: str | None = None,
+    phone: str | None = None,
+    delivery: str | None = None,
+) -> AllocatorSlot:
     """Give a handed-out place to another guest: the old ticket ends, and a new one is emailed. Fields left out stay.
 
     The place leaves its party, so the earlier guest cannot enter on it. Raises NotFound, Throttled, LinkExpired,
@@ -82,9 +88,14 @@ def reassign_slot(token: str, network: str, *, slot_id: str, **guest_fields: Any
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
         if slot["status"] != states.CLAIMED:
-            raise LinkExpired("This place is not with anybody any more; hand out another.")
-        guest = {name: guest_fields.get(name) or slot[name] for name in GUEST_COLUMNS}
-        if all(guest[name] == slot[name] for name in GUEST_COLUMNS):
+            raise LinkExpired("This place was taken back; hand out another.")
+        guest = {
+            "name": name or slot["name"],
+            "email": email or slot["email"],
+            "phone": phone or slot["phone"],
+            "delivery": delivery or slot["delivery"],
+        }
+        if all(value == slot[column] for column, value in guest.items()):
             return slot
         params = {
             **guest,

@@ -1,8 +1,7 @@
 """Creating a block, and moving free places between blocks of the same ticket type."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
 from sqlalchemy.orm import Session
 
@@ -30,6 +29,15 @@ from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 
 
+class Holder(TypedDict, total=False):
+    """The person or organisation that a block is for."""
+
+    name: str | None
+    email: str | None
+    phone: str | None
+    organisation: str | None
+
+
 class MovedBlocks(NamedTuple):
     """The block that lost places and the block that got them."""
 
@@ -37,24 +45,28 @@ class MovedBlocks(NamedTuple):
     target: BlockRow
 
 
-def create_block(
-    caller: Caller,
-    event_id: str,
-    *,
-    ticket_type_id: str,
-    quantity: int,
-    kind: str,
-    holder: Mapping[str, Any] | None = None,
-    unit_price_minor: int | None = None,
-    promo_code: str | None = None,
-    release_at: datetime | None = None,
-    **block_fields: Any,
-) -> str:
+class BlockTerms(TypedDict):
+    """A new block. Without `unit_price_minor` it has the present price; a naive `release_at` is in the event's zone."""
+
+    ticket_type_id: str
+    quantity: int
+    kind: str
+    name: NotRequired[str | None]
+    holder: NotRequired[Holder | None]
+    unit_price_minor: NotRequired[int | None]
+    promo_code: NotRequired[str | None]
+    release_at: NotRequired[datetime | None]
+    notes: NotRequired[str | None]
+
+
+def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> str:
     """Take places from the public for a holder; return the block's id. Its price and discounts never change.
 
     Raises NotFound, ValidationFailed, EventClosed, InsufficientTickets, CapacityExceeded, PromoCodeExhausted,
     EmailNotVerified.
     """
+    ticket_type_id, quantity, promo_code = terms["ticket_type_id"], terms["quantity"], terms.get("promo_code")
+    holder = terms.get("holder") or {}
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
         count_unverified_use(session, caller, SLOTS_QUOTA, quantity)
@@ -62,23 +74,27 @@ def create_block(
             event,
             ticket_type_id=ticket_type_id,
             quantity=quantity,
-            unit_price_minor=unit_price_minor,
+            unit_price_minor=terms.get("unit_price_minor"),
             promo_code=promo_code,
         )
-        release_instant = _resolve_release_at(event, release_at)
+        release_instant = _resolve_release_at(event, terms.get("release_at"))
         _check_availability(event, quote)
         block = AllocationBlock(
             event_id=event_id,
             ticket_type_id=ticket_type_id,
             quantity=quantity,
-            kind=kind,
+            kind=terms["kind"],
             release_at=release_instant,
             unit_price_minor=quote.unit_price_minor,
             discounts=[discount.to_json() for discount in quote.discounts],
             promo_code=promo_code,
             created_by=caller.id,
-            **block_fields,
-            **{f"holder_{name}": value for name, value in (holder or {}).items()},
+            name=terms.get("name"),
+            notes=terms.get("notes"),
+            holder_name=holder.get("name"),
+            holder_email=holder.get("email"),
+            holder_phone=holder.get("phone"),
+            holder_organisation=holder.get("organisation"),
         )
         session.add(block)
         session.flush()

@@ -6,7 +6,7 @@ Slots that are claimed together are a party: they share `party_id`, and their ti
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sqlalchemy import RowMapping
 from sqlalchemy.orm import Session
@@ -56,13 +56,22 @@ class Claim(TypedDict):
     ticket_type_name: str
 
 
-def claim_slot(token: str, network: str, **guest_fields: Any) -> Claim:
+def claim_slot(
+    token: str,
+    network: str,
+    *,
+    name: str,
+    email: str,
+    phone: str | None = None,
+    delivery: str = states.E_TICKET,
+    quantity: int = 1,
+) -> Claim:
     """Claim the place of a claim link or a code, or places of an open link, and enqueue the ticket email.
 
     Concurrent claims of the last places succeed as often as there are places. Raises NotFound, Throttled, LinkExpired,
     LinkUsed, NoSlotsLeft, AlreadyClaimed, ValidationFailed.
     """
-    claimant = Claimant(**guest_fields)
+    claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "claim", "open")
     with transaction() as session:
         if resolved_token.purpose == "open":

@@ -1,7 +1,6 @@
 """Places that a block gives up: releasing unclaimed slots to the public, and revoking single slots."""
 
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
@@ -18,7 +17,7 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.capacity import type_availability
 
-ALREADY_ADMITTED_MESSAGE = "Somebody has been admitted with this ticket, so it cannot be taken back any more."
+ALREADY_ADMITTED_MESSAGE = "This ticket has been admitted, so it can no longer be revoked."
 
 
 class Release(TypedDict):
@@ -63,7 +62,7 @@ def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int
     }
 
 
-def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, return_to: str) -> dict[str, Any]:
+def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, return_to: str) -> dict[str, object]:
     """End a slot; its place returns to the block or to the public. A revoked slot stays as it is.
 
     Raises NotFound, AlreadyAdmitted, SlotReleased.
@@ -77,7 +76,7 @@ def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, r
 
 
 def end_locked_slot(
-    session: Session, block: BlockRow, slot: Mapping[Any, Any], *, actor: Actor, verb: str, to_public: bool
+    session: Session, block: BlockRow, slot: RowMapping, *, actor: Actor, verb: str, to_public: bool
 ) -> None:
     """End a slot of a locked block. Raises AlreadyAdmitted, SlotReleased."""
     if slot["status"] == states.REVOKED:

@@ -3,7 +3,6 @@
 Dates are stored as text, amounts as whole cents.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +10,8 @@ INVOICE, CREDIT_NOTE = "invoice", "credit_note"
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
 # Increase it when the layout changes; documents of an earlier layout are drawn as before.
 LAYOUT_VERSION = 1
+DocumentJson = dict[str, Any]
+"""The fields of an InvoiceDocument as JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +47,11 @@ class InvoiceDocument:
     def title(self) -> str:
         return TITLES[self.kind]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> DocumentJson:
         return asdict(self)
 
 
-def parse_document(data: Mapping[str, Any]) -> InvoiceDocument:
+def parse_document(data: DocumentJson) -> InvoiceDocument:
     """Return the document that `to_json` serialized."""
     facts = [(label, value) for label, value in data["facts"]]
     return InvoiceDocument(**{**data, "facts": facts, "lines": [DocumentLine(**line) for line in data["lines"]]})

@@ -1,7 +1,6 @@
 """Tables of invoices, credit notes, and the counters of their numbers."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -18,12 +17,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE
+from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE, DocumentJson
 from app.core.db import Base, Timestamp, id_column
 
 
 class InvoiceCounter(Base):
-    """The last number of an organiser's series in a year. The row is locked until the transaction that took it commits."""
+    """The last number of an organiser's series in a year. Taking the next one locks the row until the commit."""
 
     __tablename__ = "invoice_counter"
 
@@ -57,5 +56,5 @@ class Invoice(Base):
     number: Mapped[str] = mapped_column(String(20, collation="C"))
     quantity: Mapped[int] = mapped_column(Integer)
     total_minor: Mapped[int] = mapped_column(BigInteger)
-    paper: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True)
+    paper: Mapped[DocumentJson] = mapped_column(JSONB, deferred=True)
     issued_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())

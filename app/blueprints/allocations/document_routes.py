@@ -22,7 +22,7 @@ blp = Blueprint(
     "allocation_papers",
     __name__,
     url_prefix="/api/events",
-    description="Invoices and credit notes of blocks, and packs of tickets for the door",
+    description="Invoices and credit notes of blocks, and ticket packs",
 )
 BLOCK_PATH = "/<eventId>/allocations/<blockId>"
 PDF_LIMIT = Limit(120)
@@ -40,8 +40,8 @@ PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": 
 def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Response:
     """Get the invoice of a block as a PDF.
 
-    The first call issues it, under the organiser's next number of the year; from then on it never changes, and every
-    download has the same bytes. With `number` it answers that credit note of the block.
+    The first call issues it under the organiser's next number of the year. It never changes, and every download has the
+    same bytes. With `number` the response is that credit note of the block.
     """
     invoice_number, data = get_or_issue_invoice_pdf(get_current_caller(), event_id, block_id, number=number)
     return _build_pdf_response(data, invoice_number)
@@ -57,7 +57,7 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
     errors=[NothingToInvoice, InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
 )
 def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> EnqueuedInvoice:
-    """Send the invoice of a block to its holder, or to another address; it is issued first if need be."""
+    """Send the invoice of a block to its holder, or to another address. It is issued if it was not before."""
     return enqueue_invoice_email(get_current_caller(), event_id, block_id, to=to)
 
 
@@ -68,7 +68,7 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Enqueue
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
-    """Read the number and the sums of a block's invoice, and its credit notes."""
+    """Read the number and the amounts of a block's invoice, and its credit notes."""
     return get_invoice(get_current_caller(), event_id, block_id)
 
 
@@ -82,10 +82,10 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
     errors=[InsufficientSlots, EventClosed],
 )
 def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
-    """Print unnamed tickets for the door.
+    """Create a pack of unnamed tickets to print.
 
-    So many free places of the block become tickets without a name, all or none. They are drawn by a worker; `url` has
-    them as one PDF, eight to a sheet. To print the same tickets again, get that PDF again.
+    `count` free places of the block become tickets without a name, all or none. A worker draws them; `url` is one PDF,
+    eight tickets to a sheet. To print the same tickets again, download that PDF again.
     """
     pack = ticket_packs.create_pack(get_current_caller(), event_id, block_id, count=count)
     return serialize_pack(pack, event_id, block_id)
@@ -93,14 +93,14 @@ def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
 
 @blp.get(f"{BLOCK_PATH}/packs", access=ORGANISER_OR_ANALYST, returns=document_schemas.PacksData)
 def list_packs(event_id: str, block_id: str) -> JsonObject:
-    """List the packs that were printed of a block, the newest first."""
+    """List the ticket packs of a block, the newest first."""
     packs = ticket_packs.list_packs(get_current_caller(), event_id, block_id)
     return {"packs": [serialize_pack(pack, event_id, block_id) for pack in packs]}
 
 
 @blp.get(f"{BLOCK_PATH}/packs/<packId>", access=ORGANISER_OR_ANALYST, returns=document_schemas.PackData)
 def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
-    """See how far a pack is."""
+    """Read the progress of a pack."""
     pack = ticket_packs.get_pack(get_current_caller(), event_id, block_id, pack_id)
     return serialize_pack(pack, event_id, block_id)
 
@@ -113,7 +113,7 @@ def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
     errors=[PackNotReady],
 )
 def print_pack(event_id: str, block_id: str, pack_id: str) -> Response:
-    """Get the tickets of a pack as one PDF, the same however often."""
+    """Get the tickets of a pack as one PDF; every download has the same bytes."""
     data = ticket_packs.get_pack_pdf(get_current_caller(), event_id, block_id, pack_id)
     return _build_pdf_response(data, f"tickets-{pack_id}")
 

@@ -1,6 +1,6 @@
 """The will-call list and admission: `/api/events/{eventId}/allocations/will-call`."""
 
-from typing import Any
+from datetime import datetime
 
 import orjson
 from flask import Response
@@ -25,11 +25,28 @@ ADMISSION_ERRORS = [errors.AlreadyAdmitted, errors.NotClaimed, errors.SlotRevoke
     query=schemas.WillCallQuery,
     returns=response_schemas.WillCallPage,
 )
-def will_call(event_id: str, limit: int, cursor: str | None = None, q: str | None = None, **filters: Any) -> Response:
-    """List who is expected and who is in, by name. `q` finds by the beginning of a name, address or code."""
+def will_call(
+    event_id: str,
+    limit: int,
+    cursor: str | None = None,
+    q: str | None = None,
+    status: str | None = None,
+    block_id: str | None = None,
+    with_total: bool = False,
+) -> Response:
+    """List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code."""
     cursor_scope = f"will-call {event_id} {q or ''}"
     after = paging.decode_cursor(cursor, cursor_scope, SORT_KEY) if cursor is not None else None
-    page = list_will_call(get_current_caller(), event_id, q=q, limit=limit, after=after, **filters)
+    page = list_will_call(
+        get_current_caller(),
+        event_id,
+        q=q,
+        status=status,
+        block_id=block_id,
+        limit=limit,
+        after=after,
+        with_total=with_total,
+    )
     pagination: JsonObject = {
         "limit": limit,
         "nextCursor": page.after and paging.encode_cursor(page.after, cursor_scope),
@@ -48,7 +65,16 @@ def will_call(event_id: str, limit: int, cursor: str | None = None, q: str | Non
     idempotent=True,
     errors=ADMISSION_ERRORS,
 )
-def admit(event_id: str, slot_id: str, **body: Any) -> Response:
-    """Admit somebody, exactly once. The same `nonce` again gets the same answer; `count` admits so many of a party."""
-    admission = actions.admit_slot(get_current_caller(), event_id, slot_id, **body)
+def admit(
+    event_id: str,
+    slot_id: str,
+    nonce: str | None = None,
+    gate: str | None = None,
+    occurred_at: datetime | None = None,
+    count: int | None = None,
+) -> Response:
+    """Admit a guest exactly once. The same `nonce` gets the same response; `count` admits so many of a party."""
+    admission = actions.admit_slot(
+        get_current_caller(), event_id, slot_id, nonce=nonce, gate=gate, occurred_at=occurred_at, count=count
+    )
     return envelope_response(dump_json(serialize_admission(admission)))
