@@ -128,7 +128,7 @@ def test_names_are_stored_unchanged(client: Client, name: str) -> None:
 
 
 def test_old_code_of_a_link_does_not_open_its_slot(client: Client) -> None:
-    """A freed slot's code, link and ticket open nothing, and its place has others."""
+    """Code, link and ticket of an ended slot are invalid, and the new slot has others."""
     made = block(client, quantity=1)
     (code,) = made.codes(1)
     slot = data(claim(client, code))["slotId"]

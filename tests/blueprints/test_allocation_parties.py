@@ -14,14 +14,14 @@ FRIEDA = {"name": "Frieda", "email": "frieda@example.com"}
 
 
 def party_of(made: Block, quantity: int = 3) -> list[dict[str, Any]]:
-    """A party that came by the open link: the slot id and the code of each place."""
+    """Claim a party by the open link; return slot id and code of each slot."""
     token = made.open_link(maxPerClaim=quantity)
     slots: list[dict[str, Any]] = data(claim(made.owner, token, quantity=quantity))["slots"]
     return slots
 
 
 def handed_out(made: Block, quantity: int = 3, **person: Any) -> list[dict[str, Any]]:
-    """The same from the holder's link."""
+    """Hand out a party by the allocator link; return slot id and code of each slot."""
     path = f"/api/allocations/allocator/{made.allocator()}"
     slots: list[dict[str, Any]] = data(made.owner.post(path, {**FRIEDA, "quantity": quantity, **person}))["slots"]
     return slots
@@ -39,7 +39,7 @@ def take_back(made: Block, slot: dict[str, Any]) -> None:
 
 
 def codes_mailed_to(address: str) -> set[str]:
-    """The codes in the one mail to an address."""
+    """Return the codes in the only email to an address."""
     (mail,) = mails_to(address)
     return set(re.findall(r"\b[0-9A-HJKMNP-TV-Z]{10}\b", mail["text"]))
 
