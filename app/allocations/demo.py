@@ -3,21 +3,37 @@
 Events that have blocks are skipped, so seeding twice changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 from sqlalchemy import select
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.allocations import actions, states
+from app.allocations.actions.blocks import Holder
 from app.allocations.actions.invites import Recipient
 from app.allocations.link_tokens import encode_token
 from app.allocations.models import AllocationBlock
 from app.core.db import db
 from app.events.models import Event, TicketType
 
-DemoBlock = Mapping[str, Any]
+
+class DemoBlock(TypedDict):
+    """A block to create, and the names of its invited and claimed guests; the first `admitted` guests are admitted."""
+
+    event: str
+    type: str
+    quantity: int
+    kind: str
+    name: str
+    holder: Holder
+    unit_price_minor: NotRequired[int]
+    invited: NotRequired[Sequence[str]]
+    claimed: Sequence[str]
+    admitted: NotRequired[int]
+
+
 DEMO_BLOCKS: Sequence[DemoBlock] = (
     {
         "event": "Windhoek Lights",
@@ -67,12 +83,16 @@ def seed(organiser_id: str) -> int:
 
 
 def _create_block(caller: Caller, event_id: str, type_id: str, demo_block: DemoBlock) -> None:
-    block_fields = {
-        name: demo_block[name]
-        for name in ("quantity", "kind", "name", "holder", "unit_price_minor")
-        if name in demo_block
-    }
-    block_id = actions.create_block(caller, event_id, ticket_type_id=type_id, **block_fields)
+    block_id = actions.create_block(
+        caller,
+        event_id,
+        ticket_type_id=type_id,
+        quantity=demo_block["quantity"],
+        kind=demo_block["kind"],
+        name=demo_block["name"],
+        holder=demo_block["holder"],
+        unit_price_minor=demo_block.get("unit_price_minor"),
+    )
     recipients: list[Recipient] = [
         {"name": guest_name, "email": _build_email_address(guest_name)} for guest_name in demo_block.get("invited", ())
     ]
