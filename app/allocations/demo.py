@@ -1,21 +1,39 @@
-"""Demo blocks with a story: a sponsor's, half claimed, and the press at a weekend that is on, some of it inside.
+"""Demo blocks: a sponsor's, half claimed, and one for the press at a current event, partly admitted.
 
-Seeding twice changes nothing: an event that has blocks is left alone.
+Events that have blocks are skipped, so seeding twice changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 from sqlalchemy import select
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.allocations import actions, states
+from app.allocations.actions.blocks import Holder
+from app.allocations.actions.invites import Recipient
+from app.allocations.link_tokens import encode_token
 from app.allocations.models import AllocationBlock
 from app.core.db import db
 from app.events.models import Event, TicketType
 
-DemoBlock = Mapping[str, Any]
+
+class DemoBlock(TypedDict):
+    """A block to create, and the names of its invited and claimed guests; the first `admitted` guests are admitted."""
+
+    event: str
+    type: str
+    quantity: int
+    kind: str
+    name: str
+    holder: Holder
+    unit_price_minor: NotRequired[int]
+    invited: NotRequired[Sequence[str]]
+    claimed: Sequence[str]
+    admitted: NotRequired[int]
+
+
 DEMO_BLOCKS: Sequence[DemoBlock] = (
     {
         "event": "Windhoek Lights",
@@ -47,7 +65,7 @@ DEMO_BLOCKS: Sequence[DemoBlock] = (
 
 
 def seed(organiser_id: str) -> int:
-    """How many blocks had to be made for this organiser."""
+    """Create the demo blocks of an organiser; return how many were created."""
     blocks_by_event = {demo_block["event"]: demo_block for demo_block in DEMO_BLOCKS}
     rows = db.session.execute(
         select(Event.name, Event.id, TicketType.id, TicketType.name)
@@ -65,25 +83,28 @@ def seed(organiser_id: str) -> int:
 
 
 def _create_block(caller: Caller, event_id: str, type_id: str, demo_block: DemoBlock) -> None:
-    block_fields = {
-        name: demo_block[name]
-        for name in ("quantity", "kind", "name", "holder", "unit_price_minor")
-        if name in demo_block
-    }
-    block_id = actions.create_block(caller, event_id, ticket_type_id=type_id, **block_fields)
-    recipients = [
+    block_id = actions.create_block(
+        caller,
+        event_id,
+        ticket_type_id=type_id,
+        quantity=demo_block["quantity"],
+        kind=demo_block["kind"],
+        name=demo_block["name"],
+        holder=demo_block["holder"],
+        unit_price_minor=demo_block.get("unit_price_minor"),
+    )
+    recipients: list[Recipient] = [
         {"name": guest_name, "email": _build_email_address(guest_name)} for guest_name in demo_block.get("invited", ())
     ]
     if recipients:
         actions.invite_recipients(
             caller, event_id, block_id, recipients=recipients, allow_duplicates=False, dry_run=False
         )
-    url = actions.update_open_link(caller, event_id, block_id)["url"]
+    block = actions.update_open_link(caller, event_id, block_id)
+    token = encode_token("open", block_id, block["open_generation"])
     for number, name in enumerate(demo_block["claimed"]):
         delivery = states.WILL_CALL if number else states.E_TICKET
-        claimed_slot = actions.claim_slot(
-            url.rpartition("/")[2], "demo", name=name, email=_build_email_address(name), delivery=delivery
-        )
+        claimed_slot = actions.claim_slot(token, "demo", name=name, email=_build_email_address(name), delivery=delivery)
         if number < demo_block.get("admitted", 0):
             actions.admit_slot(caller, event_id, claimed_slot["slot_id"], gate="Main gate")
 

@@ -1,7 +1,4 @@
-"""The mail that brings an invoice or a credit note.
-
-Mails about places: the invitation, the reminder, the ticket with its code, the name on the list.
-"""
+"""Emails of allocations: invitation, reminder, tickets, will-call confirmation, invoice and credit note."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,9 +15,11 @@ from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.money import format_money
 
+MAX_CODES = 6
+
 
 def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Message:
-    """A mail with the paper as a PDF, the same bytes as anywhere else."""
+    """Return an email with an invoice or credit note as a PDF, the same bytes as the download."""
     message = render_email(
         "allocation_invoice",
         to=to,
@@ -32,7 +31,7 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
         number=document.number,
         issued=document.issued,
         seller=document.seller[0],
-        credited=document.kind == CREDIT_NOTE,
+        is_credit_note=document.kind == CREDIT_NOTE,
         amount=format_money(abs(document.total_minor)),
         facts=[list(fact) for fact in document.facts],
     )
@@ -40,20 +39,14 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
     return replace(message, attachments=(pdf,))
 
 
-MAX_CODES = 6
-
-
 def build_invite_email(ticket: Ticket, *, key: str, is_reminder: bool = False) -> Message:
-    """The claim link; the same link whenever it is sent."""
+    """Return the email with a claim link; a reminder has the same link."""
     url = link_tokens.build_link_url("claim", ticket.slot_id, ticket.generation)
-    return _render_email("allocation_invite", ticket, key, url=url, reminded=is_reminder, until=ticket.until)
+    return _render_email("allocation_invite", ticket, key, url=url, is_reminder=is_reminder, until=ticket.until)
 
 
 def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
-    """The tickets of one claim, with their codes in the mail and as a PDF; or, for will call, what to say at the gate.
-
-    Of a large party the mail shows the first codes, and the PDF has all.
-    """
+    """Return the email of one claim: the first six codes, and all tickets as a PDF; for will-call one code."""
     first_ticket = tickets[0]
     context = {"holder": first_ticket.name, "reference": first_ticket.reference, "count": len(tickets)}
     if first_ticket.delivery == WILL_CALL:
@@ -65,8 +58,8 @@ def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
     ]
     codes = [ticket.code for ticket in listed_tickets]
     message = _render_email("allocation_ticket", first_ticket, key, codes=codes, **context)
-    name = f"Ticket {first_ticket.code}.pdf" if len(tickets) == 1 else f"{len(tickets)} tickets.pdf"
-    pdf = Attachment(name, draw_ticket_pdf(tickets), "application/pdf")
+    file_name = f"Ticket {first_ticket.code}.pdf" if len(tickets) == 1 else f"{len(tickets)} tickets.pdf"
+    pdf = Attachment(file_name, draw_ticket_pdf(tickets), "application/pdf")
     return replace(message, attachments=(*qr_images, pdf))
 
 
@@ -83,7 +76,7 @@ def _render_email(template: str, ticket: Ticket, key: str, **context: Any) -> Me
         when=ticket.when,
         where=ticket.where,
         kind=ticket.kind,
-        giver=ticket.host,
+        ticket_host=ticket.host,
         organiser=ticket.organiser,
         **context,
     )

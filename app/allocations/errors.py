@@ -1,4 +1,4 @@
-"""Errors of allocations: blocks, links and the gate."""
+"""Errors of blocks, links, claims and admission."""
 
 from app.core.errors import Conflict
 
@@ -15,7 +15,7 @@ class InsufficientSlots(Conflict):
 
 class PromoCodeExhausted(Conflict):
     number, code = 40926, "PROMO_CODE_EXHAUSTED"
-    message = "This promo code has been used as often as it may; data says how often that is."
+    message = "This promo code has reached its limit of uses; data says what the limit is."
 
 
 class NoSlotsLeft(Conflict):
@@ -35,17 +35,17 @@ class AlreadyAdmitted(Conflict):
 
 class SlotRevoked(Conflict):
     number, code = 40941, "SLOT_REVOKED"
-    message = "This ticket was revoked and admits nobody; data.revokedAt says when."
+    message = "This ticket was revoked, so nobody can be admitted on it; data.revokedAt says when."
 
 
 class NotClaimed(Conflict):
     number, code = 40942, "NOT_CLAIMED"
-    message = "Nobody has claimed this place yet, so it admits nobody; data.status says its state."
+    message = "This place has not been claimed, so nobody can be admitted on it; data.status says its state."
 
 
 class SlotReleased(Conflict):
     number, code = 40943, "SLOT_RELEASED"
-    message = "This place went back to the public; there is nothing left to take back."
+    message = "This place was released to the public, so it cannot be revoked."
 
 
 class BlockMismatch(Conflict):

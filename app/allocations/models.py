@@ -1,12 +1,11 @@
-"""Tables of allocations: the block, its slots, and what has happened to each slot.
+"""Tables of allocations: blocks, slots, and the events of each slot.
 
-A block's row is what everybody locks first who changes the block or one of its slots (see `books`). Its counters
-stand beside it, so that lists never count. Of the columns that stand in an index none changes when somebody is
-admitted: so the gate's one write stays small.
+A change of a block or its slots locks the block's row first (see block_access.py). The row has counters, so lists do
+not count slots. An admission changes no indexed column, so PostgreSQL updates the slot in place.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from sqlalchemy import (
     BigInteger,
@@ -37,14 +36,24 @@ NAME_KEY_SQL = f"left({NAMED}, 240)"
 SEARCH_SQL = holder_search("code")
 
 
+class DiscountJson(TypedDict):
+    """A discount as a block stores it (`pricing.Discount`)."""
+
+    code: str
+    label: str
+    percent_off: float | None
+    amount_off_minor: int | None
+
+
 def _build_counter_column() -> Mapped[int]:
     return mapped_column(Integer, default=0, server_default=text("0"))
 
 
 class AllocationBlock(Base):
-    """Places of one ticket type that are kept for a holder. Money is per place, VAT inside, before `discounts`.
+    """Places of one ticket type for a holder. `unit_price_minor` is in cents with VAT, before `discounts`.
 
-    A link counts while it is live and has the present generation; `open_claims` counts places of this generation.
+    A link is valid while `…_live` is set and its generation is the present one; `open_claims` counts the places that
+    were claimed by the present open link.
     """
 
     __tablename__ = "allocation_block"
@@ -76,7 +85,7 @@ class AllocationBlock(Base):
     holder_organisation: Mapped[str | None] = mapped_column(String(200))
     quantity: Mapped[int] = mapped_column(Integer)
     unit_price_minor: Mapped[int] = mapped_column(BigInteger)
-    discounts: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))
+    discounts: Mapped[list[DiscountJson]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))
     promo_code: Mapped[str | None] = mapped_column(String(40))
     release_at: Mapped[datetime | None] = mapped_column(Timestamp)
     notes: Mapped[str | None] = mapped_column(String(2000))
@@ -103,14 +112,15 @@ class AllocationBlock(Base):
 
 
 class AllocationSlot(Base):
-    """One place of a block. Event and ticket type are the block's, written here for the gate.
+    """One place of a block. Event and ticket type are copied from the block for the gate.
 
-    `generation` is part of its claim link: a slot that changes hands gets the next one, and a new `code`. Once it is
-    claimed, `code` is the ticket's, which the gate finds; before, it is the claim code, if one was made. A claim code
-    that was used stands in `claim_code`; places claimed before there was this column have one code for both. Slots that
-    were claimed together share `party_id`, the id of the first of them; one that is renamed gets a `party_id` that no
-    other slot has, and a `party_size` of 1. `given_at` is when it stopped being free,
-    `ended_at` when it was revoked or released. `admitted_by` is an account's id.
+    - `generation` is part of the claim link. A slot that gets another guest has the next generation and a new `code`.
+    - `code` is the claim code of an invited slot, and the ticket's code of a claimed one. The claim code then moves to
+      `claim_code`; slots claimed before this column existed have one code for both.
+    - `party_id` is the id of the first slot that was claimed together with this one. A slot that gets another guest
+      leaves its party: it has a `party_id` of its own and a `party_size` of 1.
+    - `given_at` is when the slot was invited or claimed, `ended_at` when it was revoked or released.
+    - `admitted_by` is the id of an account.
     """
 
     __tablename__ = "allocation_slot"
@@ -142,7 +152,7 @@ class AllocationSlot(Base):
             postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL"),
         ),
         Index("ix_allocation_slot_party", "party_id", postgresql_where=text("party_size > 1")),
-        # In the order of the database's own collation, as tickets are: the migration says so, a model cannot.
+        # The migration gives this index the database's default collation, as tickets have; a model cannot.
         Index("ix_allocation_slot_holders", "event_id", "email", postgresql_where=text(CLAIMED_SLOT_CONDITION)),
         Index("ix_allocation_slot_gate", "event_id", "name_key", "id", postgresql_where=text(CLAIMED_SLOT_CONDITION)),
         Index(
@@ -184,9 +194,9 @@ class AllocationSlot(Base):
 
 
 class SlotEvent(Base):
-    """What happened to a slot, when, and by whom: written beside every change and never changed.
+    """One change of a slot: when, by whom, from which status to which. Events are never changed.
 
-    It has no foreign keys: it outlives what it tells of, and a block of 5,000 is not checked 5,000 times.
+    There are no foreign keys: events outlive their slots, and inserting 5,000 of them checks nothing.
     """
 
     __tablename__ = "allocation_slot_event"

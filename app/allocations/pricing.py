@@ -1,38 +1,36 @@
-"""What a block costs: a price per place, discounts on it, VAT inside.
+"""What a block costs: the price of a place, discounts, promo codes, VAT.
 
-All amounts are whole cents of NAD. Discounts apply to the price of one place, one after the other (bulk, then promo
-code), each rounded half up; so a total is always the places times what one of them costs, and a place that is given
-back is worth exactly that. Terms are agreed when the block is made and stand at the block.
+Amounts are whole cents of NAD and contain VAT. The bulk discount, then the promo code, reduce the price of one place,
+each rounded half up. So a total is the number of places times the reduced price, and each place that is
+given back is worth exactly that. Price and discounts are stored with the block when it is created.
 
-Promo codes of an event, and how often each has been used.
-
-A use is a block that was made with the code. Uses are counted from the blocks, by the code without regard to case, so
-they stay what they were when the event's list of codes is edited. A block keeps its use when its places are released
-or revoked: places that are moved into it later still have its discount.
-
-What a block would cost: the present price unless another was agreed, and the discounts that apply.
+A promo code is used once by each block that was created with it, without regard to case. Editing the event's codes, and
+releasing or revoking places, do not change the count.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Protocol
+from typing import Any
 
 from flask import current_app
 from sqlalchemy import func, select
 
 from app.allocations.errors import PromoCodeExhausted
-from app.allocations.models import AllocationBlock
+from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
 from app.events.models import Event, TicketType
 from app.events.pricing import current_phase
 
+StoredTerms = Mapping[str, Any]
+"""A bulk discount or a promo code as an event stores it."""
+
 
 @dataclass(frozen=True)
 class Discount:
-    """Off the price of one place: a percentage or an amount. `code` is `bulk`, or the promo code itself."""
+    """A reduction of the price of one place, by a percentage or an amount. `code` is `bulk`, or the promo code."""
 
     code: str
     label: str
@@ -40,14 +38,19 @@ class Discount:
     amount_off_minor: int | None = None
 
     def calculate_reduction(self, price_minor: int) -> int:
-        """What is taken off a price; never more than the price."""
+        """Return the reduction of a price, at most the price."""
         if self.percent_off is None:
             return min(price_minor, self.amount_off_minor or 0)
         return min(price_minor, _round_half_up(Decimal(price_minor) * Decimal(str(self.percent_off)) / 100))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands at the block."""
-        return asdict(self)
+    def to_json(self) -> DiscountJson:
+        """Return the discount as a block stores it."""
+        return {
+            "code": self.code,
+            "label": self.label,
+            "percent_off": self.percent_off,
+            "amount_off_minor": self.amount_off_minor,
+        }
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class CostLine:
 
 @dataclass(frozen=True)
 class Cost:
-    """Lines, and their sums: `total = subtotal - discount`, of which `vat` is the part that is tax."""
+    """Lines and their sums: `total = subtotal - discount`. The total contains `vat`."""
 
     lines: tuple[CostLine, ...]
     subtotal_minor: int
@@ -72,16 +75,8 @@ class Cost:
     vat_percent: float
 
 
-class PricedBlock(Protocol):
-    """What has agreed terms: an `AllocationBlock`."""
-
-    unit_price_minor: Any
-    discounts: Any
-    held: Any
-
-
 def calculate_cost(description: str, quantity: int, unit_price_minor: int, discounts: Iterable[Discount]) -> Cost:
-    """What so many places cost at these terms, with VAT at the present rate."""
+    """Return the cost of so many places, with VAT at the present rate."""
     lines = [CostLine(description, quantity, unit_price_minor, quantity * unit_price_minor)]
     net_price = unit_price_minor
     for discount in discounts:
@@ -93,20 +88,20 @@ def calculate_cost(description: str, quantity: int, unit_price_minor: int, disco
     return Cost(tuple(lines), subtotal, subtotal - total, calculate_vat(total, vat_percent), total, vat_percent)
 
 
-def calculate_block_cost(block: PricedBlock, description: str, quantity: int | None = None) -> Cost:
-    """What a block's places cost (those it holds now, unless told how many) at the terms agreed with it."""
-    return calculate_cost(
-        description, block.held if quantity is None else quantity, block.unit_price_minor, parse_discounts(block)
-    )
+def calculate_block_cost(block: AllocationBlock, description: str) -> Cost:
+    """Return the cost of the places that a block holds now, at its price and discounts."""
+    discounts = [Discount(**discount) for discount in block.discounts]
+    return calculate_cost(description, block.held, block.unit_price_minor, discounts)
 
 
-def parse_discounts(block: PricedBlock) -> tuple[Discount, ...]:
-    """The discounts that were agreed with a block."""
-    return tuple(Discount(**discount) for discount in block.discounts)
+def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
+    """Return the same for a row of `block_access.blocks_query`."""
+    discounts = [Discount(**discount) for discount in row["discounts"]]
+    return calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
 
 
-def find_bulk_discount(bulk_discounts: Iterable[Mapping[str, Any]], quantity: int) -> Discount | None:
-    """The best of an event's bulk discounts that so many places reach."""
+def find_bulk_discount(bulk_discounts: Iterable[StoredTerms], quantity: int) -> Discount | None:
+    """Return the best bulk discount of an event for so many places."""
     applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]
     best_discount = max(applicable_discounts, key=lambda discount: discount["percentOff"], default=None)
     if best_discount is None or not best_discount["percentOff"]:
@@ -118,7 +113,7 @@ def find_bulk_discount(bulk_discounts: Iterable[Mapping[str, Any]], quantity: in
 
 
 def calculate_vat(total_minor: int, percent: float) -> int:
-    """The VAT that an amount contains."""
+    """Return the VAT that an amount contains."""
     rate = Decimal(str(percent))
     return _round_half_up(Decimal(total_minor) * rate / (100 + rate))
 
@@ -129,7 +124,7 @@ def _round_half_up(amount: Decimal) -> int:
 
 @dataclass(frozen=True)
 class PromoCode:
-    """A code that is valid now, with its discount and its uses. `max_uses` None: no limit."""
+    """A promo code that is valid now, its discount and its uses. `max_uses` is None without a limit."""
 
     code: str
     discount: Discount
@@ -145,13 +140,13 @@ class PromoCode:
         return self.remaining == 0
 
     def check_remaining(self) -> None:
-        """Raises PromoCodeExhausted. Only a caller that has locked the event can rely on it."""
+        """Raises PromoCodeExhausted if no use is left. Reliable only under the lock of the event."""
         if self.is_exhausted:
             raise PromoCodeExhausted(code=self.code, maxUses=self.max_uses, used=self.used)
 
 
 def find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime) -> PromoCode | None:
-    """The event's code for this ticket type, or None when it has none that is valid now."""
+    """Return the event's promo code for a ticket type, None if it has none that is valid now."""
     for promo in event.promo_codes:
         if promo["code"].casefold() == code.casefold() and _is_promo_code_valid(promo, ticket_type_id, now):
             percent, amount = promo.get("percentOff"), promo.get("amountOffMinor")
@@ -162,18 +157,19 @@ def find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime)
 
 
 def count_promo_code_uses(event_id: str, code: str) -> int:
-    """How many blocks of the event were made with the code."""
+    """Return how many blocks of the event were created with the code."""
     statement = (
         select(AllocationBlock.promo_code, func.count())
         .where(AllocationBlock.event_id == event_id, AllocationBlock.promo_code.is_not(None))
         .group_by(AllocationBlock.promo_code)
     )
-    uses = db.session.execute(statement).tuples()
-    return sum(count for spelling, count in uses if (spelling or "").casefold() == code.casefold())
+    return sum(
+        count for spelling, count in db.session.execute(statement) if (spelling or "").casefold() == code.casefold()
+    )
 
 
-def _is_promo_code_valid(promo: Mapping[str, Any], ticket_type_id: str, now: datetime) -> bool:
-    starts_at, ends_at = (_parse_time(promo.get(name)) for name in ("startsAt", "endsAt"))
+def _is_promo_code_valid(promo: StoredTerms, ticket_type_id: str, now: datetime) -> bool:
+    starts_at, ends_at = _parse_time(promo.get("startsAt")), _parse_time(promo.get("endsAt"))
     ticket_type_ids = promo.get("ticketTypeIds")
     return (
         (starts_at is None or starts_at <= now)
@@ -188,7 +184,7 @@ def _parse_time(value: str | None) -> datetime | None:
 
 @dataclass(frozen=True)
 class Quote:
-    """For whom nothing is written yet: the ticket type, the price of one place, and what comes off it."""
+    """The price of a block that is not created yet."""
 
     ticket_type: TicketType
     quantity: int
@@ -204,9 +200,9 @@ class Quote:
 def build_quote(
     event: Event, *, ticket_type_id: str, quantity: int, unit_price_minor: int | None, promo_code: str | None
 ) -> Quote:
-    """What so many places of the event cost now. A promo code that is used up takes nothing off.
+    """Return the present price of so many places. A promo code that is used up does not reduce it.
 
-    Raises ValidationFailed for a type or promo code that the event does not have.
+    Raises ValidationFailed if the event does not have the ticket type or promo code.
     """
     ticket_type = next((candidate for candidate in event.ticket_types if candidate.id == ticket_type_id), None)
     problems = []
@@ -218,12 +214,10 @@ def build_quote(
     if problems or ticket_type is None:
         raise ValidationFailed(problems)
     price_minor = _get_current_price(ticket_type) if unit_price_minor is None else unit_price_minor
-    quantity_discount = find_bulk_discount(event.bulk_discounts, quantity)
+    bulk_discount = find_bulk_discount(event.bulk_discounts, quantity)
     promo_discount = promo.discount if promo is not None and not promo.is_exhausted else None
-    discounts = tuple(
-        candidate for candidate in (quantity_discount, promo_discount) if candidate is not None and price_minor
-    )
-    return Quote(ticket_type, quantity, price_minor, discounts, promo)
+    discounts = [discount for discount in (bulk_discount, promo_discount) if discount is not None and price_minor]
+    return Quote(ticket_type, quantity, price_minor, tuple(discounts), promo)
 
 
 def _get_current_price(ticket_type: TicketType) -> int:

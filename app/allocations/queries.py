@@ -1,18 +1,16 @@
-"""Reads of blocks and their slots, always through the owner.
-
-Who has claimed a place of an event, as SQL for those who write to them.
-"""
+"""Reads of blocks and slots by the owner of the event, and the holders of claimed slots for campaigns."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import RowMapping, Select, func, select
+from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import serializers, slot_changes, states
-from app.allocations.models import CLAIMED_SLOT_CONDITION, AllocationBlock, AllocationSlot
-from app.allocations.pricing import build_quote
+from app.allocations import states
+from app.allocations.block_access import BlockRow, BlocksQuery, owned_blocks_query
+from app.allocations.models import AllocationBlock, AllocationSlot
+from app.allocations.pricing import CostLine, PromoCode, build_quote
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events import queries as events
@@ -20,8 +18,9 @@ from app.events.capacity import capacity_use
 from app.events.models import Event
 from app.events.queries import READS, owned
 
-BLOCK_SORTS: dict[str, Any] = {"createdAt": AllocationBlock.created_at}
-SLOT_SORTS: dict[str, Any] = {"id": AllocationSlot.id}
+BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
+"""What lists are sorted by."""
+SlotsQuery = Select[*tuple[Any, ...]]
 SLOT_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.status,
@@ -50,6 +49,24 @@ CODE_SLOT_COLUMNS = (
 )
 
 
+class BlockQuote(TypedDict):
+    """The price of a block that is not created yet; `fits` if the public has that many places. VAT is in the total."""
+
+    ticket_type_id: str
+    quantity: int
+    currency: str
+    unit_price_minor: int
+    lines: tuple[CostLine, ...]
+    subtotal_minor: int
+    discount_minor: int
+    vat_minor: int
+    total_minor: int
+    vat_percent: float
+    available: int
+    fits: bool
+    promo_code: PromoCode | None
+
+
 def calculate_quote(
     caller: Caller,
     event_id: str,
@@ -58,9 +75,9 @@ def calculate_quote(
     quantity: int,
     unit_price_minor: int | None = None,
     promo_code: str | None = None,
-    **_: Any,
-) -> dict[str, Any]:
-    """What a block would cost, and whether that many are free. Raises NotFound, ValidationFailed."""
+    **_: object,
+) -> BlockQuote:
+    """Return what a block would cost, and whether that many places are free. Raises NotFound, ValidationFailed."""
     event = events.get_event(caller, event_id)
     quote = build_quote(
         event,
@@ -69,13 +86,19 @@ def calculate_quote(
         unit_price_minor=unit_price_minor,
         promo_code=promo_code,
     )
+    cost = quote.cost
     available = capacity_use(event).available(quote.ticket_type.public)
     return {
         "ticket_type_id": ticket_type_id,
         "quantity": quantity,
         "currency": "NAD",
         "unit_price_minor": quote.unit_price_minor,
-        **asdict(quote.cost),
+        "lines": cost.lines,
+        "subtotal_minor": cost.subtotal_minor,
+        "discount_minor": cost.discount_minor,
+        "vat_minor": cost.vat_minor,
+        "total_minor": cost.total_minor,
+        "vat_percent": cost.vat_percent,
         "available": available,
         "fits": quantity <= available,
         "promo_code": quote.promo_code,
@@ -84,68 +107,60 @@ def calculate_quote(
 
 def list_blocks_query(
     caller: Caller, event_id: str, *, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
-) -> Select[Any]:
-    """The blocks of an event. Raises NotFound."""
+) -> BlocksQuery:
+    """Select the blocks of an event. Raises NotFound."""
     check_event_readable(caller, event_id)
     filters = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
     conditions = [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
-    return slot_changes.owned_blocks_query(caller, event_id).where(*conditions)
+    return owned_blocks_query(caller, event_id).where(*conditions)
 
 
 def check_event_readable(caller: Caller, event_id: str) -> None:
-    """Raises NotFound for an event that is not the caller's."""
+    """Raises NotFound if the caller may not read the event."""
     if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
         raise NotFound()
 
 
-def get_block(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
-    """One block. Raises NotFound."""
-    return serializers.serialize_block(get_block_row(caller, event_id, block_id))
-
-
-def get_block_row(caller: Caller, event_id: str, block_id: str) -> RowMapping:
-    """The same as it stands. Raises NotFound."""
-    statement = slot_changes.owned_blocks_query(caller, event_id).where(AllocationBlock.id == block_id)
+def get_block(caller: Caller, event_id: str, block_id: str) -> BlockRow:
+    """Return a block. Raises NotFound."""
+    statement = owned_blocks_query(caller, event_id).where(AllocationBlock.id == block_id)
     row = db.session.execute(statement).mappings().first()
     if row is None:
         raise NotFound()
     return row
 
 
-def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> Select[Any]:
-    """The slots of a block, history included; with `handed_out` those that somebody has or had an invitation to."""
-    statement: Any = select(*SLOT_COLUMNS).where(AllocationSlot.block_id == block_id)
+def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:
+    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had."""
+    conditions = [AllocationSlot.block_id == block_id]
     if status is not None:
-        statement = statement.where(AllocationSlot.status == status)
-    handed_out_statement: Select[Any] = (
-        statement.where(AllocationSlot.given_at.is_not(None)) if handed_out else statement
-    )
-    return handed_out_statement
+        conditions.append(AllocationSlot.status == status)
+    if handed_out:
+        conditions.append(AllocationSlot.given_at.is_not(None))
+    return select(*SLOT_COLUMNS).where(*conditions)
 
 
 def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
-    """The claim codes of a block that have not been ended, with who has used them. Raises NotFound."""
-    get_block_row(caller, event_id, block_id)
+    """Return the claim codes of a block that have not ended, with who has used them. Raises NotFound."""
+    get_block(caller, event_id, block_id)
     statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
         AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
     )
     return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()
 
 
-def find_taken_emails(session: Any, block_id: str, emails: Sequence[str], via: str | None = None) -> set[str]:
-    """Which of these addresses have a living slot in the block."""
-    conditions = [AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None)]
-    if via is not None:
-        conditions.append(AllocationSlot.via == via)
-    email_condition = AllocationSlot.email == func.any(list(emails))
-    return set(session.scalars(select(AllocationSlot.email).where(*conditions, email_condition)))
-
-
-_CLAIMED_CONDITION = " AND ".join(f"allocation_slot.{condition}" for condition in CLAIMED_SLOT_CONDITION.split(" AND "))
+def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:
+    """Return which of these addresses have a slot in the block that has not ended."""
+    statement = select(AllocationSlot.email).where(
+        AllocationSlot.block_id == block_id,
+        AllocationSlot.ended_at.is_(None),
+        AllocationSlot.email == func.any(list(emails)),
+    )
+    return {email for email in session.scalars(statement) if email is not None}
 
 
 def slot_holders_sql(event_sql: str) -> str:
-    """SQL: `id, email, name, phone` of every claimed and admitted slot of that event."""
-    return f"""SELECT allocation_slot.id, allocation_slot.email COLLATE "default" AS email, allocation_slot.name,
-               allocation_slot.phone
-          FROM allocation_slot WHERE allocation_slot.event_id = {event_sql} AND {_CLAIMED_CONDITION}"""
+    """Return SQL of `id, email, name, phone` of every claimed or admitted slot of an event."""
+    return f"""
+        SELECT s.id, s.email COLLATE "default" AS email, s.name, s.phone FROM allocation_slot s
+         WHERE s.event_id = {event_sql} AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL"""

@@ -1,4 +1,4 @@
-"""States of blocks and slots, and the words that go with them.
+"""States of blocks and slots, and the values of their other fields.
 
     slot   available -> invited -> claimed -> admitted
                |           |          |
@@ -7,8 +7,8 @@
 
     block  open -> exhausted | released | cancelled, and open again when a place comes back to it
 
-A slot that ends stays as history; the place that comes back to the block is a new slot with secrets of its own.
-What a block is follows from its counters (`STATUS` in books.py).
+A slot that ended stays as history; a new slot with its own links and codes takes its place in the block.
+The status of a block follows from its counters (BLOCK_STATUS in sql.py).
 """
 
 AVAILABLE, INVITED, CLAIMED, ADMITTED = "available", "invited", "claimed", "admitted"

@@ -4,7 +4,7 @@ from flask import Flask
 
 from app.blueprints import console
 from app.blueprints.accounts.routes import blp as accounts
-from app.blueprints.allocations import packs
+from app.blueprints.allocations.document_routes import blp as allocation_documents
 from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.allocations.will_call import blp as gate
@@ -34,7 +34,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
     for blueprint in (
         accounts,
         activation,
-        packs.blp,
+        allocation_documents,
         gate,
         allocation_links,
         allocations,

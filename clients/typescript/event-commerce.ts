@@ -735,91 +735,91 @@ export interface Operations {
     body: undefined;
     data: Blob;
   };
-  /** Send the invoice of a block to its holder, or to another address; it is issued first if need be. For organisers, for their own events, and admins. */
+  /** Send the invoice of a block to its holder, or to another address. It is issued if it was not before. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/invoice/email": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: MailInvoiceBodyWithKey;
     data: MailedInvoice;
   };
-  /** Read the number and the sums of a block's invoice, and its credit notes. For organisers, for their own events, and admins of every tier. */
+  /** Read the number and the amounts of a block's invoice, and its credit notes. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/{blockId}/invoice": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: undefined;
     data: InvoiceData;
   };
-  /** List the packs that were printed of a block, the newest first. For organisers, for their own events, and admins of every tier. */
+  /** List the ticket packs of a block, the newest first. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/{blockId}/packs": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: undefined;
     data: PacksData;
   };
-  /** Print unnamed tickets for the door. For organisers, for their own events, and admins. */
+  /** Create a pack of unnamed tickets to print. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/packs": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: PackBodyWithKey;
     data: PackData;
   };
-  /** See how far a pack is. For organisers, for their own events, and admins of every tier. */
+  /** Read the progress of a pack. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/{blockId}/packs/{packId}": {
     path: { "eventId": string; "blockId": string; "packId": string };
     query: {};
     body: undefined;
     data: PackData;
   };
-  /** Get the tickets of a pack as one PDF, the same however often. For organisers, for their own events, and admins of every tier. */
+  /** Get the tickets of a pack as one PDF; every download has the same bytes. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf": {
     path: { "eventId": string; "blockId": string; "packId": string };
     query: {};
     body: undefined;
     data: Blob;
   };
-  /** List who is expected and who is in, by name. `q` finds by the beginning of a name, address or code. For organisers, for their own events, and admins of every tier. */
+  /** List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/will-call": {
     path: { "eventId": string };
     query: { "limit"?: number; "cursor"?: string; "withTotal"?: boolean; "q"?: string; "status"?: "claimed" | "admitted"; "blockId"?: string };
     body: undefined;
     data: WillCallPage;
   };
-  /** Admit somebody, exactly once. The same `nonce` again gets the same answer; `count` admits so many of a party. For organisers, for their own events, and admins. */
+  /** Admit a guest exactly once. The same `nonce` gets the same response; `count` admits so many of a party. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit": {
     path: { "eventId": string; "slotId": string };
     query: {};
     body: AdmitBodyWithKey;
     data: AdmittedData;
   };
-  /** See what a claim link, a claim code or an open link offers. For anybody. */
+  /** Read the offer of a claim link, a claim code or an open link. For anybody. */
   "GET /api/allocations/claim/{token}": {
     path: { "token": string };
     query: {};
     body: undefined;
     data: ClaimOffer;
   };
-  /** Claim a place with a link, a code or an open link. An e-ticket goes out by mail. For anybody. */
+  /** Claim a place with a claim link, a claim code or an open link. An e-ticket is sent by email. For anybody. */
   "POST /api/allocations/claim/{token}": {
     path: { "token": string };
     query: {};
     body: ClaimBodyWithKey;
     data: ClaimedData;
   };
-  /** See the block that a holder's link opens, and whom they have given places. For anybody. */
+  /** Read the block of an allocator link, and the places that were handed out by it. For anybody. */
   "GET /api/allocations/allocator/{token}": {
     path: { "token": string };
     query: { "limit"?: number; "cursor"?: string; "withTotal"?: boolean };
     body: undefined;
     data: AllocatorData;
   };
-  /** Hand out a place with `name` and `email`; with `slotId`, give it to somebody else or take it back. For anybody. */
+  /** Hand out a place with `name` and `email`; with `slotId`, give it to another guest or take it back. For anybody. */
   "POST /api/allocations/allocator/{token}": {
     path: { "token": string };
     query: {};
     body: AllocatorBodyWithKey;
     data: ClaimedData;
   };
-  /** Calculate what a block would cost, and whether that many places are free. Writes nothing. For organisers, for their own events, and admins of every tier. */
+  /** Calculate what a block would cost, and whether that many places are free. Nothing is stored. For organisers, for their own events, and admins of every tier. */
   "POST /api/events/{eventId}/allocations/quote": {
     path: { "eventId": string };
     query: {};
@@ -833,7 +833,7 @@ export interface Operations {
     body: undefined;
     data: AllocationPage;
   };
-  /** Keep places for a holder. For organisers, for their own events, and admins. */
+  /** Create a block of places for a holder. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations": {
     path: { "eventId": string };
     query: {};
@@ -847,56 +847,56 @@ export interface Operations {
     body: undefined;
     data: AllocationData;
   };
-  /** List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins of every tier. */
+  /** List a block's claim codes and who has used them. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{eventId}/allocations/{blockId}/codes": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: undefined;
     data: CodesData;
   };
-  /** Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins. */
+  /** Create single-use claim codes: `count` of them, or one for each free place. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/codes": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: CodesBodyWithKey;
     data: CodesData;
   };
-  /** Invite people: each gets a claim link by mail. For organisers, for their own events, and admins. */
+  /** Invite people: each gets a claim link by email. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/invite": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: InviteBodyWithKey;
     data: InvitesData;
   };
-  /** Get the link by which the holder hands out places themselves. The same call gives the same link. For organisers, for their own events, and admins. */
+  /** Get the link by which the holder hands out places. A repeated call returns the same link. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/allocator-link": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: LinkBody;
     data: AllocationLinkData;
   };
-  /** Get the link by which anybody takes a place, once per address. The same call gives the same link. For organisers, for their own events, and admins. */
+  /** Get the link by which anybody claims a place, once per address. A repeated call returns the same link. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/open-link": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: OpenLinkBody;
     data: AllocationLinkData;
   };
-  /** Remind guests who have not claimed (once a day). Lists who was skipped and why. For organisers, for their own events, and admins. */
+  /** Remind guests who have not claimed, once a day. The response lists who was skipped and why. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/remind": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: RemindBodyWithKey;
     data: RemindData;
   };
-  /** Give places that nobody has claimed back to the public. Their links and codes die. For organisers, for their own events, and admins. */
+  /** Release unclaimed places to the public. Their links and codes end. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/release-unused": {
     path: { "eventId": string; "blockId": string };
     query: {};
     body: ReleaseBodyWithKey;
     data: ReleaseData;
   };
-  /** End a place: its ticket dies at once, and the place returns to the block or to the public. For organisers, for their own events, and admins. */
+  /** Revoke a place: its ticket ends immediately, and the place returns to the block or to the public. For organisers, for their own events, and admins. */
   "POST /api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke": {
     path: { "eventId": string; "blockId": string; "slotId": string };
     query: {};

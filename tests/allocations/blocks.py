@@ -1,4 +1,4 @@
-"""Blocks that are there already, with their slots, without the way that leads to them."""
+"""Blocks with slots, inserted directly into the database."""
 
 from typing import Any
 
@@ -20,18 +20,18 @@ HOLDER = {
 
 
 def organiser_of(client: Client, **profile: Any) -> tuple[Client, Account]:
-    """A new organiser, signed in."""
-    who = account("organiser", **profile)
-    return signed_in(client, who), who
+    """Return a new organiser, signed in."""
+    organiser = account("organiser", **profile)
+    return signed_in(client, organiser), organiser
 
 
 def festival(owner: Client, **fields: Any) -> dict[str, Any]:
-    """A published event with room for large blocks."""
+    """Return a published event with enough tickets for large blocks."""
     return published(owner, **{"name": "Windhoek Lights", "ticketTypes": [WEEKEND], **fields})
 
 
 def block_of(made: dict[str, Any], quantity: int = 10, **fields: Any) -> AllocationBlock:
-    """A block of an event's first ticket type, all of its places free."""
+    """Return a block of an event's first ticket type with only free slots."""
     kind = made["ticketTypes"][0]["id"]
     given = {"kind": "sponsor", "name": "Main sponsor", "unit_price_minor": 85000, **HOLDER, **fields}
     with transaction() as session:
@@ -50,7 +50,7 @@ def block_of(made: dict[str, Any], quantity: int = 10, **fields: Any) -> Allocat
 
 
 def shrink(block: AllocationBlock, by: int) -> None:
-    """Takes free places away from a block, as a release does."""
+    """Release free slots of a block."""
     given = {"id": block.id, "by": by, "kind": block.ticket_type_id}
     with transaction() as session:
         for statement in (
@@ -63,17 +63,17 @@ def shrink(block: AllocationBlock, by: int) -> None:
 
 
 def give(block: AllocationBlock, **slot: Any) -> AllocationSlot:
-    """Changes one of the free places as told, with the counters."""
+    """Update one of the free slots and the counters."""
     status = slot["status"]
     with transaction() as session:
-        found = session.query(AllocationSlot).filter_by(block_id=block.id, status="available").first()
-        assert found is not None
+        free_slot = session.query(AllocationSlot).filter_by(block_id=block.id, status="available").first()
+        assert free_slot is not None
         for name, value in slot.items():
-            setattr(found, name, value)
+            setattr(free_slot, name, value)
         session.flush()
         for table, id in (("allocation_block", block.id), ("ticket_type", block.ticket_type_id)):
             session.execute(
                 text(f"UPDATE {table} SET available = available - 1, {status} = {status} + 1 WHERE id = :id"),
                 {"id": id},
             )
-    return found
+    return free_slot

@@ -1,4 +1,4 @@
-"""The law of allocations, read from the tables: what every test may ask at its end."""
+"""Invariants of allocations, checked in the tables at the end of tests."""
 
 from sqlalchemy import text
 
@@ -40,7 +40,7 @@ HISTORY = text("""
 
 
 def assert_books_agree() -> None:
-    """Slots, blocks, ticket types, day figures and what happened say the same; nothing is lost or made."""
+    """Check that slots, blocks, ticket types, figures of the day and slot events agree."""
     assert_law_holds()
     for statement in (BLOCKS, TYPES, DAYS, HISTORY):
         assert db.session.scalars(statement).all() == [], statement.text

@@ -1,20 +1,20 @@
-"""What races of tickets need: a client for each thread, and guards that a control takes away."""
+"""Helpers of races: a client for each thread, and controls without the lock."""
 
 import pytest
 from flask import Flask
 
-from app.allocations import slot_changes
+from app.allocations import block_access
 from tests.allocations.law import assert_books_agree
 from tests.http import Client
 
 
-def own(app: Flask, who: Client) -> Client:
-    """A client of this thread's own."""
-    return Client(app.test_client(), who.headers)
+def own(app: Flask, client: Client) -> Client:
+    """Return a client for this thread."""
+    return Client(app.test_client(), client.headers)
 
 
 def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slot_changes, "_with_block_lock", lambda statement: statement)
+    monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
 
 
 def law_holds() -> bool:

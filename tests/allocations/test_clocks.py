@@ -1,4 +1,4 @@
-"""One clock decides, the database's: when somebody was admitted, and which year an invoice belongs to."""
+"""The clock of the database decides the time of an admission and the year of an invoice."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 from app.allocations.invoicing import issuance
 from app.core import clock
 from tests.allocations.blocks import block_of, festival, organiser_of
-from tests.allocations.papers import words
+from tests.allocations.documents import extract_text
 from tests.factories.allocations import block
 from tests.http import Client, data, problems
 
@@ -21,7 +21,7 @@ SetClock = Callable[[timedelta], None]
 
 @pytest.fixture
 def set_app_clock(monkeypatch: pytest.MonkeyPatch) -> SetClock:
-    """Sets the clock of this process ahead of the database's (below zero: behind)."""
+    """Set the clock of this process ahead of the database's, or behind it if below zero."""
 
     def set_ahead(span: timedelta) -> None:
         class Shifted(datetime):
@@ -49,17 +49,17 @@ def test_admission_is_timed_by_the_clock_of_the_database(
     for wrong in (-EARLIEST - HALF, LATEST + HALF):
         refused = made.admit(early, occurredAt=at(wrong), count=count)
         assert problems(refused) == {"occurredAt": "out_of_range"}
-    told = data(made.admit(early, occurredAt=at(-EARLIEST + HALF), count=count))["admittedAt"]
-    assert datetime.fromisoformat(told) < datetime.now(UTC) - EARLIEST + MINUTE
+    admitted_at = data(made.admit(early, occurredAt=at(-EARLIEST + HALF), count=count))["admittedAt"]
+    assert datetime.fromisoformat(admitted_at) < datetime.now(UTC) - EARLIEST + MINUTE
     for slot, sent in ((late, at(LATEST - HALF)), (now, at(-HALF))):
-        told = data(made.admit(slot, occurredAt=sent, count=count))["admittedAt"]
-        assert datetime.fromisoformat(told) <= datetime.now(UTC), "nobody was admitted in the future"
+        admitted_at = data(made.admit(slot, occurredAt=sent, count=count))["admittedAt"]
+        assert datetime.fromisoformat(admitted_at) <= datetime.now(UTC), "no admission is in the future"
 
 
 def issued(owner: Client, made: dict[str, Any]) -> tuple[str, str, str]:
     """Number, printed date and `issuedAt` of a new invoice."""
     path = f"/api/events/{made['id']}/allocations/{block_of(made).id}"
-    printed = words(owner.get(f"{path}/invoice.pdf").data)
+    printed = extract_text(owner.get(f"{path}/invoice.pdf").data)
     said = data(owner.get(f"{path}/invoice"))
     return said["number"], printed, said["issuedAt"]
 
@@ -73,10 +73,10 @@ def issued(owner: Client, made: dict[str, Any]) -> tuple[str, str, str]:
     ],
 )
 @pytest.mark.parametrize("zone", ["Africa/Windhoek", "Pacific/Auckland"])
-def test_one_moment_gives_an_invoice_its_number_and_its_date(
+def test_number_and_date_of_an_invoice_come_from_one_moment(
     client: Client, monkeypatch: pytest.MonkeyPatch, zone: str, moment: str, number: str, date: str
 ) -> None:
-    """By the calendar of Windhoek, wherever the event is."""
+    """By the calendar of Windhoek, in any time zone of the event."""
     owner, _ = organiser_of(client)
     made = festival(owner, timezone=zone)
     frozen = datetime.fromisoformat(moment)
@@ -88,7 +88,7 @@ def test_one_moment_gives_an_invoice_its_number_and_its_date(
 
 
 @pytest.mark.parametrize("years", [-1, 1])
-def test_clock_of_the_app_decides_nothing_on_an_invoice(client: Client, set_app_clock: SetClock, years: int) -> None:
+def test_invoice_ignores_the_clock_of_the_process(client: Client, set_app_clock: SetClock, years: int) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)
     set_app_clock(timedelta(days=366 * years))

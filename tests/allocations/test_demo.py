@@ -1,4 +1,4 @@
-"""Demo blocks: made once, with people invited, claimed and inside."""
+"""Demo blocks: created once, with slots that are invited, claimed and admitted."""
 
 from app.allocations.demo import seed
 from app.events.demo import LIGHTS
@@ -8,7 +8,7 @@ from tests.factories.accounts import account, signed_in
 from tests.http import Client, data
 
 
-def test_blocks_are_made_once(client: Client) -> None:
+def test_demo_blocks_are_created_once(client: Client) -> None:
     organiser = account("organiser")
     seed_events(organiser.id, LIGHTS)
     assert seed(organiser.id) == 2 and seed(organiser.id) == 0

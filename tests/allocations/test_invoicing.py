@@ -9,12 +9,13 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations.invoicing import actions, issuance
+from app.allocations import sql
+from app.allocations.invoicing import actions
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
+from tests.allocations.documents import extract_text
 from tests.allocations.law import assert_books_agree
-from tests.allocations.papers import words
 from tests.counting import statements
 from tests.factories.accounts import account, deliver, mails_to, signed_in
 from tests.factories.allocations import another, block
@@ -31,27 +32,27 @@ def count(statement: str) -> int:
         return int(session.scalar(text(statement)) or 0)
 
 
-def credited(block: Any) -> None:
-    """What a release enqueues, done."""
+def run_credit_job(block: Any) -> None:
+    """Enqueue the credit job, as a release does, and run it."""
     with transaction():
         enqueue("allocations.credit", block_id=block.id)
     deliver()
 
 
-def test_the_first_download_issues_the_invoice_and_every_other_one_is_the_same(client: Client) -> None:
+def test_first_download_issues_the_invoice_and_later_ones_are_identical(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     answers = [owner.get(path(block)) for _ in range(3)]
     assert {response.status_code for response in answers} == {200}
     assert answers[0].content_type == "application/pdf" and answers[0].headers["Cache-Control"] == "private, no-store"
     assert answers[0].data == answers[1].data == answers[2].data
-    number = re.search(r"Invoice (\d{4}-\d{6})", words(answers[0].data))
+    number = re.search(r"Invoice (\d{4}-\d{6})", extract_text(answers[0].data))
     assert number and number[1].endswith("-000001")
     assert f'filename="{number[1]}.pdf"' in answers[0].headers["Content-Disposition"]
-    assert "Bank Windhoek" in words(answers[0].data) and count("SELECT last FROM invoice_counter") == 1
+    assert "Bank Windhoek" in extract_text(answers[0].data) and count("SELECT last FROM invoice_counter") == 1
 
 
-def test_what_happens_afterwards_changes_nothing_of_it(client: Client) -> None:
+def test_issued_invoice_does_not_follow_later_changes(client: Client) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)
     block = block_of(made)
@@ -63,35 +64,35 @@ def test_what_happens_afterwards_changes_nothing_of_it(client: Client) -> None:
 
 
 @pytest.mark.parametrize("change", ["UPDATE invoice SET total_minor = 1", "DELETE FROM invoice", "TRUNCATE invoice"])
-def test_the_database_refuses_to_change_an_invoice(client: Client, change: str) -> None:
+def test_database_refuses_to_change_an_invoice(client: Client, change: str) -> None:
     owner, _ = organiser_of(client)
     data(owner.post(path(block_of(festival(owner)), "invoice/email")), 202)
     with pytest.raises(DBAPIError, match="never changed or removed"), transaction() as session:
         session.execute(text(change))
 
 
-def test_discounts_stand_on_it_and_vat_is_inside(client: Client) -> None:
+def test_invoice_lists_discounts_and_contained_vat(client: Client) -> None:
     owner, _ = organiser_of(client)
     discounts = [{"code": "bulk", "label": "Bulk discount 10 % (from 10 places)", "percent_off": 10.0}]
     block = block_of(festival(owner), 10, discounts=discounts)
-    text_of = words(owner.get(path(block)).data)
+    text_of = extract_text(owner.get(path(block)).data)
     assert "Bulk discount 10 % (from 10 places)" in text_of and "VAT 15 % in the total" in text_of
     found = data(owner.get(path(block, "invoice")))
     assert (found["totalMinor"], found["creditedMinor"], found["status"]) == (765000, 0, "issued")
 
 
-def test_the_block_shows_its_invoice(client: Client) -> None:
+def test_block_has_a_summary_of_its_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 2)
-    of_block = f"/api/events/{block.event_id}/allocations/{block.id}"
-    assert data(owner.get(of_block))["invoice"] is None
+    block_path = f"/api/events/{block.event_id}/allocations/{block.id}"
+    assert data(owner.get(block_path))["invoice"] is None
     number = data(owner.post(path(block, "invoice/email")), 202)["number"]
-    wanted = {"number": number, "status": "issued", "totalMinor": 170000}
-    assert data(owner.get(of_block))["invoice"] == wanted
-    assert data(owner.get(of_block.rpartition("/")[0]))["allocations"][0]["invoice"] == wanted
+    summary = {"number": number, "status": "issued", "totalMinor": 170000}
+    assert data(owner.get(block_path))["invoice"] == summary
+    assert data(owner.get(block_path.rpartition("/")[0]))["allocations"][0]["invoice"] == summary
 
 
-def test_a_free_block_has_no_invoice(client: Client) -> None:
+def test_complimentary_block_has_no_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), unit_price_minor=0)
     assert refusal(owner.get(path(block))) == (409, "NOTHING_TO_INVOICE")
@@ -100,7 +101,7 @@ def test_a_free_block_has_no_invoice(client: Client) -> None:
     assert count("SELECT count(*) FROM invoice_counter") == 0
 
 
-def test_whose_block_it_is_not_finds_none(client: Client) -> None:
+def test_other_organisers_get_not_found(client: Client) -> None:
     owner, _ = organiser_of(client)
     other, _ = organiser_of(client)
     block = block_of(festival(owner))
@@ -111,7 +112,7 @@ def test_whose_block_it_is_not_finds_none(client: Client) -> None:
     assert refusal(other.get(f"/api/events/{elsewhere}/allocations/{block.id}/invoice.pdf")) == (404, "NOT_FOUND")
 
 
-def test_an_admin_who_only_reads_cannot_issue_one(client: Client) -> None:
+def test_analyst_cannot_issue_an_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     analyst = signed_in(client, account("admin", admin_tier="analyst"))
@@ -120,7 +121,7 @@ def test_an_admin_who_only_reads_cannot_issue_one(client: Client) -> None:
     assert analyst.get(path(block)).data == issued
 
 
-def test_thirty_invoices_at_once_are_numbered_one_to_thirty(client: Client) -> None:
+def test_concurrent_invoices_have_consecutive_numbers(client: Client) -> None:
     owner, who = organiser_of(client)
     made = festival(owner)
     blocks = [block_of(made, 2) for _ in range(30)]
@@ -132,19 +133,19 @@ def test_thirty_invoices_at_once_are_numbered_one_to_thirty(client: Client) -> N
 
 
 @pytest.mark.control
-def test_without_the_counter_s_lock_numbers_collide(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_collide_without_the_lock_of_the_counter(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)
     blocks = [block_of(made, 2) for _ in range(30)]
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
-    monkeypatch.setattr(issuance, "TAKE_NUMBER", text(unlocked))
+    monkeypatch.setattr(sql, "TAKE_INVOICE_NUMBER", text(unlocked))
     answers = at_once(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")
 
 
-def test_the_same_invoice_asked_for_by_many_at_once_is_issued_once(client: Client) -> None:
+def test_concurrent_downloads_issue_one_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     answers = at_once(16, lambda _: owner.get(path(block)))
@@ -152,54 +153,54 @@ def test_the_same_invoice_asked_for_by_many_at_once_is_issued_once(client: Clien
     assert count("SELECT last FROM invoice_counter") == 1
 
 
-def test_each_organiser_begins_at_one(client: Client) -> None:
+def test_numbers_of_each_organiser_begin_at_one(client: Client) -> None:
     for _ in range(2):
         owner, _ = organiser_of(client)
         made = festival(owner)
-        numbers = [words(owner.get(path(block_of(made))).data) for _ in range(2)]
+        numbers = [extract_text(owner.get(path(block_of(made))).data) for _ in range(2)]
         assert "-000001" in numbers[0] and "-000002" in numbers[1]
 
 
-def test_a_refused_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     made = festival(owner)
     with monkeypatch.context() as broken:
         broken.setattr(actions, "parse_document", lambda _: 1 / 0)
         assert owner.get(path(block_of(made))).status_code == 500
-    assert "-000001" in words(owner.get(path(block_of(made))).data)
+    assert "-000001" in extract_text(owner.get(path(block_of(made))).data)
 
 
-def test_places_that_are_given_back_are_credited_once(client: Client) -> None:
+def test_released_places_are_credited_once(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     before = owner.get(path(block)).data
     shrink(block, 3)
-    credited(block)
-    credited(block)
+    run_credit_job(block)
+    run_credit_job(block)
     found = data(owner.get(path(block, "invoice")))
     (note,) = found["creditNotes"]
     assert (note["totalMinor"], found["creditedMinor"], found["status"]) == (-255000, 255000, "credited")
     assert note["number"].startswith("CN-") and note["number"].endswith("-000001")
     paper = owner.get(f"{path(block)}?number={note['number']}")
-    assert "Credit note" in words(paper.data) and f"For invoice\n{found['number']}" in words(paper.data)
+    assert "Credit note" in extract_text(paper.data) and f"For invoice\n{found['number']}" in extract_text(paper.data)
     assert owner.get(path(block)).data == before
     assert [item["subject"].rpartition(" ")[2] for item in mails_to("tuli@bank.example")] == [note["number"]]
 
 
-def test_what_is_credited_adds_up_to_the_invoice_to_the_cent(client: Client) -> None:
+def test_credit_notes_add_up_to_the_invoice_to_the_cent(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 7, unit_price_minor=33333)
     owner.get(path(block))
     for by in (1, 2, 4):
         shrink(block, by)
-        credited(block)
+        run_credit_job(block)
     found = data(owner.get(path(block, "invoice")))
     assert found["creditedMinor"] == found["totalMinor"] == 7 * 33333
     assert count("SELECT sum((paper->>'vat_minor')::int) FROM invoice") == 0
     assert [int(credit_note["number"][-6:]) for credit_note in found["creditNotes"]] == [1, 2, 3]
 
 
-def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
+def test_concurrent_credit_jobs_issue_one_credit_note(app: Flask, client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     owner.get(path(block))
@@ -213,18 +214,18 @@ def test_sixteen_credits_at_once_are_one(app: Flask, client: Client) -> None:
     assert Counter(item is None for item in at_once(16, settle)) == {False: 1, True: 15}
 
 
-def test_a_block_that_shrank_before_its_invoice_is_charged_for_what_it_holds(client: Client) -> None:
+def test_invoice_charges_the_places_held_at_issue(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     shrink(block, 4)
-    credited(block)
+    run_credit_job(block)
     assert (
         data(owner.post(path(block, "invoice/email"), {"to": "books@bank.example"}), 202)["to"] == "books@bank.example"
     )
     assert data(owner.get(path(block, "invoice")))["totalMinor"] == 6 * 85000
 
 
-def test_the_invoice_goes_to_the_holder_or_where_it_is_sent(client: Client) -> None:
+def test_invoice_is_emailed_to_the_holder(client: Client) -> None:
     owner, who = organiser_of(client, name="Nangula Shikongo")
     block = block_of(festival(owner))
     sent = data(owner.post(path(block, "invoice/email")), 202)
@@ -234,14 +235,14 @@ def test_the_invoice_goes_to_the_holder_or_where_it_is_sent(client: Client) -> N
     assert "N$\u00a0850\u202f" not in mail["text"] and "N$\u00a08\u202f500.00" in mail["text"]
 
 
-def test_without_an_address_somebody_must_name_one(client: Client) -> None:
+def test_invoice_email_needs_an_address(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), holder_email=None)
     assert refusal(owner.post(path(block, "invoice/email"))) == (409, "INVOICE_ADDRESS_MISSING")
     assert count("SELECT count(*) FROM invoice") == 0
 
 
-def test_the_same_key_sends_one_mail(client: Client) -> None:
+def test_same_idempotency_key_sends_one_email(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     keyed = owner.with_(Idempotency_Key="invoice-for-bank")
@@ -249,7 +250,7 @@ def test_the_same_key_sends_one_mail(client: Client) -> None:
     assert len(mails_to("tuli@bank.example")) == 1
 
 
-def test_it_costs_few_statements(client: Client) -> None:
+def test_download_runs_few_statements(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
     with statements() as seen:
@@ -260,7 +261,7 @@ def test_it_costs_few_statements(client: Client) -> None:
     assert len(seen) <= 2, seen
 
 
-def test_no_place_moves_to_a_block_whose_invoice_is_written(client: Client) -> None:
+def test_places_do_not_move_to_an_invoiced_block(client: Client) -> None:
     made = block(client, quantity=5)
     target = another(made, quantity=1)
     assert target.owner.get(f"{target.path}/invoice.pdf").status_code == 200

@@ -1,4 +1,4 @@
-"""Packs: unnamed tickets for the door, claimed all or none, and never printed twice by another pack."""
+"""Ticket packs: unnamed tickets, claimed all or none, each in one pack only."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import slot_changes
+from app.allocations import block_access
 from app.allocations.tickets import ticket_packs
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of
@@ -31,7 +31,7 @@ def pages(pdf: bytes) -> int:
     return len(re.findall(rb"/Type /Page\b", pdf))
 
 
-def test_places_become_tickets_without_names_and_one_document(client: Client) -> None:
+def test_pack_claims_unnamed_tickets_and_makes_one_pdf(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 30)
     made = data(owner.post(path(block), {"count": 20}), 202)
@@ -51,7 +51,7 @@ def test_places_become_tickets_without_names_and_one_document(client: Client) ->
     assert owner.get(f"{path(block)}/{made['id']}/tickets.pdf").data == answer.data
 
 
-def test_the_tickets_of_a_pack_are_admitted_at_the_gate(client: Client) -> None:
+def test_tickets_of_a_pack_are_admitted(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 2)
     data(owner.post(path(block), {"count": 2}), 202)
@@ -63,7 +63,7 @@ def test_the_tickets_of_a_pack_are_admitted_at_the_gate(client: Client) -> None:
     assert count("SELECT count(*) FROM allocation_slot WHERE status = 'admitted'") == 1
 
 
-def test_all_or_none(client: Client) -> None:
+def test_pack_claims_all_tickets_or_none(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 5)
     assert refusal(owner.post(path(block), {"count": 6})) == (409, "INSUFFICIENT_SLOTS")
@@ -72,7 +72,7 @@ def test_all_or_none(client: Client) -> None:
     assert count("SELECT count(*) FROM ticket_pack") == 0 and count("SELECT claimed FROM allocation_block") == 0
 
 
-def test_the_same_key_prints_one_pack(client: Client) -> None:
+def test_same_idempotency_key_makes_one_pack(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     keyed = owner.with_(Idempotency_Key="pack-for-the-door")
@@ -80,7 +80,7 @@ def test_the_same_key_prints_one_pack(client: Client) -> None:
     assert count("SELECT claimed FROM allocation_block") == 3
 
 
-def test_packs_at_once_share_no_ticket(client: Client) -> None:
+def test_concurrent_packs_share_no_ticket(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
     answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
@@ -89,28 +89,26 @@ def test_packs_at_once_share_no_ticket(client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_block_s_lock_they_would_reach_for_the_same_places(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packs_fail_without_the_lock_of_the_block(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
-    monkeypatch.setattr(slot_changes, "_with_block_lock", lambda statement: statement)
+    monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
     answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
-    assert set(answers) - {202, 409}, "nobody met anybody"
+    assert set(answers) - {202, 409}, "the races did not collide"
 
 
-def test_somebody_else_sees_none(client: Client) -> None:
+def test_other_organisers_cannot_see_packs(client: Client) -> None:
     owner, _ = organiser_of(client)
     other, _ = organiser_of(client)
     block = block_of(festival(owner), 3)
     made = data(owner.post(path(block), {"count": 1}), 202)
-    one = f"{path(block)}/{made['id']}"
-    answers = [other.get(item) for item in (path(block), one, f"{one}/tickets.pdf")]
+    pack_path = f"{path(block)}/{made['id']}"
+    answers = [other.get(url) for url in (path(block), pack_path, f"{pack_path}/tickets.pdf")]
     for answer in (*answers, other.post(path(block), {"count": 1})):
         assert refusal(answer) == (404, "NOT_FOUND")
 
 
-def test_drawing_is_taken_up_again_where_it_died(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_is_retried_after_a_failure(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 10)
     made = data(owner.post(path(block), {"count": 10}), 202)
@@ -124,7 +122,7 @@ def test_drawing_is_taken_up_again_where_it_died(app: Flask, client: Client, mon
     assert data(owner.get(f"{path(block)}/{made['id']}"))["progress"] == 100
 
 
-def test_a_large_pack_costs_few_statements(client: Client) -> None:
+def test_large_pack_runs_few_statements(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 420)
     with statements() as seen:

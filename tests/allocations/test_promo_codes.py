@@ -1,4 +1,4 @@
-"""A promo code with `maxUses` makes so many blocks and no more."""
+"""Promo codes with `maxUses` are limited to so many blocks."""
 
 from collections import Counter
 from typing import Any
@@ -33,7 +33,7 @@ def owner(client: Client) -> Client:
     return organiser(client)
 
 
-def test_a_code_is_used_up_after_so_many_blocks(owner: Client) -> None:
+def test_promo_code_is_exhausted_after_max_uses(owner: Client) -> None:
     event = event_of(owner)
     for _ in range(2):
         assert data(ask(owner, event), 201)["totalMinor"] == 2 * 76500
@@ -45,14 +45,14 @@ def test_a_code_is_used_up_after_so_many_blocks(owner: Client) -> None:
     assert refusal(ask(owner, event, code="sponsor")) == (409, "PROMO_CODE_EXHAUSTED"), "in any case of letters"
 
 
-def test_a_code_without_a_limit_is_never_used_up(owner: Client) -> None:
+def test_promo_code_without_limit_is_never_exhausted(owner: Client) -> None:
     event = event_of(owner, None)
     assert {ask(owner, event).status_code for _ in range(5)} == {201}
     shown = data(ask(owner, event, verb="/quote"))["promoCode"]
     assert shown == {"code": "SPONSOR", "maxUses": None, "used": 5, "remaining": None}
 
 
-def test_a_quote_shows_the_uses_and_adds_none(owner: Client) -> None:
+def test_quote_shows_uses_and_adds_none(owner: Client) -> None:
     event = event_of(owner, 1)
     for _ in range(3):
         quote = data(ask(owner, event, verb="/quote"))
@@ -65,7 +65,7 @@ def test_a_quote_shows_the_uses_and_adds_none(owner: Client) -> None:
     assert data(ask(owner, event, code=None, verb="/quote"))["promoCode"] is None
 
 
-def test_a_released_block_keeps_its_use(owner: Client) -> None:
+def test_released_block_keeps_its_use(owner: Client) -> None:
     event = event_of(owner, 1)
     block = data(ask(owner, event), 201)
     path = f"/api/events/{event['id']}/allocations/{block['id']}"
@@ -73,7 +73,7 @@ def test_a_released_block_keeps_its_use(owner: Client) -> None:
     assert refusal(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
 
 
-def test_a_block_that_was_refused_uses_nothing(owner: Client) -> None:
+def test_refused_block_uses_no_promo_code(owner: Client) -> None:
     event = event_of(owner, 1, capacity=10)
     assert refusal(ask(owner, event, quantity=11)) == (409, "CAPACITY_EXCEEDED")
     assert refusal(ask(owner, event, quantity=501)) == (409, "INSUFFICIENT_TICKETS")
@@ -81,7 +81,7 @@ def test_a_block_that_was_refused_uses_nothing(owner: Client) -> None:
     assert data(ask(owner, event), 201)
 
 
-def test_a_replayed_request_uses_the_code_once(owner: Client) -> None:
+def test_replayed_request_uses_the_promo_code_once(owner: Client) -> None:
     event = event_of(owner, 2)
     again = owner.with_(Idempotency_Key="sponsor-block-1")
     first, second = ask(again, event), ask(again, event)
@@ -90,7 +90,7 @@ def test_a_replayed_request_uses_the_code_once(owner: Client) -> None:
     assert data(ask(owner, event), 201)
 
 
-def test_uses_are_counted_by_code_whatever_is_edited(owner: Client) -> None:
+def test_uses_stay_when_the_codes_of_an_event_are_edited(owner: Client) -> None:
     event = event_of(owner, 1)
     assert data(ask(owner, event), 201)
     changed(owner, event, promoCodes=[])
@@ -102,7 +102,7 @@ def test_uses_are_counted_by_code_whatever_is_edited(owner: Client) -> None:
     assert data(ask(owner, event, code="FRIEND"), 201)
 
 
-def test_the_same_code_of_another_event_has_uses_of_its_own(owner: Client) -> None:
+def test_uses_are_counted_for_each_event(owner: Client) -> None:
     first, second = event_of(owner, 1), event_of(owner, 1)
     assert data(ask(owner, first), 201) and data(ask(owner, second), 201)
 
@@ -111,14 +111,14 @@ def race(app: Flask, owner: Client, event: dict[str, Any], callers: int) -> Coun
     return Counter(at_once(callers, lambda _: int(ask(Client(app.test_client(), owner.headers), event).status_code)))
 
 
-def test_sixty_four_at_once_use_a_code_as_often_as_it_may(app: Flask, owner: Client) -> None:
+def test_concurrent_blocks_do_not_exceed_max_uses(app: Flask, owner: Client) -> None:
     event = event_of(owner, 5)
     assert race(app, owner, event, 64) == {201: 5, 409: 59}
     assert db.session.scalar(USES) == 5
 
 
 @pytest.mark.control
-def test_without_the_lock_on_the_event_a_code_is_used_too_often(
+def test_promo_code_is_overused_without_the_lock_of_the_event(
     app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = event_of(owner, 1)

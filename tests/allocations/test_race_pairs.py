@@ -1,6 +1,6 @@
-"""Two who want opposite things of one place: taken back or admitted, released or claimed, moved in a circle, cut off.
+"""Two concurrent changes that exclude each other: revoke and admit, release and claim, rename and admit, two moves.
 
-Each race has its negative control. ALLOCATION_ROUNDS sets how often it is run.
+Each race has a negative control. ALLOCATION_ROUNDS sets how often it runs.
 """
 
 import os
@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import slot_changes
-from app.allocations.actions import admission, invites, releases
+from app.allocations import block_access, sql
+from app.allocations.actions import admission, invites
 from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
@@ -26,7 +26,7 @@ Answers = list[Any]
 
 
 def rounds(app: Flask, made: Block, count: int, one: Callable[[Client, int, Any], Any], things: Answers) -> Answers:
-    """What two callers are answered, round after round."""
+    """Run a pair of concurrent calls for each thing; return their results."""
     found = []
     for number in range(count):
         thing = things[number]
@@ -42,7 +42,7 @@ def revoke_or_admit(made: Block) -> Callable[[Client, int, str], int]:
     return one
 
 
-def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
+def test_ticket_is_either_revoked_or_admitted(app: Flask, client: Client) -> None:
     made = block(client, total=ROUNDS, quantity=ROUNDS)
     found = rounds(app, made, ROUNDS, revoke_or_admit(made), made.claimed(ROUNDS))
     assert {tuple(item) for item in found} <= {(200, 409), (409, 200)}
@@ -52,21 +52,21 @@ def test_a_ticket_is_revoked_or_admitted(app: Flask, client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_lock_and_condition_a_ticket_is_both(
+def test_ticket_is_revoked_and_admitted_without_lock_and_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, total=100, quantity=100)
     slots = made.claimed(100)
     without_the_lock(monkeypatch)
-    careless = releases.REVOKE_TO_BLOCK.text.replace("AND s.status = :was", "AND pg_sleep(0.01) IS NOT NULL")
-    monkeypatch.setattr(releases, "REVOKE_TO_BLOCK", text(careless))
+    careless = sql.REVOKE_TO_BLOCK.text.replace("AND s.status = :old_status", "AND pg_sleep(0.01) IS NOT NULL")
+    monkeypatch.setattr(sql, "REVOKE_TO_BLOCK", text(careless))
     with without("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
         assert any(any(item not in ([200, 409], [409, 200]) for item in found) or not law_holds() for found in tries)
 
 
 def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
-    """A party of two is scanned while the holder gives its second place to somebody else: what both are answered."""
+    """Scan a party of two while the holder renames its second slot; return both status codes."""
     token = made.allocator()
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
     first, second = data(made.owner.post(f"/api/allocations/allocator/{token}", party))["slots"]
@@ -77,32 +77,28 @@ def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
     return at_once(2, lambda who: own(app, made.owner).post(*calls[who]).status_code)
 
 
-def test_party_is_admitted_or_its_place_renamed(app: Flask, client: Client) -> None:
+def test_party_is_admitted_or_its_slot_renamed(app: Flask, client: Client) -> None:
     made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     assert {tuple(rename_or_admit_both(app, made)) for _ in range(ROUNDS)} <= {(200, 409), (409, 200)}
     assert_books_agree()
 
 
 @pytest.mark.control
-def test_without_lock_the_first_guest_enters_on_the_renamed_place(
+def test_first_guest_enters_on_renamed_slot_without_the_lock(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unlocked(session: Any, slot: Any) -> Answers:
-        rows = (
-            session.execute(admission._slots_query().where(AllocationSlot.party_id == slot["party_id"]))
-            .mappings()
-            .all()
-        )
+        rows = session.execute(admission._slots_query().where(AllocationSlot.party_id == slot.party_id)).all()
         session.execute(text("SELECT pg_sleep(0.05)"))
-        return sorted(rows, key=lambda row: bool(row["id"] != slot["id"]))
+        return sorted(rows, key=lambda row: bool(row.id != slot.id))
 
     made = block(client, total=20, quantity=20)
     monkeypatch.setattr(admission, "_lock_party", unlocked)
     assert any(rename_or_admit_both(app, made) == [200, 200] for _ in range(10))
 
 
-def test_renamed_place_is_scanned_while_it_leaves_its_party(app: Flask, client: Client) -> None:
-    """Whether before the rename or after it: the place that was scanned is the one that is admitted."""
+def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client) -> None:
+    """The scanned slot is admitted, before the rename or after it."""
     made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     token = made.allocator()
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
@@ -119,7 +115,7 @@ def test_renamed_place_is_scanned_while_it_leaves_its_party(app: Flask, client: 
 
 
 def of_one(client: Client, count: int) -> list[tuple[Block, str]]:
-    """Blocks of one place each, and the code that opens it."""
+    """Return blocks of one place, each with its claim code."""
     first = block(client, total=count, quantity=1)
     made = [first, *(another(first, quantity=1) for _ in range(count - 1))]
     return [(item, item.codes(1)[0]) for item in made]
@@ -130,7 +126,7 @@ def release_or_claim(client: Client, who: int, thing: tuple[Block, str]) -> Any:
     return client.post(f"{made.path}/release-unused").get_json() if who else claim(client, code).status_code
 
 
-def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
+def test_slot_is_either_released_or_claimed(app: Flask, client: Client) -> None:
     things = of_one(client, ROUNDS)
     found = rounds(app, things[0][0], ROUNDS, release_or_claim, things)
     outcomes = {(status, said["data"]["released"]) for status, said in found}
@@ -139,9 +135,7 @@ def test_a_place_is_released_or_claimed(app: Flask, client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_lock_what_was_claimed_is_released(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claimed_slot_is_released_without_the_lock(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     things = of_one(client, 20)
     without_the_lock(monkeypatch)
     found = rounds(app, things[0][0], 20, release_or_claim, things)
@@ -150,8 +144,8 @@ def test_without_the_lock_what_was_claimed_is_released(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None:
-    """Every verb on two blocks of one type at the same moment: all end, and the books agree."""
+def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: int) -> None:
+    """All changes on two blocks of one ticket type at the same time end, and the counters agree."""
     one = block(client, quantity=30, total=100)
     two = another(one, quantity=30)
     token, codes, claimed = one.open_link(), two.codes(8), two.claimed(8)
@@ -171,19 +165,17 @@ def test_nobody_waits_in_a_circle(app: Flask, client: Client, seed: int) -> None
 
 
 @pytest.mark.control
-def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The negative control: each locks the block it takes from first."""
+def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each locks first the block that it moves places from."""
     one = block(client, quantity=20)
     two = another(one, quantity=20)
 
-    def as_named(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
-        first = slot_changes.lock_block(session, caller, event_id, ids[0])
+    def lock_in_given_order(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
+        first = block_access.lock_block(session, caller, event_id, ids[0])
         session.execute(text("SELECT pg_sleep(0.2)"))
-        return {ids[0]: first, ids[1]: slot_changes.lock_block(session, caller, event_id, ids[1])}
+        return {ids[0]: first, ids[1]: block_access.lock_block(session, caller, event_id, ids[1])}
 
-    monkeypatch.setattr(slot_changes, "lock_two_blocks", as_named)
+    monkeypatch.setattr(block_access, "lock_two_blocks", lock_in_given_order)
     pair = ((one, two), (two, one))
 
     def move(number: int) -> int:
@@ -194,13 +186,13 @@ def test_in_the_order_of_their_names_two_movers_would_wait_for_each_other(
     assert max(at_once(4, move)) >= 500
 
 
-def test_what_dies_half_way_leaves_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_invitation_is_rolled_back(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made = block(client)
 
-    def dies(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(invites, "enqueue_many", dies)
+    monkeypatch.setattr(invites, "enqueue_many", fail)
     body = {"recipients": [{"name": "A", "email": "a@example.com"}]}
     assert made.owner.post(f"{made.path}/invite", body).status_code == 500
     assert (made.now()["available"], made.now()["invited"]) == (10, 0)

@@ -1,7 +1,7 @@
-"""Everybody at once: the last places and the gate.
+"""Concurrent claims, blocks and scans.
 
-Each race has its negative control: with the guard taken away the same race goes wrong, so the test would notice.
-ALLOCATION_SLOTS sets how many tickets the scanners fight for.
+Each race has a negative control: without its guard the race goes wrong, which shows that the test notices.
+ALLOCATION_SLOTS sets how many tickets the scanners compete for.
 """
 
 import os
@@ -12,25 +12,25 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations.actions import admission, blocks
+from app.allocations import sql
+from app.allocations.actions import blocks
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
 from tests.factories.allocations import Block, block, claim
 from tests.http import Client, data, refusal
 from tests.races import at_once
 
-# The verb's module, which its package hides behind the verb itself.
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
 
 
-def storm(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
+def claim_concurrently(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
     return at_once(many, lambda number: claim(own(app, made.owner), token, email=f"fan{number}@example.com"))
 
 
-def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Client) -> None:
+def test_concurrent_claims_get_exactly_the_last_places(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
-    answers = storm(app, made, made.open_link())
+    answers = claim_concurrently(app, made, made.open_link())
     assert Counter(response.status_code for response in answers) == {200: 10, 409: 54}
     assert {refusal(response) for response in answers if response.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
     assert len({data(response)["slotId"] for response in answers if response.status_code == 200}) == 10
@@ -38,18 +38,18 @@ def test_sixty_four_claims_on_the_last_ten_places_get_ten(app: Flask, client: Cl
 
 
 @pytest.mark.control
-def test_without_the_lock_the_last_places_are_given_twice(
+def test_last_places_are_claimed_twice_without_the_lock(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, quantity=10)
     token = made.open_link()
     without_the_lock(monkeypatch)
-    answers = storm(app, made, token)
+    answers = claim_concurrently(app, made, token)
     given = [data(response)["slotId"] for response in answers if response.status_code == 200]
     assert len(given) != 10 or len(set(given)) < len(given) or not law_holds()
 
 
-def test_one_address_gets_one_place_however_often_it_asks_at_once(app: Flask, client: Client) -> None:
+def test_concurrent_claims_of_one_address_get_one_place(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     token = made.open_link()
     answers = at_once(16, lambda _: claim(own(app, made.owner), token, email="same@example.com"))
@@ -57,7 +57,7 @@ def test_one_address_gets_one_place_however_often_it_asks_at_once(app: Flask, cl
     assert_books_agree()
 
 
-def test_one_code_opens_one_place_for_one_of_many(app: Flask, client: Client) -> None:
+def test_concurrent_claims_with_one_code_get_one_place(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     (code,) = made.codes(1)
     answers = at_once(32, lambda _: claim(own(app, made.owner), code))
@@ -65,7 +65,7 @@ def test_one_code_opens_one_place_for_one_of_many(app: Flask, client: Client) ->
     assert_books_agree()
 
 
-def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask, client: Client) -> None:
+def test_concurrent_blocks_do_not_exceed_the_ticket_type(app: Flask, client: Client) -> None:
     made = block(client, quantity=10, total=60)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = at_once(16, lambda _: own(app, made.owner).post(made.events, sent))
@@ -74,32 +74,32 @@ def test_of_many_blocks_at_once_as_many_are_made_as_there_are_places(app: Flask,
 
 
 @pytest.mark.control
-def test_without_the_condition_the_public_would_go_below_zero(
+def test_constraint_refuses_blocks_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table's own constraint would still refuse; nobody would be told why."""
+    """The constraint of the table still refuses, but as an internal error."""
     made = block(client, quantity=10, total=60)
-    careless = blocks.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
-    monkeypatch.setattr(blocks, "INSERT_SLOTS", text(careless))
+    careless = sql.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
+    monkeypatch.setattr(sql, "INSERT_SLOTS", text(careless))
     monkeypatch.setattr(blocks, "_check_availability", lambda event, terms: None)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
     answers = [own(app, made.owner).post(made.events, sent) for _ in range(7)]
     assert Counter(response.status_code for response in answers) == {201: 5, 500: 2}
 
 
-def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Client) -> None:
+def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) -> None:
     made = block(client, total=SLOTS, quantity=SLOTS)
     slots = made.claimed(SLOTS)
 
-    def once(gate: Client, slot: str, nonce: str) -> int:
-        """Tried again while the service is too busy, as scanners do."""
+    def scan_slot(gate: Client, slot: str, nonce: str) -> int:
+        """Scan, and again while the service is too busy, as scanners do."""
         answers = (gate.post(f"{made.events}/will-call/{slot}/admit", {"nonce": nonce}).status_code for _ in range(50))
         return next(status for status in answers if status != 503)
 
     def scan(number: int) -> list[int]:
         gate = own(app, made.owner)
         mine = slots[number % SLOTS :] + slots[: number % SLOTS]
-        return [once(gate, item, f"s{number}") for item in mine]
+        return [scan_slot(gate, item, f"s{number}") for item in mine]
 
     found = Counter(status for item in at_once(64, scan) for status in item)
     assert found == {200: SLOTS, 409: 63 * SLOTS}
@@ -108,18 +108,18 @@ def test_of_sixty_four_scanners_one_admits_each_ticket(app: Flask, client: Clien
 
 
 @pytest.mark.control
-def test_without_the_condition_one_ticket_admits_many(
+def test_ticket_is_admitted_repeatedly_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = block(client, total=20, quantity=20)
     (slot, *_) = made.claimed(20)
-    careless = admission.ADMIT_SLOT_SQL.replace("AND s.status = 'claimed'", "")
-    monkeypatch.setattr(admission, "ADMIT_SLOT", text(careless))
+    careless = sql.ADMIT_SLOT.text.replace("AND s.status = 'claimed'", "")
+    monkeypatch.setattr(sql, "ADMIT_SLOT", text(careless))
     answers = at_once(8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code)
     assert answers.count(200) > 1 and not law_holds()
 
 
-def test_ten_answers_to_one_nonce_are_the_same(app: Flask, client: Client) -> None:
+def test_concurrent_scans_with_one_nonce_get_one_response(app: Flask, client: Client) -> None:
     made = block(client)
     (slot,) = made.claimed(1)
     path = f"{made.events}/will-call/{slot}/admit"
@@ -130,7 +130,7 @@ def test_ten_answers_to_one_nonce_are_the_same(app: Flask, client: Client) -> No
     assert_books_agree()
 
 
-def test_a_party_at_several_gates_is_admitted_once_each(app: Flask, client: Client) -> None:
+def test_party_at_several_gates_is_admitted_once_each(app: Flask, client: Client) -> None:
     made = block(client, quantity=10)
     party = data(claim(client, made.open_link(maxPerClaim=10), quantity=10))
     path = f"{made.events}/will-call/{party['slotId']}/admit"

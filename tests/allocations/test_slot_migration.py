@@ -1,4 +1,4 @@
-"""What the migration of slots changes in rows that are there already."""
+"""What the migration of slots changes in existing rows."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 
@@ -18,7 +18,7 @@ def statement() -> str:
     return str(migration.RENAMED)
 
 
-def test_places_that_were_renamed_before_leave_their_party(client: Client) -> None:
+def test_migration_takes_renamed_slots_out_of_their_party(client: Client) -> None:
     made = block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 3, "delivery": "will_call"}

@@ -1,4 +1,4 @@
-"""What goes out and what happens by itself: letters, deadlines, hostile names."""
+"""Emails and deadlines of blocks, and hostile names."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def pass_time(made: Block, column: str, by: str) -> None:
         )
 
 
-def test_an_invitation_carries_the_link_and_a_reminder_the_same(client: Client) -> None:
+def test_invitation_and_reminder_have_the_same_link(client: Client) -> None:
     made = block(client, holder={"organisation": "Kalahari Coffee"})
     (invited,) = made.invite("anna@example.com")
     (first,) = mails_to("anna@example.com")
@@ -41,14 +41,14 @@ def test_an_invitation_carries_the_link_and_a_reminder_the_same(client: Client) 
     assert invited["url"] in mails_to("anna@example.com")[0]["text"]
 
 
-def test_a_link_that_died_meanwhile_is_not_mailed(client: Client) -> None:
+def test_expired_link_is_not_emailed(client: Client) -> None:
     made = block(client)
     (invited,) = made.invite("anna@example.com")
     data(made.revoke(invited["slotId"]))
     assert mails_to("anna@example.com") == []
 
 
-def test_an_e_ticket_goes_out_once_claimed_and_anew_once_renamed(client: Client) -> None:
+def test_ticket_is_emailed_when_claimed_and_when_renamed(client: Client) -> None:
     made = block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))
@@ -59,7 +59,7 @@ def test_an_e_ticket_goes_out_once_claimed_and_anew_once_renamed(client: Client)
     assert "you are on the list" in mails_to("will@example.com")[0]["subject"]
 
 
-def test_a_block_is_released_at_its_time(client: Client) -> None:
+def test_block_is_released_at_its_release_time(client: Client) -> None:
     made = block(client, quantity=5, releaseAt="2027-06-01T12:00:00")
     assert made.now()["releaseAt"] == "2027-06-01T10:00:00.000Z", "the event's time zone"
     codes = made.codes(2)
@@ -75,7 +75,7 @@ def test_a_block_is_released_at_its_time(client: Client) -> None:
     assert_books_agree()
 
 
-def test_an_open_link_ends_at_its_time(client: Client) -> None:
+def test_open_link_expires(client: Client) -> None:
     made = block(client)
     token = made.open_link(expiresAt="2027-01-01")
     pass_time(made, "open_expires_at", "1 second")
@@ -95,7 +95,7 @@ def test_links_end_with_the_event(client: Client) -> None:
 
 
 @pytest.mark.parametrize("shrink", ["release", "revoke", "move", "free"])
-def test_a_priced_block_that_shrinks_asks_for_a_credit_note(client: Client, shrink: str) -> None:
+def test_reduced_block_with_a_price_enqueues_a_credit_note(client: Client, shrink: str) -> None:
     made = block(client, quantity=3, unitPriceMinor=0 if shrink == "free" else 1000)
     verbs: dict[str, Any] = {
         "release": lambda: made.post("release-unused", quantity=1),
@@ -109,7 +109,7 @@ def test_a_priced_block_that_shrinks_asks_for_a_credit_note(client: Client, shri
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
+def test_names_are_stored_unchanged(client: Client, name: str) -> None:
     made = block(client, name=name[:120], holder={"name": name, "organisation": name})
     name = name.replace("\u202e", "")  # a direction control, which every name loses
     assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
@@ -127,8 +127,8 @@ def test_names_are_kept_as_they_are(client: Client, name: str) -> None:
     assert name not in sheet
 
 
-def test_a_stranger_cannot_be_given_a_links_place_by_its_old_code(client: Client) -> None:
-    """A freed slot's code, link and ticket open nothing, and its place has others."""
+def test_old_code_of_a_link_does_not_open_its_slot(client: Client) -> None:
+    """Code, link and ticket of an ended slot are invalid, and the new slot has others."""
     made = block(client, quantity=1)
     (code,) = made.codes(1)
     slot = data(claim(client, code))["slotId"]

@@ -1,4 +1,4 @@
-"""Parties over HTTP: several places claimed at once, one of which is revoked, renamed or admitted later."""
+"""Parties over HTTP: several slots claimed together, of which one is later revoked, renamed or admitted."""
 
 import re
 from typing import Any
@@ -14,14 +14,14 @@ FRIEDA = {"name": "Frieda", "email": "frieda@example.com"}
 
 
 def party_of(made: Block, quantity: int = 3) -> list[dict[str, Any]]:
-    """A party that came by the open link: the slot id and the code of each place."""
+    """Claim a party by the open link; return slot id and code of each slot."""
     token = made.open_link(maxPerClaim=quantity)
     slots: list[dict[str, Any]] = data(claim(made.owner, token, quantity=quantity))["slots"]
     return slots
 
 
 def handed_out(made: Block, quantity: int = 3, **person: Any) -> list[dict[str, Any]]:
-    """The same from the holder's link."""
+    """Hand out a party by the allocator link; return slot id and code of each slot."""
     path = f"/api/allocations/allocator/{made.allocator()}"
     slots: list[dict[str, Any]] = data(made.owner.post(path, {**FRIEDA, "quantity": quantity, **person}))["slots"]
     return slots
@@ -39,7 +39,7 @@ def take_back(made: Block, slot: dict[str, Any]) -> None:
 
 
 def codes_mailed_to(address: str) -> set[str]:
-    """The codes in the one mail to an address."""
+    """Return the codes in the only email to an address."""
     (mail,) = mails_to(address)
     return set(re.findall(r"\b[0-9A-HJKMNP-TV-Z]{10}\b", mail["text"]))
 
@@ -48,7 +48,7 @@ def states(made: Block) -> dict[str, str]:
     return {slot["id"]: slot["status"] for slot in made.now()["slots"]}
 
 
-def test_revoked_place_of_party_admits_nobody_whatever_count_says(client: Client) -> None:
+def test_revoked_slot_of_a_party_admits_nobody_for_any_count(client: Client) -> None:
     made = block(client)
     first, second, third = (item["slotId"] for item in party_of(made))
     data(made.revoke(first))
@@ -93,7 +93,7 @@ def test_renamed_place_leaves_the_party(client: Client, which: int) -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_mail_that_leaves_after_a_rename_holds_only_what_is_still_theirs(client: Client, which: int) -> None:
+def test_email_after_a_rename_has_only_the_remaining_tickets(client: Client, which: int) -> None:
     made = block(client)
     slots = handed_out(made)
     renamed = slots.pop(which)
@@ -104,7 +104,7 @@ def test_mail_that_leaves_after_a_rename_holds_only_what_is_still_theirs(client:
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("by", ["organiser", "holder"])
-def test_party_is_mailed_although_a_place_ended_before_the_mail_left(client: Client, by: str, which: int) -> None:
+def test_party_is_emailed_although_one_slot_ended(client: Client, by: str, which: int) -> None:
     made = block(client)
     slots = handed_out(made)
     ended = slots.pop(which)
@@ -115,14 +115,14 @@ def test_party_is_mailed_although_a_place_ended_before_the_mail_left(client: Cli
     assert codes_mailed_to("frieda@example.com") == {slot["code"] for slot in slots}
 
 
-def test_party_that_ended_as_a_whole_is_not_mailed(client: Client) -> None:
+def test_ended_party_is_not_emailed(client: Client) -> None:
     made = block(client)
     for item in handed_out(made):
         take_back(made, item)
     assert mails_to("frieda@example.com") == []
 
 
-def test_place_renamed_twice_is_mailed_to_the_last_guest_only(client: Client) -> None:
+def test_slot_renamed_twice_is_emailed_to_the_last_guest_only(client: Client) -> None:
     made = block(client)
     first = handed_out(made, 1)[0]
     rename(made, first)

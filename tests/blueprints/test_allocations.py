@@ -1,4 +1,4 @@
-"""Blocks over HTTP: from the quote to the last place."""
+"""Blocks over HTTP: quote, codes, invitations, links, claims, release, revocation, move."""
 
 import pytest
 
@@ -24,7 +24,7 @@ QUOTE = (
 )
 
 
-def test_a_quote_says_what_it_costs_and_writes_nothing(client: Client) -> None:
+def test_quote_has_the_cost_and_writes_nothing(client: Client) -> None:
     owner = organiser(client)
     event = published(
         owner,
@@ -46,7 +46,7 @@ def test_a_quote_says_what_it_costs_and_writes_nothing(client: Client) -> None:
     assert problems(wrong) == {"promoCode": "unknown_value"}
 
 
-def test_a_block_takes_its_places_from_the_public(client: Client) -> None:
+def test_block_takes_its_places_from_the_public(client: Client) -> None:
     made = block(client, quantity=30, holder={"name": "Jan", "organisation": "Namib Brews"})
     found = made.now()
     assert (found["quantity"], found["available"], found["status"]) == (30, 30, "open")
@@ -61,7 +61,7 @@ def test_a_block_takes_its_places_from_the_public(client: Client) -> None:
     assert_books_agree()
 
 
-def test_all_problems_of_a_block_are_told_at_once(client: Client) -> None:
+def test_all_problems_of_a_block_are_reported_together(client: Client) -> None:
     made = block(client)
     assert problems(made.owner.post(made.events, {"kind": "king", "holder": {"email": "x"}})) == {
         "ticketTypeId": "required",
@@ -73,7 +73,7 @@ def test_all_problems_of_a_block_are_told_at_once(client: Client) -> None:
     assert problems(made.owner.post(made.events, past)) == {"releaseAt": "in_the_past"}
 
 
-def test_codes_open_places_once(client: Client) -> None:
+def test_claim_code_opens_one_place_once(client: Client) -> None:
     made = block(client, quantity=3)
     codes = made.codes(2)
     assert refusal(made.post("codes", count=2)) == (409, "INSUFFICIENT_SLOTS")
@@ -91,14 +91,14 @@ def test_codes_open_places_once(client: Client) -> None:
     assert_books_agree()
 
 
-def test_codes_come_as_a_sheet_too(client: Client) -> None:
+def test_claim_codes_are_available_as_csv(client: Client) -> None:
     made = block(client, quantity=2)
     sheet = made.owner.post(f"{made.path}/codes", {}, headers={"Accept": "text/csv"})
     assert sheet.status_code == 201
     assert [len(line.split(",")[0]) for line in sheet.get_data(as_text=True).splitlines()[1:]] == [10, 10]
 
 
-def test_invitations_go_to_everybody_or_nobody(client: Client) -> None:
+def test_invitations_are_all_or_nothing(client: Client) -> None:
     made = block(client, quantity=3)
     preview = made.post("invite", recipients=[{"name": "A", "email": "a@example.com"}], dryRun=True)
     assert [item["email"] for item in data(preview, 201)["invited"]] == ["a@example.com"]
@@ -121,14 +121,14 @@ def test_invitations_go_to_everybody_or_nobody(client: Client) -> None:
     assert_books_agree()
 
 
-def test_who_has_no_verified_address_invites_nobody(client: Client) -> None:
+def test_inviting_needs_a_verified_address(client: Client) -> None:
     made = block(client)
     unverified = signed_in(client, account("organiser", verified=False))
     body = {"recipients": [{"name": "A", "email": "a@example.com"}]}
     assert refusal(unverified.post(f"{made.path}/invite", body)) == (403, "EMAIL_NOT_VERIFIED")
 
 
-def test_an_open_link_gives_one_place_to_each_address(client: Client) -> None:
+def test_open_link_gives_one_place_to_each_address(client: Client) -> None:
     made = block(client, quantity=5)
     token = made.open_link(maxClaims=2)
     assert made.open_link() == token
@@ -147,7 +147,7 @@ def test_an_open_link_gives_one_place_to_each_address(client: Client) -> None:
     assert_books_agree()
 
 
-def test_a_holder_hands_out_renames_and_takes_back(client: Client) -> None:
+def test_holder_hands_out_renames_and_takes_back(client: Client) -> None:
     made = block(client, quantity=3)
     path = f"/api/allocations/allocator/{made.allocator()}"
     mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))
@@ -168,7 +168,7 @@ def test_a_holder_hands_out_renames_and_takes_back(client: Client) -> None:
     assert_books_agree()
 
 
-def test_a_reminder_goes_out_once_a_day(client: Client) -> None:
+def test_reminder_is_sent_once_a_day(client: Client) -> None:
     made = block(client)
     first, second = made.invite("a@example.com", "b@example.com")
     made.codes(1)
@@ -181,7 +181,7 @@ def test_a_reminder_goes_out_once_a_day(client: Client) -> None:
     assert [item["reason"] for item in again["skipped"]] == ["REMINDED_RECENTLY", "NOT_FOUND"]
 
 
-def test_what_nobody_claims_goes_back_to_the_public(client: Client) -> None:
+def test_unclaimed_places_are_released_to_the_public(client: Client) -> None:
     made = block(client, quantity=10)
     (code, *_) = made.codes(4)
     made.claimed(2)
@@ -196,7 +196,7 @@ def test_what_nobody_claims_goes_back_to_the_public(client: Client) -> None:
     assert_books_agree()
 
 
-def test_a_revoked_ticket_dies_and_its_place_comes_back(client: Client) -> None:
+def test_revoked_ticket_ends_and_its_place_returns(client: Client) -> None:
     made = block(client, quantity=2)
     slot, other = made.claimed(2)
     old = next(item["code"] for item in made.now()["slots"] if item["id"] == slot)
@@ -214,7 +214,7 @@ def test_a_revoked_ticket_dies_and_its_place_comes_back(client: Client) -> None:
     assert_books_agree()
 
 
-def test_free_places_move_between_blocks_of_a_type(client: Client) -> None:
+def test_free_places_move_between_blocks_of_a_ticket_type(client: Client) -> None:
     made = block(client, quantity=5)
     target = another(made, quantity=1)
     code = made.codes(1)[0]
@@ -227,7 +227,7 @@ def test_free_places_move_between_blocks_of_a_type(client: Client) -> None:
     assert_books_agree()
 
 
-def test_others_see_and_change_nothing(client: Client) -> None:
+def test_other_organisers_see_and_change_nothing(client: Client) -> None:
     made = block(client)
     slot = made.claimed(1)[0]
     other = organiser(client)
@@ -250,7 +250,7 @@ def test_others_see_and_change_nothing(client: Client) -> None:
     assert refusal(customer.get(made.events)) == (403, "ROLE_NOT_ALLOWED")
 
 
-def test_guessing_codes_ends_after_twenty(client: Client) -> None:
+def test_guessing_codes_is_limited_to_twenty(client: Client) -> None:
     made = block(client)
     (code,) = made.codes(1)
     token = made.invite("a@example.com")[0]
@@ -263,7 +263,7 @@ def test_guessing_codes_ends_after_twenty(client: Client) -> None:
     assert data(client.get(f"/api/allocations/claim/{token_in(token)}"))["status"] == "invited"
 
 
-def test_what_happens_stands_in_the_days_figures(client: Client) -> None:
+def test_changes_are_counted_in_the_figures_of_the_day(client: Client) -> None:
     made = block(client, quantity=10)
     slots = made.claimed(4)
     made.invite("a@example.com")
@@ -278,7 +278,7 @@ def test_what_happens_stands_in_the_days_figures(client: Client) -> None:
     assert flows == {"allocated": 10, "invited": 5, "claimed": 4, "admitted": 1, "revoked": 1, "released": 2}
 
 
-def test_a_key_makes_one_block(client: Client) -> None:
+def test_idempotency_key_makes_one_block(client: Client) -> None:
     made = block(client)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 5}
     keyed = made.owner.with_(Idempotency_Key="one-block-please")
@@ -302,7 +302,7 @@ def test_a_key_makes_one_block(client: Client) -> None:
         ("list", 4),
     ],
 )
-def test_what_it_costs(client: Client, what: str, most: int) -> None:
+def test_requests_run_few_statements(client: Client, what: str, most: int) -> None:
     """Statements, with the one that knows the caller."""
     made = block(client)
     slot = made.claimed(1)[0]

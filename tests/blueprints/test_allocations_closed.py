@@ -1,4 +1,4 @@
-"""Blocks of events that are over or called off: no verb gives out a link or code that answers 410."""
+"""Blocks of events that are over or cancelled: no operation gives out a link or code that returns 410."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ def end(made: Block, how: str) -> None:
 
 @pytest.mark.parametrize("how", ENDED)
 @pytest.mark.parametrize("verb", GIVING)
-def test_nothing_is_given_out_that_would_answer_410(client: Client, verb: str, how: str) -> None:
+def test_closed_block_gives_out_no_links_and_codes(client: Client, verb: str, how: str) -> None:
     made = block(client)
     made.open_link()
     made.allocator()
@@ -60,7 +60,7 @@ def test_nothing_is_given_out_that_would_answer_410(client: Client, verb: str, h
 
 
 @pytest.mark.parametrize("how", ENDED)
-def test_links_of_an_ended_block_answer_410_and_are_shown_as_expired(client: Client, how: str) -> None:
+def test_links_of_an_ended_block_are_gone_and_shown_as_expired(client: Client, how: str) -> None:
     made = block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     handed = data(client.post(path, {"name": "Frieda", "email": "frieda@example.com"}))
@@ -79,7 +79,7 @@ def test_links_of_an_ended_block_answer_410_and_are_shown_as_expired(client: Cli
 
 
 @pytest.mark.parametrize("how", ENDED)
-def test_mail_with_a_link_that_answers_410_does_not_leave(client: Client, how: str) -> None:
+def test_invitation_with_an_expired_link_is_not_emailed(client: Client, how: str) -> None:
     made = block(client)
     made.invite("anna@example.com")
     data(made.post("remind"))
@@ -88,13 +88,13 @@ def test_mail_with_a_link_that_answers_410_does_not_leave(client: Client, how: s
 
 
 @pytest.mark.parametrize("how", ["cancelled", "archived", "over"])
-def test_pack_is_not_printed_for_an_event_that_is_closed(client: Client, how: str) -> None:
+def test_pack_is_refused_for_a_closed_event(client: Client, how: str) -> None:
     made = block(client)
     end(made, how)
     assert refusal(made.post("packs", count=1)) == (409, "EVENT_CLOSED")
 
 
-def test_blocks_of_other_release_times_go_on(client: Client) -> None:
+def test_release_time_ends_only_its_own_block(client: Client) -> None:
     made = block(client)
     other = another(made)
     end(made, "released")

@@ -1,4 +1,4 @@
-"""Claim codes and ticket codes over HTTP: what opens a place once does not admit anybody."""
+"""Claim codes and ticket codes over HTTP: a claim code does not admit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The gate over HTTP: who is expected, and who is let in."""
+"""The will-call list and admission over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from tests.factories.allocations import block, claim
 from tests.http import Client, data, problems, refusal
 
 
-def test_a_party_is_claimed_at_once_and_admitted_in_parts(client: Client) -> None:
+def test_party_is_claimed_together_and_admitted_in_parts(client: Client) -> None:
     made = block(client, quantity=6)
     token = made.open_link(maxPerClaim=4)
     assert problems(claim(client, token, quantity=5)) == {"quantity": "too_large"}
@@ -27,7 +27,7 @@ def test_a_party_is_claimed_at_once_and_admitted_in_parts(client: Client) -> Non
     assert_books_agree()
 
 
-def test_the_same_scan_again_gets_the_same_answer(client: Client) -> None:
+def test_repeated_scan_gets_the_same_response(client: Client) -> None:
     made = block(client)
     (slot,) = made.claimed(1, "Zoë")
     (code,) = made.codes(1)
@@ -44,7 +44,7 @@ def test_the_same_scan_again_gets_the_same_answer(client: Client) -> None:
     assert problems(made.admit(slot, occurredAt="2020-01-01T10:00:00Z")) == {"occurredAt": "out_of_range"}
 
 
-def test_a_scanner_that_was_offline_says_when(client: Client) -> None:
+def test_offline_scanner_sends_the_time_of_admission(client: Client) -> None:
     made = block(client)
     (slot,) = made.claimed(1)
     then = (datetime.now(UTC) - timedelta(hours=2)).replace(microsecond=0)
@@ -69,7 +69,7 @@ def test_a_scanner_that_was_offline_says_when(client: Client) -> None:
         ("& | !", []),
     ],
 )
-def test_the_gate_finds_by_beginnings(client: Client, q: str, found: list[str]) -> None:
+def test_will_call_search_matches_prefixes(client: Client, q: str, found: list[str]) -> None:
     made = block(client)
     first, second = made.codes(2)
     code = data(claim(client, first, name="Zoë Großmann", email="zg@omaere.example"))["code"]
@@ -81,7 +81,7 @@ def test_the_gate_finds_by_beginnings(client: Client, q: str, found: list[str]) 
     assert [item["code"] for item in by_code] == [code]
 
 
-def test_the_gates_list_is_paged_by_name(client: Client) -> None:
+def test_will_call_list_is_paged_by_name(client: Client) -> None:
     made = block(client, quantity=5)
     for name in ("Eva", "Ana", "Cia", "Dia", "Bea"):
         made.claimed(1, name)

@@ -1,4 +1,4 @@
-"""Claiming and handing out in a real browser: narrow and wide, light and dark; pictures are kept of every state."""
+"""The claim page and the allocator page in a browser: narrow and wide, light and dark, with a screenshot of each state."""
 
 import pytest
 from playwright.sync_api import Browser
@@ -59,7 +59,7 @@ def test_a_party_with_a_long_name_by_the_list(client: Client, address: str, chro
         eyes.look("will-call")
 
 
-def test_links_that_open_nothing(client: Client, address: str, chromium: Browser) -> None:
+def test_expired_links(client: Client, address: str, chromium: Browser) -> None:
     owner, block, _ = a_block(client, 1)
     path = open_link(owner, block)
     with seen(chromium, SERIES) as eyes:

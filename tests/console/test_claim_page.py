@@ -1,4 +1,4 @@
-"""Claiming on a page, and the holder's page: without scripts, as any browser."""
+"""The claim page and the allocator page, without scripts."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from tests.allocations.blocks import festival, organiser_of
-from tests.allocations.papers import HOSTILE
+from tests.allocations.documents import HOSTILE
 from tests.console.pages import Visitor
 from tests.counting import statements
 from tests.factories.accounts import mails_to
@@ -42,7 +42,7 @@ def invited(owner: Client, block: str, **person: Any) -> str:
     return page_of(data(owner.post(f"{block}/invite", person), 201)["invited"][0]["url"])
 
 
-def test_an_invitation_becomes_a_ticket_on_the_page(client: Client, visitor: Visitor) -> None:
+def test_invitation_becomes_a_ticket_on_the_page(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     page = visitor.open(invited(owner, block))
     assert page.headers["Cache-Control"] == "no-store" and page.headers["Referrer-Policy"] == "no-referrer"
@@ -68,7 +68,7 @@ def test_another_browser_does_not_see_the_ticket(app: Flask, client: Client, vis
     assert "Your ticket" in visitor._went("GET", path, follow_redirects=True).text
 
 
-def test_will_call_says_what_to_say_at_the_gate(client: Client, visitor: Visitor) -> None:
+def test_will_call_page_shows_the_name_for_the_gate(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     visitor.open(invited(owner, block))
     page = visitor.send(**{**GUEST, "delivery": "will_call"})
@@ -76,7 +76,7 @@ def test_will_call_says_what_to_say_at_the_gate(client: Client, visitor: Visitor
     assert mails_to("frieda@guest.example")[0]["subject"] == "Windhoek Lights: you are on the list"
 
 
-def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_is_kept(client: Client, visitor: Visitor) -> None:
+def test_errors_are_shown_at_their_field_and_input_is_kept(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     visitor.open(open_link(owner, block))
     page = visitor.send(name="", email="nobody", phone="12", delivery="e_ticket")
@@ -85,7 +85,7 @@ def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_is_kept(client: C
     assert visitor.elements["email"]["value"] == "nobody" and visitor.elements["email"]["aria-invalid"] == "true"
 
 
-def test_a_party_gets_a_code_for_each(client: Client, visitor: Visitor) -> None:
+def test_party_gets_a_code_for_each_place(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 5)
     visitor.open(open_link(owner, block, maxPerClaim=3))
     page = visitor.send(**GUEST, quantity="3")
@@ -94,7 +94,7 @@ def test_a_party_gets_a_code_for_each(client: Client, visitor: Visitor) -> None:
     assert mail["subject"] == "Windhoek Lights: your tickets" and mail["html"].count("<img") == 3
 
 
-def test_the_second_place_of_one_address_is_refused_at_its_field(app: Flask, client: Client, visitor: Visitor) -> None:
+def test_second_place_of_one_address_is_refused_at_its_field(app: Flask, client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     path = open_link(owner, block)
     visitor.open(path)
@@ -105,7 +105,7 @@ def test_the_second_place_of_one_address_is_refused_at_its_field(app: Flask, cli
     assert page.status_code == 409 and other.elements["email"]["aria-invalid"] == "true"
 
 
-def test_links_that_open_nothing_explain_themselves(app: Flask, client: Client, visitor: Visitor) -> None:
+def test_expired_links_explain_themselves(app: Flask, client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 1)
     path = open_link(owner, block)
     visitor.open(path)
@@ -121,7 +121,7 @@ def test_links_that_open_nothing_explain_themselves(app: Flask, client: Client, 
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_shown_as_it_was_written(client: Client, visitor: Visitor, name: str) -> None:
+def test_name_is_shown_as_text(client: Client, visitor: Visitor, name: str) -> None:
     owner, block, _ = a_block(client, holder={"organisation": name[:200].strip()})
     visitor.open(open_link(owner, block))
     name = name.replace("file:///etc/passwd", "x")  # no address is taken in the name of a guest
@@ -132,14 +132,14 @@ def test_a_name_is_shown_as_it_was_written(client: Client, visitor: Visitor, nam
     assert mail["html"].count("<img") == 1 and "file:///etc" not in re.sub(r"&lt;.*?&gt;", "", mail["html"])
 
 
-def test_a_form_without_its_token_is_refused(client: Client, visitor: Visitor) -> None:
+def test_form_without_csrf_token_is_refused(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     for path in (invited(owner, block), allocator_link(owner, block)):
         answer = visitor.flask.post(path, data=GUEST)
         assert answer.status_code == 400
 
 
-def test_the_holder_hands_out_renames_and_takes_back(client: Client, visitor: Visitor) -> None:
+def test_holder_hands_out_renames_and_takes_back(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 2)
     path = allocator_link(owner, block)
     page = visitor.open(path)
@@ -157,7 +157,7 @@ def test_the_holder_hands_out_renames_and_takes_back(client: Client, visitor: Vi
     assert visitor.open(slot).status_code == 404
 
 
-def test_the_holder_may_give_an_address_two_places_when_he_says_so(client: Client, visitor: Visitor) -> None:
+def test_holder_may_give_an_address_another_place(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 3)
     visitor.open(allocator_link(owner, block))
     visitor.send(**GUEST)
@@ -168,14 +168,14 @@ def test_the_holder_may_give_an_address_two_places_when_he_says_so(client: Clien
     assert "1 of 3" in page.text
 
 
-def test_when_all_are_handed_out_the_page_says_so(client: Client, visitor: Visitor) -> None:
+def test_page_shows_when_all_places_are_handed_out(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 1)
     visitor.open(allocator_link(owner, block))
     page = visitor.send(**GUEST)
     assert "All places are handed out" in page.text and visitor.forms == []
 
 
-def test_a_page_costs_few_statements(client: Client, visitor: Visitor) -> None:
+def test_page_runs_few_statements(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 5)
     claiming, handing = open_link(owner, block), allocator_link(owner, block)
     visitor.open(claiming)

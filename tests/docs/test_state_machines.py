@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations import slot_changes, states
+from app.allocations import sql, states
 from app.core.db import db
 from app.core.transaction import transaction
 from app.web.state_machine import StateMachine, Transition, render_mermaid
@@ -37,7 +37,7 @@ FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
 }
 """What may happen to a block, as changes of its places: free, claimed, given back."""
 BECOMES = text(f"""
-    SELECT {slot_changes.BLOCK_STATUS_SQL}
+    SELECT {sql.BLOCK_STATUS}
       FROM (SELECT CAST(:was AS text) AS status, CAST(:free AS int) AS available, 0 AS invited,
                    CAST(:claimed AS int) AS claimed, 0 AS admitted, CAST(:released AS int) AS released) b,
            (SELECT CAST(:m_free AS int) AS available, 0 AS invited, CAST(:m_claimed AS int) AS claimed,

@@ -1,4 +1,4 @@
-"""Blocks of places for tests, created over HTTP by an organiser."""
+"""Blocks and claims for tests, created over HTTP."""
 
 from itertools import count
 from typing import Any
@@ -10,7 +10,7 @@ _numbers = count(1)
 
 
 class Block:
-    """A block and its organiser's client: `block.post("codes", count=2)` calls an operation of the block."""
+    """A block and the client of its organiser: `post("codes", count=2)` posts to `…/codes`."""
 
     def __init__(self, owner: Client, event: dict[str, Any], created: dict[str, Any]) -> None:
         self.owner, self.event, self.id = owner, event, created["id"]
@@ -52,25 +52,25 @@ class Block:
         return self.owner.post(f"{self.events}/will-call/{slot_id}/admit", body)
 
     def claimed(self, number: int, name: str = "Frieda") -> list[str]:
-        """The ids of slots that were claimed by code."""
+        """Claim slots by codes; return their ids."""
         return [data(claim(self.owner, code, name=f"{name} {code}"))["slotId"] for code in self.codes(number)]
 
 
 def block(client: Client, *, total: int = 100, owner: Client | None = None, **fields: Any) -> Block:
-    """A block of ten places of a new event with `total` places."""
+    """Create a block of ten places, by default of an event with 100 tickets."""
     owner = owner or organiser(client)
     event = published(owner, ticketTypes=[{**WEEKEND, "quantity": total}])
     return another(Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields)
 
 
 def another(first: Block, **fields: Any) -> Block:
-    """Another block of the same ticket type."""
+    """Create another block of the same ticket type."""
     sent = {"ticketTypeId": first.ticket_type_id, "quantity": 10, "kind": "sponsor", "name": "Gold", **fields}
     return Block(first.owner, first.event, data(first.owner.post(first.events, sent), 201))
 
 
 def claim(client: Client, token: str, **body: Any) -> Any:
-    """The response to a claim by a new guest, without an account."""
+    """Claim as a new guest who is not signed in."""
     number = next(_numbers)
     sent = {"name": f"Guest {number}", "email": f"guest{number}@example.com", "delivery": "will_call", **body}
     return Client(client.flask).post(f"/api/allocations/claim/{token}", sent)

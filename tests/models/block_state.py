@@ -1,4 +1,4 @@
-"""What the model of an allocation block remembers: who has which place, which codes are good, and which mails wait."""
+"""State of the model of blocks: who has which slot, which codes are valid, and which emails are waiting."""
 
 import re
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ CODE = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{10}\b")
 
 @dataclass
 class Place:
-    """A claimed place. Places with the same `claim` came to one guest at once and were not renamed since."""
+    """A claimed slot. Slots with the same `claim` were claimed together and were not renamed since."""
 
     block: Block
     slot_id: str
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass
 class Invitation:
-    """A claim code or link that has been given out. `state` is `open`, `used` or `ended`."""
+    """A claim code or link that was issued. `state` is `open`, `used` or `ended`."""
 
     block: Block
     slot_id: str
@@ -46,7 +46,7 @@ class Invitation:
 
 @dataclass
 class Claim:
-    """The mail that one claim or rename caused: to whom, and for which places."""
+    """The email of a claim or rename: its address and its slots."""
 
     number: int
     email: str
@@ -56,7 +56,7 @@ class Claim:
 
 @dataclass
 class BlockState:
-    """Everything that was given out, and what has become of it."""
+    """All slots, codes and claims that were issued, with their present state."""
 
     places: dict[str, Place] = field(default_factory=dict)
     invitations: list[Invitation] = field(default_factory=list)
@@ -73,7 +73,7 @@ class BlockState:
         number = len(self.claims)
         slots = answer["slots"]
         for slot in slots:
-            assert slot["code"] not in self.codes, "no code is ever given out twice"
+            assert slot["code"] not in self.codes, "codes are unique"
             self.codes.append(slot["code"])
             place = Place(block, slot["slotId"], slot["code"], answer["email"], number, via)
             self.places[place.slot_id] = place
@@ -101,15 +101,15 @@ class BlockState:
         return [place for place in self.places.values() if place.status != "ended" and via in (None, place.via)]
 
     def parties(self) -> list[Claim]:
-        """Claims of several places."""
+        """Return the claims of several slots."""
         return [claim for claim in self.claims.values() if len(claim.slot_ids) > 1]
 
     def party_of(self, place: Place) -> list[Place]:
-        """Those who are still outside of the places that came with this one."""
+        """Return the slots of the same claim that are not admitted yet."""
         return [item for item in self.alive() if item.claim == place.claim and item.status == "claimed"]
 
     def deliver(self, row: Any) -> None:
-        """Lets one mail leave, and holds it against what is its guest's at this moment."""
+        """Send one email, and compare it with the slots that its guest has at this moment."""
         slot_id, generation = row.payload["slot_id"], row.payload["generation"]
         if row.kind == "allocations.ticket":
             claim = self.claims[slot_id, generation]
@@ -135,14 +135,14 @@ class BlockState:
 
 
 def waiting_mails() -> list[Any]:
-    """Mails that were held back, the oldest first."""
+    """Return the emails that are waiting, the oldest first."""
     rows = list(db.session.execute(WAITING_MAILS))
     release_connection()
     return rows
 
 
 def _leave(row_id: int, address: str) -> dict[str, Any] | None:
-    """Does one piece of work; the mail to that address that it sent."""
+    """Run one job; return the email to that address that it sent."""
     before = len(dev_mailbox.list_messages(address))
     others = len(dev_mailbox.list_messages())
     once = iter((True, False))

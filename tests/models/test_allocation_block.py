@@ -1,7 +1,7 @@
-"""A block with parties, over HTTP and the database: everything that can happen to it, in any order.
+"""A model of blocks with parties: random sequences of changes over HTTP and in the database.
 
-Each guest enters on their own places only, a code that ended admits nobody, and every mail holds exactly the codes that
-admit its guest when it leaves. MODEL_EXAMPLES and MODEL_STEPS say how long it runs.
+Guests enter only on their own slots, ended codes admit nobody, and each email has exactly the codes that admit its guest
+when it is sent. MODEL_EXAMPLES and MODEL_STEPS set how long it runs.
 """
 
 from typing import Any
@@ -52,7 +52,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         self.scans = 0
 
     def given(self, response: Any, status: int = 200) -> dict[str, Any] | None:
-        """What a verb gave out; None when it was refused, which it must be once the event is closed."""
+        """Return the data of a response; None if it was refused, as it must be once the event is closed."""
         if self.state.closed:
             assert refusal(response) == CLOSED
         elif response.status_code == 409:
@@ -105,7 +105,7 @@ class AllocationBlocks(RuleBasedStateMachine):
                 self.state.record_claim(made, answer, "open")
 
     def allocate(self, number: int, **body: Any) -> Any:
-        """What the holder's link answers; None once the event is closed."""
+        """Post to the allocator link; return the data, None once the event is closed."""
         answer = self.client.post(f"/api/allocations/allocator/{self.allocators[number % 2]}", body)
         if self.state.closed:
             assert refusal(answer) == (410, "LINK_EXPIRED")
@@ -123,7 +123,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     @precondition(lambda self: self.state.alive("allocator"))
     @rule(chosen=which)
     def rename(self, chosen: int) -> None:
-        """Of a party first, as long as there is one."""
+        """Prefer a slot of a party."""
         handed_out = self.state.alive("allocator")
         places = [item for item in handed_out if len(self.state.party_of(item)) > 1] or handed_out
         place = places[chosen % len(places)]
@@ -142,7 +142,7 @@ class AllocationBlocks(RuleBasedStateMachine):
             self.state.end_slot(place.slot_id)
 
     def change(self, place: Place, action: str, **person: str) -> dict[str, Any] | None:
-        """What the holder's link answers for a place that was handed out; None when it was refused, as it must be."""
+        """Post to the allocator link about a handed-out slot; return None if it was refused, as it must be."""
         answer = self.allocate(self.blocks.index(place.block), slotId=place.slot_id, action=action, **person)
         if answer is None or place.status != "admitted":
             return answer if answer is None else data(answer)
@@ -208,7 +208,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     @precondition(lambda self: self.state.parties())
     @rule(chosen=which)
     def scan_as_many_as_came_together(self, chosen: int) -> None:
-        """With a ticket of a party, although some of its places may have ended or been renamed."""
+        """Scan a ticket of a party, of which some slots may have ended or been renamed."""
         parties = self.state.parties()
         slot_ids = parties[chosen % len(parties)].slot_ids
         place = self.state.places[slot_ids[chosen % len(slot_ids)]]
@@ -267,7 +267,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         assert len(inside) <= 16
 
     def teardown(self) -> None:
-        """Every mail leaves in the end, and each guest enters with the code in the newest of theirs."""
+        """All emails are sent in the end, and each guest enters with the code of their newest email."""
         if not hasattr(self, "state"):
             return
         for row in waiting_mails():
@@ -279,6 +279,6 @@ class AllocationBlocks(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(7200)
-def test_each_guest_enters_on_their_own_places_whatever_happens_to_the_block(app: Flask, client: Client) -> None:
+def test_guests_enter_only_on_their_own_slots(app: Flask, client: Client) -> None:
     AllocationBlocks.client = client
     run_state_machine_as_test(AllocationBlocks, settings=model_settings())  # type: ignore[no-untyped-call]

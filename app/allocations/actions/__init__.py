@@ -1,7 +1,7 @@
-"""What happens to blocks and slots: one verb, one transaction."""
+"""Changes of blocks and slots, each in one transaction."""
 
 from app.allocations.actions.admission import admit_slot
-from app.allocations.actions.allocator_link import hand_out_slots, reassign_slot, reclaim_slot, run_allocator_action
+from app.allocations.actions.allocator_link import hand_out_slots, reassign_slot, reclaim_slot
 from app.allocations.actions.block_links import update_allocator_link, update_open_link
 from app.allocations.actions.blocks import create_block, move_slots
 from app.allocations.actions.claim_codes import create_claim_codes
@@ -25,5 +25,4 @@ __all__ = [
     "reassign_slot",
     "revoke_slot",
     "reclaim_slot",
-    "run_allocator_action",
 ]

@@ -1,16 +1,15 @@
-"""What the holder of a block does by their own link: hands out, renames, takes back."""
-
-from typing import Any
+"""What the holder of a block does by their allocator link: hand out places, rename guests, take places back."""
 
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
-from app.allocations import link_tokens, slot_changes, states
-from app.allocations.actions import claims
-from app.allocations.actions.claims import Claimant
+from app.allocations import sql, states
+from app.allocations.actions.claims import Claim, Claimant, claim_free_slots, enqueue_ticket_email
 from app.allocations.actions.releases import end_locked_slot
+from app.allocations.block_access import HOLDER_ACTOR, lock_block_by_id
 from app.allocations.errors import AlreadyAdmitted, AlreadyClaimed, NoSlotsLeft
-from app.allocations.link_tokens import ResolvedToken, resolve_token
+from app.allocations.link_checks import ResolvedToken, check_block_link, resolve_token
+from app.allocations.link_tokens import generate_code
 from app.allocations.models import AllocationSlot
 from app.core.errors import LinkExpired, NotFound
 from app.core.ids import new_id
@@ -18,6 +17,7 @@ from app.core.transaction import transaction
 
 SLOT_COLUMNS = (
     AllocationSlot.id,
+    AllocationSlot.id.label("slot_id"),
     AllocationSlot.status,
     AllocationSlot.name,
     AllocationSlot.email,
@@ -27,61 +27,59 @@ SLOT_COLUMNS = (
     AllocationSlot.generation,
     AllocationSlot.version,
 )
-REASSIGN_SLOT = slot_changes.build_statement(
-    slot_changes.slot_event_sql(
-        f"""touched AS (
-            UPDATE allocation_slot s
-               SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
-                   party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
-             WHERE s.id = :slot_id AND s.status = 'claimed'
-            RETURNING {slot_changes.SLOT_COLUMNS_SQL}, s.status AS was, s.status AS became, NULL::text AS gate,
-                   s.generation),
-        counted AS (UPDATE allocation_block b SET version = b.version + 1, updated_at = now()
-                      FROM touched t WHERE b.id = t.block_id)""",
-        "SELECT generation FROM touched",
-    )
-)
+AllocatorSlot = RowMapping
+"""A slot with SLOT_COLUMNS, as its guest and its holder see it."""
 
 
-def run_allocator_action(token: str, network: str, *, action: str, **request_fields: Any) -> dict[str, Any]:
-    """What a holder asks for: `hand_out`, `rename` or `take_back`. Raises what those do."""
-    if action == "take_back":
-        return reclaim_slot(token, network, slot_id=request_fields["slot_id"])
-    if action == "rename":
-        return reassign_slot(token, network, **request_fields)
-    guest_fields = {name: value for name, value in request_fields.items() if name != "slot_id"}
-    return hand_out_slots(token, network, **guest_fields)
-
-
-def hand_out_slots(token: str, network: str, *, allow_duplicates: bool = False, **guest_fields: Any) -> dict[str, Any]:
-    """Gives somebody a place, or a party of several; the ticket goes to them.
+def hand_out_slots(
+    token: str,
+    network: str,
+    *,
+    name: str,
+    email: str,
+    phone: str | None = None,
+    delivery: str = states.E_TICKET,
+    quantity: int = 1,
+    allow_duplicates: bool = False,
+) -> Claim:
+    """Claim a place for a guest, or a party of several; the tickets go to the guest.
 
     Raises NotFound, Throttled, LinkExpired, NoSlotsLeft, AlreadyClaimed.
     """
-    claimant = Claimant(**guest_fields)
+    claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
         block = _lock_allocator_block(session, resolved_token)
         if block["available"] < claimant.quantity:
             raise NoSlotsLeft("No place of the block is free for that.", remaining=block["available"])
-        rows = claims.assign_slots(
-            session,
-            block["id"],
-            claimant,
-            via=states.ALLOCATOR,
-            actor=slot_changes.HOLDER_ACTOR,
-            allow_duplicates=allow_duplicates,
-        )
-        if not rows:
-            raise AlreadyClaimed("This address has a place already; send allowDuplicates to give it another.")
-        return claims.serialize_claim(block, claimant, rows)
+        try:
+            return claim_free_slots(
+                session,
+                block,
+                claimant,
+                via=states.ALLOCATOR,
+                actor=HOLDER_ACTOR,
+                allow_duplicates=allow_duplicates,
+            )
+        except AlreadyClaimed:
+            message = "This address has a place already; send allowDuplicates to give it another."
+            raise AlreadyClaimed(message) from None
 
 
-def reassign_slot(token: str, network: str, *, slot_id: str, **guest_fields: Any) -> dict[str, Any]:
-    """Gives a handed-out place to somebody else: the old ticket dies, a new one goes out. What is not sent stays.
+def reassign_slot(
+    token: str,
+    network: str,
+    *,
+    slot_id: str,
+    name: str | None = None,
+    email: str | None = None,
+    phone: str | None = None,
+    delivery: str | None = None,
+) -> AllocatorSlot:
+    """Give a handed-out place to another guest: the old ticket ends, and a new one is emailed. Fields left out stay.
 
-    The place leaves the party that it was handed out with: the guest before cannot enter on it any more.
-    Raises NotFound, Throttled, LinkExpired, AlreadyAdmitted.
+    The place leaves its party, so the earlier guest cannot enter on it. Raises NotFound, Throttled, LinkExpired,
+    AlreadyAdmitted.
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
@@ -90,25 +88,31 @@ def reassign_slot(token: str, network: str, *, slot_id: str, **guest_fields: Any
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
         if slot["status"] != states.CLAIMED:
-            raise LinkExpired("This place is not with anybody any more; hand out another.")
-        new_values = {name: guest_fields.get(name) or slot[name] for name in ("name", "email", "phone", "delivery")}
-        if any(new_values[name] != slot[name] for name in new_values):
-            new_ids = {"code": link_tokens.generate_code(), "party_id": new_id()}
-            params = {
-                **new_values,
-                **new_ids,
-                "slot_id": slot_id,
-                **slot_changes.actor_params(slot_changes.HOLDER_ACTOR, "rename"),
-            }
-            generation = session.scalar(REASSIGN_SLOT, params)
-            if generation is None:
-                raise AlreadyAdmitted()
-            claims.enqueue_ticket_email(slot_id, generation)
-        return {**_get_allocator_slot(session, block["id"], slot_id), "slot_id": slot_id}
+            raise LinkExpired("This place was taken back; hand out another.")
+        guest = {
+            "name": name or slot["name"],
+            "email": email or slot["email"],
+            "phone": phone or slot["phone"],
+            "delivery": delivery or slot["delivery"],
+        }
+        if all(value == slot[column] for column, value in guest.items()):
+            return slot
+        params = {
+            **guest,
+            **HOLDER_ACTOR.build_params("rename"),
+            "slot_id": slot_id,
+            "code": generate_code(),
+            "party_id": new_id(),
+        }
+        generation = session.scalar(sql.REASSIGN_SLOT, params)
+        if generation is None:
+            raise AlreadyAdmitted()
+        enqueue_ticket_email(slot_id, generation)
+        return _get_allocator_slot(session, block["id"], slot_id)
 
 
-def reclaim_slot(token: str, network: str, *, slot_id: str) -> dict[str, Any]:
-    """Ends a place that was handed out; it is free again, as a new one. Twice changes nothing more.
+def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:
+    """End a place that was handed out; a new free one replaces it. A second call changes nothing.
 
     Raises NotFound, Throttled, LinkExpired, AlreadyAdmitted.
     """
@@ -116,19 +120,18 @@ def reclaim_slot(token: str, network: str, *, slot_id: str) -> dict[str, Any]:
     with transaction() as session:
         block = _lock_allocator_block(session, resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
-        end_locked_slot(session, block, slot, actor=slot_changes.HOLDER_ACTOR, verb="take_back", to_public=False)
-        return {**_get_allocator_slot(session, block["id"], slot_id), "slot_id": slot_id}
+        end_locked_slot(session, block, slot, actor=HOLDER_ACTOR, verb="take_back", to_public=False)
+        return _get_allocator_slot(session, block["id"], slot_id)
 
 
 def _lock_allocator_block(session: Session, resolved_token: ResolvedToken) -> RowMapping:
-    """The block behind the holder's link, locked. Raises NotFound, LinkExpired."""
-    block = slot_changes.lock_block_by_id(session, block_id=resolved_token.id)
-    link_tokens.check_block_link(block, resolved_token)
+    block = lock_block_by_id(session, resolved_token.id)
+    check_block_link(block, resolved_token)
     return block
 
 
-def _get_allocator_slot(session: Session, block_id: str, slot_id: str) -> RowMapping:
-    """A place that was handed out by this link: others' guests are not the holder's to move."""
+def _get_allocator_slot(session: Session, block_id: str, slot_id: str) -> AllocatorSlot:
+    """A place that was handed out by the allocator link; the holder cannot change other guests. Raises NotFound."""
     conditions = (AllocationSlot.block_id == block_id, AllocationSlot.via == states.ALLOCATOR)
     row = session.execute(select(*SLOT_COLUMNS).where(AllocationSlot.id == slot_id, *conditions)).mappings().first()
     if row is None:

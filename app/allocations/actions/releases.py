@@ -1,15 +1,13 @@
-"""Giving what nobody has claimed back to the public: by hand, or by itself at its time.
+"""Places that a block gives up: releasing unclaimed slots to the public, and revoking single slots."""
 
-Revoking: the ticket dies at once, and the place goes back to the block or to the public.
-"""
-
-from typing import Any
+from typing import TypedDict
 
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.allocations import queries, slot_changes, states
+from app.allocations import queries, sql, states
+from app.allocations.block_access import Actor, BlockRow, build_organiser_actor, lock_block
 from app.allocations.errors import AlreadyAdmitted, SlotReleased
 from app.allocations.models import AllocationSlot
 from app.core.cache_invalidation import invalidate
@@ -19,101 +17,68 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.capacity import type_availability
 
-# What is free goes first, then whom nobody has heard of for the longest.
-RELEASE_SLOTS = slot_changes.build_statement(
-    slot_changes.slot_change_sql(
-        f"""picked AS (
-            SELECT id, status FROM allocation_slot
-             WHERE block_id = :block_id AND status IN ('available', 'invited') AND ended_at IS NULL
-             ORDER BY given_at NULLS FIRST, id LIMIT :quantity),
-        touched AS (
-            UPDATE allocation_slot s SET status = 'released', ended_at = now(), version = s.version + 1,
-                   generation = s.generation + 1
-              FROM picked p WHERE s.id = p.id
-            RETURNING {slot_changes.SLOT_COLUMNS_SQL}, p.status AS was, s.status AS became, NULL::text AS gate)""",
-        "SELECT count(*) FROM touched",
-    )
-)
+ALREADY_ADMITTED_MESSAGE = "This ticket has been admitted, so it can no longer be revoked."
 
 
-def release_unused_slots(
-    caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None
-) -> dict[str, int]:
-    """Releases available and invited slots (or so many of them): their links die. Raises NotFound."""
+class Release(TypedDict):
+    """How many places a release gives back, and how many the public has before and after."""
+
+    released: int
+    public_available_before: int
+    public_available_after: int
+
+
+def release_unused_slots(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> Release:
+    """Release available and invited slots, all or `quantity` of them. Their links end. Raises NotFound."""
     with transaction() as session:
-        block = slot_changes.lock_block(session, caller, event_id, block_id)
-        return release_slots(session, block, slot_changes.build_organiser_actor(caller), quantity)
+        block = lock_block(session, caller, event_id, block_id)
+        return release_slots(session, block, build_organiser_actor(caller), quantity)
 
 
-def preview_release(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> dict[str, int]:
-    """What a release would do. Raises NotFound."""
-    block = queries.get_block_row(caller, event_id, block_id)
-    unused_count = block["available"] + block["invited"]
-    release_count = unused_count if quantity is None else min(quantity, unused_count)
+def preview_release(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> Release:
+    """Return what a release would do. Raises NotFound."""
+    block = queries.get_block(caller, event_id, block_id)
+    release_count = _count_releasable(block, quantity)
     availability = type_availability(block["ticket_type_id"])
-    return _serialize_release(release_count, availability.places(), availability.places(more_allocated=-release_count))
+    return {
+        "released": release_count,
+        "public_available_before": availability.places(),
+        "public_available_after": availability.places(more_allocated=-release_count),
+    }
 
 
-def release_slots(
-    session: Session, block: Any, actor: slot_changes.Actor, quantity: int | None = None
-) -> dict[str, int]:
-    """The same for a locked block."""
-    unused_count = block["available"] + block["invited"]
-    release_count, released = unused_count if quantity is None else min(quantity, unused_count), 0
+def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int | None = None) -> Release:
+    """Release unclaimed slots of a locked block."""
+    release_count, released = _count_releasable(block, quantity), 0
     if release_count:
-        params = {"block_id": block["id"], "quantity": release_count, **slot_changes.actor_params(actor, "release")}
-        released = session.execute(RELEASE_SLOTS, params).scalar_one()
+        params = {**actor.build_params("release"), "block_id": block["id"], "quantity": release_count}
+        released = session.execute(sql.RELEASE_SLOTS, params).scalar_one()
         after_block_reduced(session, block)
     availability = type_availability(block["ticket_type_id"])
-    return _serialize_release(released, availability.places(more_allocated=released), availability.places())
+    return {
+        "released": released,
+        "public_available_before": availability.places(more_allocated=released),
+        "public_available_after": availability.places(),
+    }
 
 
-def _serialize_release(released: int, before: int, after: int) -> dict[str, int]:
-    return {"released": released, "public_available_before": before, "public_available_after": after}
-
-
-ALREADY_ADMITTED_MESSAGE = "Somebody has been admitted with this ticket, so it cannot be taken back any more."
-REVOKE_CTE = f"""ended AS (
-        UPDATE allocation_slot s SET status = 'revoked', ended_at = now(), version = s.version + 1,
-               generation = s.generation + 1
-         WHERE s.id = :slot_id AND s.status = :was
-        RETURNING {slot_changes.SLOT_COLUMNS_SQL}, s.event_id, CAST(:was AS text) AS was, s.status AS became)"""
-REVOKED_SLOT_SQL = "SELECT id, block_id, ticket_type_id, was, became, NULL::text AS gate FROM ended"
-REVOKE_TO_PUBLIC = slot_changes.build_statement(
-    slot_changes.slot_change_sql(f"{REVOKE_CTE}, touched AS ({REVOKED_SLOT_SQL})", "SELECT id FROM touched")
-)
-REVOKE_TO_BLOCK = slot_changes.build_statement(
-    slot_changes.slot_change_sql(
-        f"""{REVOKE_CTE},
-        fresh AS (
-            INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
-            SELECT :fresh_id, block_id, event_id, ticket_type_id FROM ended
-            RETURNING {slot_changes.SLOT_COLUMNS_SQL}, NULL::text AS was, s.status AS became, NULL::text AS gate),
-        touched AS ({REVOKED_SLOT_SQL} UNION ALL SELECT * FROM fresh)""",
-        "SELECT id FROM touched",
-    )
-)
-
-
-def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, return_to: str) -> dict[str, Any]:
-    """Ends a slot. One that is ended already is answered as it is; one that was admitted stays.
+def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, return_to: str) -> dict[str, object]:
+    """End a slot; its place returns to the block or to the public. A revoked slot stays as it is.
 
     Raises NotFound, AlreadyAdmitted, SlotReleased.
     """
     with transaction() as session:
-        block = slot_changes.lock_block(session, caller, event_id, block_id)
+        block = lock_block(session, caller, event_id, block_id)
         slot = _get_slot(session, block_id, slot_id)
-        to_public = return_to == "public"
-        end_locked_slot(
-            session, block, slot, actor=slot_changes.build_organiser_actor(caller), verb="revoke", to_public=to_public
-        )
+        actor = build_organiser_actor(caller)
+        end_locked_slot(session, block, slot, actor=actor, verb="revoke", to_public=return_to == "public")
         return {**_get_slot(session, block_id, slot_id), "return_to": return_to}
 
 
 def end_locked_slot(
-    session: Session, block: Any, slot: Any, *, actor: slot_changes.Actor, verb: str, to_public: bool
+    session: Session, block: BlockRow, slot: RowMapping, *, actor: Actor, verb: str, to_public: bool
 ) -> None:
-    """Ends a slot of a locked block, whatever it is but admitted. Raises AlreadyAdmitted, SlotReleased."""
+    """End a slot of a locked block. Raises AlreadyAdmitted, SlotReleased."""
     if slot["status"] == states.REVOKED:
         return
     if slot["status"] == states.ADMITTED:
@@ -121,22 +86,27 @@ def end_locked_slot(
     if slot["status"] == states.RELEASED:
         raise SlotReleased()
     params = {
+        **actor.build_params(verb),
         "slot_id": slot["id"],
-        "was": slot["status"],
-        "fresh_id": new_id(),
-        **slot_changes.actor_params(actor, verb),
+        "old_status": slot["status"],
+        "new_slot_id": new_id(),
     }
-    if session.execute(REVOKE_TO_PUBLIC if to_public else REVOKE_TO_BLOCK, params).first() is None:
+    if session.execute(sql.REVOKE_TO_PUBLIC if to_public else sql.REVOKE_TO_BLOCK, params).first() is None:
         raise AlreadyAdmitted(ALREADY_ADMITTED_MESSAGE)
     if to_public:
         after_block_reduced(session, block)
 
 
-def after_block_reduced(session: Session, block: Any) -> None:
-    """What follows when a block has become smaller: the public sees it, and a priced one gets its credit note."""
+def after_block_reduced(session: Session, block: BlockRow) -> None:
+    """Refresh the public ticket counts, and enqueue the credit note of a block that costs something."""
     invalidate(session, "tickets")
     if block["unit_price_minor"]:
         enqueue("allocations.credit", block_id=block["id"])
+
+
+def _count_releasable(block: BlockRow, quantity: int | None) -> int:
+    unused_count: int = block["available"] + block["invited"]
+    return unused_count if quantity is None else min(quantity, unused_count)
 
 
 def _get_slot(session: Session, block_id: str, slot_id: str) -> RowMapping:

@@ -1,1 +1,1 @@
-"""Invoices for blocks of tickets: numbered without gaps, frozen when issued, drawn the same for ever."""
+"""Invoices and credit notes of blocks: numbered without gaps, and never changed."""

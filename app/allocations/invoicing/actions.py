@@ -1,7 +1,7 @@
 """Issuing, sending and correcting invoices."""
 
 from datetime import timedelta
-from typing import Any
+from typing import NamedTuple
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
@@ -21,12 +21,19 @@ from app.core.transaction import transaction
 INVOICE_EMAIL_LIMIT = Rule("invoice-mail", 20, timedelta(days=1))
 
 
+class EnqueuedInvoice(NamedTuple):
+    """The number of an invoice, and the address that it is sent to."""
+
+    number: str
+    to: str
+
+
 def get_or_issue_invoice_pdf(
     caller: Caller, event_id: str, block_id: str, *, number: str | None = None
 ) -> tuple[str, bytes]:
-    """Number and bytes of a block's invoice, issued now if it was not before; or of its credit note of that number.
+    """Return number and PDF of a block's invoice, which is issued if it was not before, or of a credit note.
 
-    Raises NotFound, NothingToInvoice; and InvoiceNotIssued for an admin who may read but not write.
+    Raises NotFound, NothingToInvoice; InvoiceNotIssued for an admin who may read but not write.
     """
     document = queries.find_invoice_document(caller, event_id, block_id, number=number)
     document = document or _issue_invoice(caller, event_id, block_id)
@@ -34,8 +41,8 @@ def get_or_issue_invoice_pdf(
     return document.number, draw_invoice_pdf(document)
 
 
-def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> dict[str, Any]:
-    """Sends a block's invoice to its holder, or to `to`; issues it first if need be.
+def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> EnqueuedInvoice:
+    """Enqueue the email of a block's invoice to its holder, or to `to`; issue the invoice if it is not issued yet.
 
     Raises NotFound, NothingToInvoice, InvoiceAddressMissing, SenderNotVerified, MailLimitReached, and Throttled after
     twenty a day.
@@ -54,11 +61,11 @@ def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: s
             enqueue("allocations.mail_invoice", invoice_id=issued_invoice.id, to=address)
     if limit_status.exceeded:
         raise Throttled("This invoice was sent twenty times today.", retry_after=limit_status.seconds)
-    return {"number": issued_invoice.number, "to": address}
+    return EnqueuedInvoice(issued_invoice.number, address)
 
 
 def issue_block_credit_note(block_id: str) -> Invoice | None:
-    """Issues the credit note that a block's lost places call for, and sends it to the holder."""
+    """Issue a credit note for the places that a block has lost, and enqueue its email to the holder."""
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id)
         if block is None:

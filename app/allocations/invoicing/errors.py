@@ -20,4 +20,4 @@ class InvoiceAddressMissing(Conflict):
 
 class BlockInvoiced(Conflict):
     number, code = 40977, "BLOCK_INVOICED"
-    message = "That block's invoice is written, so another place would not be charged; make a new block for it."
+    message = "The invoice of that block is issued, so another place would not be charged; create a new block for it."

@@ -1,10 +1,10 @@
-"""What an invoice is about: the block, its event, who sells and who buys."""
+"""The data of an invoice besides the money: the block, its event, the seller and the buyer."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -36,10 +36,10 @@ CONTEXT_QUERY = (
 
 @dataclass(frozen=True)
 class InvoiceContext:
-    """A block with everything that its papers say beside the money.
+    """A block, and what its invoice says besides the money.
 
-    `moment` is the database's time at the start of the transaction: it decides the year of the number, the date that is
-    printed, and when the paper was issued.
+    `moment` is the database's time at the start of the transaction: the time of issue, which gives the printed date
+    and the year of the number.
     """
 
     block: AllocationBlock
@@ -55,25 +55,25 @@ class InvoiceContext:
 def lock_block_for_invoice(
     session: Session, block_id: str, *, event_id: str | None = None, caller: Caller | None = None
 ) -> AllocationBlock | None:
-    """A block, locked for anyone who moves its money; None when there is none, or it is somebody else's.
+    """Lock a block; return None if there is none, or if the caller does not own it.
 
-    What stands around it is read afterwards: who has waited for a lock sees rows that are joined to the locked one as
-    they were before the wait.
+    The rest is read in a second statement: a statement that waited for the lock sees joined rows as they were before.
     """
     statement = select(AllocationBlock).where(AllocationBlock.id == block_id)
     if caller is not None:
-        conditions = (AllocationBlock.event_id == event_id, events.owned(caller, events.WRITES))
-        statement = statement.join(Event, Event.id == AllocationBlock.event_id).where(*conditions)
+        statement = statement.join(Event, Event.id == AllocationBlock.event_id).where(
+            AllocationBlock.event_id == event_id, events.owned(caller, events.WRITES)
+        )
     return session.scalar(statement.with_for_update(of=AllocationBlock))
 
 
 def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
-    """What stands around a block that is locked."""
+    """Return the invoice data of a locked block."""
     statement = CONTEXT_QUERY.where(AllocationBlock.id == block_id).execution_options(populate_existing=True)
     return _build_invoice_context(session.execute(statement).one())
 
 
-def _build_invoice_context(row: Any) -> InvoiceContext:
+def _build_invoice_context(row: Row[*tuple[Any, ...]]) -> InvoiceContext:
     block, event, venue, city, starts_at, timezone, ticket_type, organiser, org_name, now = row
     location = ", ".join(part for part in (venue, city) if part)
     facts = [
@@ -96,5 +96,5 @@ def _build_invoice_context(row: Any) -> InvoiceContext:
 
 
 def _list_known_parts(*parts: str | None) -> list[str]:
-    """What is known, each thing once."""
+    """Return the parts that are known, each once."""
     return list(dict.fromkeys(part for part in parts if part))

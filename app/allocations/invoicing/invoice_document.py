@@ -1,22 +1,22 @@
-"""What an invoice or a credit note says: everything that is printed on it, frozen when it is issued.
+"""The text of an invoice or a credit note, stored as JSON when it is issued and never changed.
 
-Dates are words already, because clocks and calendars change; money is whole cents. It is kept as JSON, so whatever
-happens to event, block and holder afterwards, the paper stays what it was.
+Dates are stored as text, amounts as whole cents.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 INVOICE, CREDIT_NOTE = "invoice", "credit_note"
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
-# Rises when the layout changes; papers of an earlier one are drawn as they were.
+# Increase it when the layout changes; documents of an earlier layout are drawn as before.
 LAYOUT_VERSION = 1
+DocumentJson = dict[str, Any]
+"""The fields of an InvoiceDocument as JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentLine:
-    """What is charged; a discount has a negative amount, and neither quantity nor price."""
+    """A line of the table; a discount or credit has a negative amount."""
 
     what: str
     amount_minor: int
@@ -26,7 +26,7 @@ class DocumentLine:
 
 @dataclass(frozen=True, kw_only=True)
 class InvoiceDocument:
-    """An invoice, or with `corrects` a credit note for one. The first line of each party is its name."""
+    """An invoice or a credit note. The first line of seller and buyer is their name."""
 
     kind: str
     number: str
@@ -47,11 +47,11 @@ class InvoiceDocument:
     def title(self) -> str:
         return TITLES[self.kind]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_json(self) -> DocumentJson:
         return asdict(self)
 
 
-def parse_document(data: Mapping[str, Any]) -> InvoiceDocument:
-    """The paper that `as_json` gave."""
+def parse_document(data: DocumentJson) -> InvoiceDocument:
+    """Return the document that `to_json` serialized."""
     facts = [(label, value) for label, value in data["facts"]]
     return InvoiceDocument(**{**data, "facts": facts, "lines": [DocumentLine(**line) for line in data["lines"]]})

@@ -1,7 +1,7 @@
-"""An invoice as a PDF. The same paper gives the same bytes at every time and on every machine.
+"""The PDF of an invoice: the same document gives the same bytes on every machine.
 
-Drawn straight onto the canvas, which costs a third of what a layout engine does. Nothing is compressed: what a
-compressor makes of the same text differs from one machine's library to the next.
+It is drawn directly on the canvas, at a third of the cost of a layout engine. It is not compressed, because compression
+differs between versions of the library.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ TOTALS_HEIGHT = 40 * mm
 
 
 def draw_invoice_pdf(document: InvoiceDocument) -> bytes:
-    """The finished document."""
+    """Return the PDF of an invoice or credit note."""
     register_fonts()
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1, pageCompression=0, lang="en")
@@ -54,7 +54,7 @@ def draw_invoice_pdf(document: InvoiceDocument) -> bytes:
 
 @dataclass
 class _Row:
-    """A line of the table: its words broken into lines, and its figures."""
+    """A row of the table: the lines of its text, and its numbers."""
 
     text_lines: list[str]
     cells: tuple[str, str, str]
@@ -65,7 +65,7 @@ class _Row:
 
 
 class _InvoiceDrawing:
-    """Goes down the page; `y` is where the next thing begins."""
+    """Draws from the top of the page downwards; `y` is where the next part begins."""
 
     def __init__(self, document: InvoiceDocument, canvas: Canvas) -> None:
         self.document, self.canvas, self.y = document, canvas, FIRST_PAGE_TOP
@@ -90,7 +90,7 @@ class _InvoiceDrawing:
             self.canvas.showPage()
 
     def _draw_header(self, number: int, pages: int) -> None:
-        """The letterhead, what it is, and the foot."""
+        """Draw the letterhead, the title and the footer."""
         document, canvas = self.document, self.canvas
         canvas.setFillColor(DUNE)
         canvas.rect(0, PAGE_HEIGHT - 3 * mm, PAGE_WIDTH, 3 * mm, stroke=0, fill=1)
@@ -186,7 +186,7 @@ def _build_row(line: DocumentLine) -> _Row:
 
 
 def _build_party_lines(texts: Sequence[str]) -> list[tuple[str, str, float]]:
-    """The lines of a party with their fonts: the name in bold, nothing left out."""
+    """Return the lines of a party with their fonts, the name in bold."""
     max_width = PAGE_WIDTH / 2 - LEFT - 6 * mm
     styles = [(BOLD, 11.0)] + [(REGULAR, 9.5)] * len(texts)
     return [
@@ -197,7 +197,7 @@ def _build_party_lines(texts: Sequence[str]) -> list[tuple[str, str, float]]:
 
 
 def _paginate_rows(rows: Sequence[_Row], first_page_height: float, next_page_height: float) -> Iterator[list[_Row]]:
-    """The rows page by page; the last page has room for the sums, if need be by having nothing else."""
+    """Yield the rows of each page. The last page has room for the totals, if necessary without rows."""
     page: list[_Row] = []
     remaining_height = first_page_height
     for row in rows:

@@ -1,18 +1,16 @@
-"""Writing an invoice or a credit note, inside the caller's transaction and under the block's lock.
+"""Issuing invoices and credit notes, in the caller's transaction and under the block's lock.
 
-Numbers without gaps: one counter for each organiser, series and year.
-
-The next number is taken in the transaction that issues the paper. It holds the counter's row until it commits, so the
-next paper waits for it; what rolls back gives its number back.
+Numbers have no gaps: each organiser has one counter for each series and year, whose row stays locked until the commit.
+A rollback returns the number, and the next document waits.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.allocations import pricing
+from app.allocations import pricing, sql
 from app.allocations.invoicing.errors import NothingToInvoice
 from app.allocations.invoicing.invoice_context import InvoiceContext, load_invoice_context
 from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE, DocumentLine, InvoiceDocument
@@ -20,11 +18,12 @@ from app.allocations.invoicing.models import Invoice
 from app.core.date_format import HOME, format_day
 from app.core.ids import new_id
 
+NUMBER_PREFIXES = {CREDIT_NOTE: "CN-"}
 PRICES_NOTE = "All amounts are in Namibian dollars. Prices include VAT."
 
 
 def get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
-    """The invoice of a locked block: the one there is, or a new one. Raises NothingToInvoice."""
+    """Return the invoice of a locked block; issue it if there is none. Raises NothingToInvoice."""
     existing_invoice = session.scalar(select(Invoice).where(Invoice.block_id == block_id, Invoice.kind == INVOICE))
     if existing_invoice is not None:
         return existing_invoice
@@ -56,10 +55,7 @@ def get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
 
 
 def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None:
-    """A credit note for the places that a locked block has lost since they were invoiced; None when there are none.
-
-    What was credited before counts, so it does not matter how often, or for what, this is called.
-    """
+    """Issue a credit note for invoiced places that a locked block has lost and that are not credited yet, if any."""
     invoices = session.scalars(
         select(Invoice)
         .where(Invoice.block_id == block_id)
@@ -77,18 +73,14 @@ def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None
 def _issue_credit_note(
     session: Session, context: InvoiceContext, original_invoice: Invoice, quantity_before: int, quantity_after: int
 ) -> Invoice:
-    """A credit note over the places from `before` down to `after`, at what each of them was invoiced with."""
-    unit_price_minor, vat_percent = (
-        original_invoice.total_minor // original_invoice.quantity,
-        float(original_invoice.paper["vat_percent"]),
-    )
+    """Issue a credit note for the difference of two quantities, at the invoiced price of one place."""
+    unit_price_minor = original_invoice.total_minor // original_invoice.quantity
+    vat_percent = float(original_invoice.paper["vat_percent"])
     vat_minor = pricing.calculate_vat(quantity_before * unit_price_minor, vat_percent) - pricing.calculate_vat(
         quantity_after * unit_price_minor, vat_percent
     )
-    credited_quantity, total_minor = (
-        quantity_before - quantity_after,
-        -(quantity_before - quantity_after) * unit_price_minor,
-    )
+    credited_quantity = quantity_before - quantity_after
+    total_minor = -credited_quantity * unit_price_minor
     line = DocumentLine(
         what=f"{context.ticket_type}: places given back",
         quantity=credited_quantity,
@@ -128,9 +120,9 @@ def _issue_document(
     facts: list[tuple[str, str]],
     notes: list[str],
 ) -> Invoice:
-    """The paper under the next number. The number comes last: until the commit everybody else waits for it.
+    """Store a document under the next number. Other documents of the organiser wait until the commit.
 
-    One moment decides the year of the number and the date that is printed, both by the calendar of Windhoek.
+    The year of the number and the printed date are those of `context.moment` in Windhoek.
     """
     number = take_next_number(session, context.organiser_id, kind, context.moment)
     document = InvoiceDocument(
@@ -147,7 +139,7 @@ def _issue_document(
         notes=notes,
         contact=context.contact,
     )
-    invoice_row = Invoice(
+    invoice = Invoice(
         id=new_id(),
         block_id=context.block.id,
         organiser_id=context.organiser_id,
@@ -157,26 +149,17 @@ def _issue_document(
         number=document.number,
         quantity=quantity,
         total_minor=total_minor,
-        paper=document.to_dict(),
+        paper=document.to_json(),
         issued_at=context.moment,
     )
-    session.add(invoice_row)
+    session.add(invoice)
     session.flush()
-    return invoice_row
-
-
-NUMBER_PREFIXES = {CREDIT_NOTE: "CN-"}
-TAKE_NUMBER = text("""
-    INSERT INTO invoice_counter (organiser_id, series, year, last)
-    VALUES (:organiser_id, :series, extract(year FROM CAST(:moment AS timestamptz) AT TIME ZONE :home), 1)
-        ON CONFLICT (organiser_id, series, year) DO UPDATE SET last = invoice_counter.last + 1
-    RETURNING year, last
-""")
+    return invoice
 
 
 @dataclass(frozen=True)
 class InvoiceNumber:
-    """The place of a paper in its series."""
+    """The number of a document in its series and year."""
 
     series: str
     year: int
@@ -187,7 +170,7 @@ class InvoiceNumber:
 
 
 def take_next_number(session: Session, organiser_id: str, series: str, moment: datetime) -> InvoiceNumber:
-    """The organiser's next number of a series in the year of `moment`, by the calendar of Windhoek."""
+    """Return the organiser's next number of a series, in the year of `moment` in Windhoek."""
     params = {"organiser_id": organiser_id, "series": series, "moment": moment, "home": HOME}
-    row = session.execute(TAKE_NUMBER, params).one()
+    row = session.execute(sql.TAKE_INVOICE_NUMBER, params).one()
     return InvoiceNumber(series, *row)

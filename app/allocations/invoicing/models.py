@@ -1,7 +1,6 @@
-"""Invoices and credit notes as they were issued, and the counters their numbers come from."""
+"""Tables of invoices, credit notes, and the counters of their numbers."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -18,12 +17,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE
+from app.allocations.invoicing.invoice_document import CREDIT_NOTE, INVOICE, DocumentJson
 from app.core.db import Base, Timestamp, id_column
 
 
 class InvoiceCounter(Base):
-    """The last number of an organiser's series in a year. Anyone who takes the next one holds the row until they commit."""
+    """The last number of an organiser's series in a year. Taking the next one locks the row until the commit."""
 
     __tablename__ = "invoice_counter"
 
@@ -34,9 +33,9 @@ class InvoiceCounter(Base):
 
 
 class Invoice(Base):
-    """An invoice, or a credit note. A trigger refuses to change or remove one; `paper` is everything it says.
+    """An invoice or a credit note. A trigger refuses changes and deletion; `paper` is its `InvoiceDocument` as JSON.
 
-    `quantity` is the number of places that are charged or credited; `total_minor` is negative for a credit note.
+    `quantity` is how many places are charged or credited; `total_minor` is negative for a credit note.
     """
 
     __tablename__ = "invoice"
@@ -57,5 +56,5 @@ class Invoice(Base):
     number: Mapped[str] = mapped_column(String(20, collation="C"))
     quantity: Mapped[int] = mapped_column(Integer)
     total_minor: Mapped[int] = mapped_column(BigInteger)
-    paper: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True)
+    paper: Mapped[DocumentJson] = mapped_column(JSONB, deferred=True)
     issued_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())

@@ -1,9 +1,10 @@
-"""Reads of invoices, always through the owner of the event."""
+"""Reads of invoices by the owner of the event."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, and_, case, func, select
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.accounts.caller import Caller
 from app.allocations.invoicing.errors import InvoiceNotIssued
@@ -18,10 +19,21 @@ from app.events.models import Event
 ISSUED, CREDITED = "issued", "credited"
 
 
+class IssuedInvoice(TypedDict):
+    """A block's invoice, and the credit notes for it, whose sum is `credited_minor`."""
+
+    number: str
+    status: str
+    issued_at: datetime
+    total_minor: int
+    credited_minor: int
+    credit_notes: list[Invoice]
+
+
 def find_invoice_document(
     caller: Caller, event_id: str, block_id: str, *, number: str | None = None
 ) -> InvoiceDocument | None:
-    """A block's invoice, or the credit note of that number; None while no invoice is issued. Raises NotFound."""
+    """Return a block's invoice, or its credit note with that number; None if no invoice is issued. Raises NotFound."""
     invoice_condition = Invoice.kind == INVOICE if number is None else Invoice.number == number
     row = db.session.execute(
         select(AllocationBlock.id, Invoice.paper)
@@ -34,8 +46,8 @@ def find_invoice_document(
     return None if row[1] is None else parse_document(row[1])
 
 
-def get_invoice(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
-    """A block's invoice with its credit notes. Raises NotFound, InvoiceNotIssued."""
+def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
+    """Return a block's invoice with its credit notes. Raises NotFound, InvoiceNotIssued."""
     rows = db.session.execute(
         select(Invoice)
         .select_from(AllocationBlock)
@@ -44,7 +56,10 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
         .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller, events.READS))
         .order_by(Invoice.kind.desc(), Invoice.year, Invoice.sequence)
     ).scalars()
-    invoice, *credit_notes = list(rows) or [_raise_not_found()]
+    invoices = rows.all()
+    if not invoices:
+        raise NotFound()
+    invoice, *credit_notes = invoices
     if invoice is None:
         raise InvoiceNotIssued()
     return {
@@ -57,10 +72,10 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> dict[str, Any]:
     }
 
 
-def invoice_summary_sql(block_id: Any) -> ColumnElement[Any]:
-    """For a select of blocks: the invoice of each as JSON `{number, status, total_minor}`, null while there is none.
+def invoice_summary_sql(block_id: InstrumentedAttribute[str]) -> ColumnElement[Any]:
+    """Return a column with a block's invoice as JSON `{number, status, total_minor}`; null if none is issued.
 
-    `total_minor` is what the invoice says; `credited` is the status as soon as there is a credit note.
+    The status is `credited` if there is a credit note.
     """
     credit_note = aliased(Invoice)
     has_credit_note = (
@@ -81,7 +96,3 @@ def invoice_summary_sql(block_id: Any) -> ColumnElement[Any]:
         .scalar_subquery()
     )
     return summary_sql
-
-
-def _raise_not_found() -> Invoice:
-    raise NotFound()

@@ -1,1 +1,1 @@
-"""Tickets as people hold them: in a mail, as a PDF, on a page, and as a pack of sheets for the door."""
+"""Tickets in emails, on pages, as PDFs, and in printed packs."""

@@ -1,4 +1,4 @@
-"""Errors of packs of tickets."""
+"""Errors of ticket packs."""
 
 from app.core.errors import Conflict
 

@@ -1,4 +1,4 @@
-"""Packs: tickets without names, printed for the door."""
+"""Tables of ticket packs: tickets without names, printed for the entrance."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ STEPS: dict[str, frozenset[str]] = {QUEUED: frozenset({RUNNING, DONE}), RUNNING:
 
 
 class TicketPack(Base):
-    """So many tickets of a block, claimed at once and printed as one document. `drawn` is how far that has come."""
+    """Tickets of a block that were claimed together and printed as one PDF. `drawn` counts the tickets drawn so far."""
 
     __tablename__ = "ticket_pack"
     __table_args__ = (
@@ -31,7 +31,7 @@ class TicketPack(Base):
 
 
 class TicketPackSlot(Base):
-    """A ticket's place in its pack. A slot is in one pack at most, so no ticket is printed in two."""
+    """The number of a slot in its pack. A slot is in one pack at most."""
 
     __tablename__ = "ticket_pack_slot"
     __table_args__ = (UniqueConstraint("pack_id", "number"),)

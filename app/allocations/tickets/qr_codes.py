@@ -1,32 +1,32 @@
-"""QR codes: black on white, whatever the page around them does, with the quiet zone that scanners need."""
+"""QR codes: black on white on every page, with the quiet zone that scanners need."""
 
 from functools import lru_cache
 from io import BytesIO
-from typing import Any
 
 import segno
 from reportlab.lib.colors import black, white
+from reportlab.pdfgen.canvas import Canvas
 
 QUIET_ZONE = 4
 PNG_SCALE = 10
 
 
 def render_png(text: str) -> bytes:
-    """The code as a picture for a mail, about 290 pixels wide."""
+    """Return the code as a PNG for an email, about 290 pixels wide."""
     buffer = BytesIO()
     _build_qr_code(text).save(buffer, kind="png", scale=PNG_SCALE, border=QUIET_ZONE)
     return buffer.getvalue()
 
 
 def render_svg(text: str) -> str:
-    """The code as markup for a page; nothing of the text stands in it."""
+    """Return the code as SVG markup for a page, without the text."""
     return _build_qr_code(text).svg_inline(
         border=QUIET_ZONE, omitsize=True, svgclass="qr", lineclass=None, dark="#000000", light="#FFFFFF"
     )
 
 
-def draw_qr_code(canvas: Any, text: str, x: float, y: float, size: float) -> None:
-    """The code on a page of a PDF, `size` points wide with its quiet zone, its lower left corner at (x, y)."""
+def draw_qr_code(canvas: Canvas, text: str, x: float, y: float, size: float) -> None:
+    """Draw the code on a PDF page, `size` points wide with its quiet zone, its lower left corner at (x, y)."""
     bars, module_count = _build_dark_bars(text)
     canvas.saveState()
     canvas.setFillColor(white)
@@ -47,7 +47,7 @@ def _build_qr_code(text: str) -> segno.QRCode:
 
 
 def _build_dark_bars(text: str) -> tuple[list[tuple[int, int, int]], int]:
-    """The dark modules as horizontal bars, and how many modules the code is wide: an eighth of the squares."""
+    """Return the dark modules as horizontal bars, which are far fewer than squares, and the width in modules."""
     rows = [bytes(row) for row in segno.make_qr(text, error="q").matrix]
     bars = []
     for row_index, row in enumerate(rows):

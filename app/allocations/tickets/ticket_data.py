@@ -1,20 +1,23 @@
-"""What a ticket says, in words that are ready to be printed."""
+"""The data of tickets, formatted for emails, pages and PDFs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Row, and_, or_, select
 from sqlalchemy.orm import Session
 
 from app.accounts.models import Account, OrganiserProfile
-from app.allocations import slot_changes
+from app.allocations import states
+from app.allocations.block_access import LINK_END_COLUMNS
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.core.date_format import format_time
+from app.core.db import db
 from app.events.models import Event, TicketType
 
 UNNAMED_HOLDER = "Bearer of this ticket"
+VALID_TICKET_STATES = (states.CLAIMED, states.ADMITTED)
 TICKET_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.code,
@@ -38,15 +41,15 @@ TICKET_COLUMNS = (
     Account.id.label("organiser_id"),
     Account.name.label("organiser_name"),
     Account.email.label("contact"),
-    *slot_changes.LINK_END_COLUMNS,
+    *LINK_END_COLUMNS,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ticket:
-    """One place. `code` is what the gate scans, or types in; `party` how many places were claimed together.
+    """The ticket of one slot. The gate scans or types `code`; `party` is how many slots were claimed together.
 
-    `closed` says that a claim link would open nothing, because the event or the block has ended.
+    `closed` is whether its claim link has ended with the event or the block.
     """
 
     slot_id: str
@@ -76,12 +79,12 @@ class Ticket:
 
 
 def load_tickets(session: Session, slot_ids: Sequence[str]) -> list[Ticket]:
-    """The tickets of these slots, in the order of their ids; slots that are gone are left out."""
+    """Return the tickets of slots, in the order of their ids."""
     return load_tickets_where(session, AllocationSlot.id.in_(slot_ids))
 
 
 def load_tickets_where(session: Session, condition: ColumnElement[bool]) -> list[Ticket]:
-    """The tickets of the slots that meet a condition."""
+    """Return the tickets of the slots that meet a condition, in the order of their ids."""
     rows = session.execute(
         select(*TICKET_COLUMNS)
         .select_from(AllocationSlot)
@@ -96,7 +99,19 @@ def load_tickets_where(session: Session, condition: ColumnElement[bool]) -> list
     return [_build_ticket(row) for row in rows]
 
 
-def _build_ticket(row: Any) -> Ticket:
+def load_party_tickets(slot_id: str, generation: int | None = None) -> list[Ticket]:
+    """Return the claimed and admitted tickets of a party, of which `slot_id` is the first slot.
+
+    With the `generation` of the claim, without slots that another guest has by now.
+    """
+    same_party = and_(AllocationSlot.party_id == slot_id, AllocationSlot.party_size > 1)
+    tickets = load_tickets_where(db.session(), or_(AllocationSlot.id == slot_id, same_party))
+    return [
+        ticket for ticket in tickets if ticket.status in VALID_TICKET_STATES and generation in (None, ticket.generation)
+    ]
+
+
+def _build_ticket(row: Row[*tuple[Any, ...]]) -> Ticket:
     return Ticket(
         slot_id=row.id,
         code=row.code or row.id,
@@ -117,5 +132,5 @@ def _build_ticket(row: Any) -> Ticket:
         organiser_id=row.organiser_id,
         contact=row.contact,
         until=format_time(row.release_at, row.timezone) if row.release_at else "",
-        closed=bool(row.called_off or row.event_over or row.over),
+        closed=bool(row.event_cancelled or row.event_over or row.release_time_passed),
     )

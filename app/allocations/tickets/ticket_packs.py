@@ -1,19 +1,22 @@
-"""Packs: tickets without names for the door. A pack claims its places at once, and is printed as one document.
+"""Ticket packs: unnamed tickets of a block, claimed together and printed as one PDF by a worker.
 
-No ticket is ever in two packs (a slot stands in one at most), so anyone who wants to print again fetches the pack that
-they have. The document is drawn by a worker and kept in the file store.
+A slot is in one pack at most. To print a pack again, its stored PDF is downloaded again.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
 from tempfile import TemporaryFile
-from typing import Any
 
-from sqlalchemy import RowMapping, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import select, update
 
 from app.accounts.caller import Caller
-from app.allocations import link_tokens, slot_changes
+from app.allocations import sql
 from app.allocations.actions.claim_codes import check_free_slots
+from app.allocations.block_access import build_organiser_actor, lock_block, owned_block
+from app.allocations.link_checks import check_event_open
+from app.allocations.link_tokens import generate_code
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.tickets.errors import PackNotReady
 from app.allocations.tickets.models import DONE, QUEUED, RUNNING, TicketPack, TicketPackSlot
@@ -27,33 +30,10 @@ from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.queries import READS, owned
 
 BATCH_SIZE = 400
-CREATE_PACK = slot_changes.build_statement(
-    slot_changes.slot_change_sql(
-        f"""made AS (
-            INSERT INTO ticket_pack (id, block_id, count, status, created_by)
-            VALUES (:pack_id, :block_id, :count, 'queued', :actor_id) RETURNING id),
-        picked AS (
-            SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-             WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
-        printed AS (
-            INSERT INTO ticket_pack_slot (slot_id, pack_id, number)
-            SELECT p.id, made.id, p.number FROM picked p, made RETURNING slot_id),
-        touched AS (
-            UPDATE allocation_slot s
-               SET status = 'claimed', via = 'pack', code = c.code, delivery = 'e_ticket', party_id = s.id,
-                   given_at = now(), claimed_at = now(), version = s.version + 1
-              FROM picked p JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
-             WHERE s.id = p.id
-            RETURNING {slot_changes.SLOT_COLUMNS_SQL}, 'available' AS was, s.status AS became, NULL::text AS gate)""",
-        "SELECT count(*) FROM touched",
-    )
-)
 PACK_COLUMNS = (
     TicketPack.id,
-    TicketPack.block_id,
     TicketPack.count,
     TicketPack.status,
     TicketPack.drawn,
@@ -61,56 +41,79 @@ PACK_COLUMNS = (
 )
 
 
-def create_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> dict[str, Any]:
-    """Claims so many free places as unnamed tickets, all or none, and has them printed.
+@dataclass(frozen=True)
+class PackStatus:
+    """A pack, and how many of its tickets are drawn."""
+
+    id: str
+    count: int
+    status: str
+    drawn: int
+    created_at: datetime | None = None
+
+    @property
+    def progress(self) -> int:
+        """Per cent of the tickets that are drawn."""
+        return 100 * self.drawn // self.count
+
+
+def create_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> PackStatus:
+    """Claim free places as unnamed tickets, all or none, and enqueue the drawing of their PDF.
 
     Raises NotFound, InsufficientSlots, EventClosed.
     """
     with transaction() as session:
-        block = slot_changes.lock_block(session, caller, event_id, block_id)
-        link_tokens.check_event_open(block)
+        block = lock_block(session, caller, event_id, block_id)
+        check_event_open(block)
         check_free_slots(block, count)
         pack_id = new_id()
-        codes = [link_tokens.generate_code() for _ in range(count)]
-        params = {"pack_id": pack_id, "block_id": block_id, "count": count, "codes": codes}
-        session.execute(
-            CREATE_PACK, {**params, **slot_changes.actor_params(slot_changes.build_organiser_actor(caller), "print")}
-        )
+        params = {
+            **build_organiser_actor(caller).build_params("print"),
+            "pack_id": pack_id,
+            "block_id": block_id,
+            "count": count,
+            "codes": [generate_code() for _ in range(count)],
+        }
+        session.execute(sql.CLAIM_PACK, params)
         enqueue("allocations.print_pack", aggregate=block_id, pack_id=pack_id)
-    return {"id": pack_id, "count": count, "status": QUEUED, "progress": 0}
+    return PackStatus(pack_id, count, QUEUED, drawn=0)
 
 
-def get_pack(caller: Caller, event_id: str, block_id: str, pack_id: str) -> dict[str, Any]:
-    """How far a pack is. Raises NotFound."""
-    row = _get_pack_row(caller, event_id, block_id, pack_id)
-    return {**row, "progress": 100 * row["drawn"] // row["count"]}
+def get_pack(caller: Caller, event_id: str, block_id: str, pack_id: str) -> PackStatus:
+    """Return a pack. Raises NotFound."""
+    row = db.session.execute(
+        select(*PACK_COLUMNS)
+        .join(AllocationBlock, AllocationBlock.id == TicketPack.block_id)
+        .join(Event, Event.id == AllocationBlock.event_id)
+        .where(TicketPack.id == pack_id, owned_block(caller, event_id, block_id))
+    ).first()
+    if row is None:
+        raise NotFound()
+    return PackStatus(*row)
 
 
-def list_packs(caller: Caller, event_id: str, block_id: str) -> list[dict[str, Any]]:
-    """The packs of a block, the newest first, a hundred at most. Raises NotFound."""
-    rows = (
-        db.session.execute(
-            select(AllocationBlock.id.label("of"), *PACK_COLUMNS)
-            .join(Event, Event.id == AllocationBlock.event_id)
-            .outerjoin(TicketPack, TicketPack.block_id == AllocationBlock.id)
-            .where(AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
-            .order_by(TicketPack.created_at.desc(), TicketPack.id.desc())
-            .limit(100)
-        )
-        .mappings()
-        .all()
-    )
+def list_packs(caller: Caller, event_id: str, block_id: str) -> list[PackStatus]:
+    """Return the newest hundred packs of a block, the newest first. Raises NotFound."""
+    rows = db.session.execute(
+        select(*PACK_COLUMNS)
+        .select_from(AllocationBlock)
+        .join(Event, Event.id == AllocationBlock.event_id)
+        .outerjoin(TicketPack, TicketPack.block_id == AllocationBlock.id)
+        .where(owned_block(caller, event_id, block_id))
+        .order_by(TicketPack.created_at.desc(), TicketPack.id.desc())
+        .limit(100)
+    ).all()
     if not rows:
         raise NotFound()
-    return [{**row, "progress": 100 * row["drawn"] // row["count"]} for row in rows if row["id"] is not None]
+    return [PackStatus(*row) for row in rows if row.id is not None]
 
 
 def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> bytes:
-    """A pack's document. Raises NotFound, PackNotReady, StorageUnavailable."""
-    row = _get_pack_row(caller, event_id, block_id, pack_id)
+    """Return the PDF of a pack. Raises NotFound, PackNotReady, StorageUnavailable."""
+    pack = get_pack(caller, event_id, block_id, pack_id)
     release_connection()
-    if row["status"] != DONE:
-        raise PackNotReady(retry_after=2, progress=100 * row["drawn"] // row["count"])
+    if pack.status != DONE:
+        raise PackNotReady(retry_after=2, progress=pack.progress)
     data = storage.get(_build_file_name(pack_id))
     if data is None:
         raise NotFound()
@@ -118,7 +121,7 @@ def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> 
 
 
 def draw_and_store_pack(run: Run, pack_id: str) -> None:
-    """Draws a pack sheet by sheet, stores the document, and says how far it is. Done twice, it gives the same."""
+    """Draw a pack sheet by sheet, record the progress, and store the PDF. A second run does nothing."""
     pack = db.session.get(TicketPack, pack_id)
     release_connection()
     if pack is None or pack.status == DONE:
@@ -127,9 +130,8 @@ def draw_and_store_pack(run: Run, pack_id: str) -> None:
         tickets = _iterate_tickets(pack_id, pack.count)
         first_ticket = next(tickets)
         title = f"{pack.count} tickets for {first_ticket.event}"
-        for drawn in draw_pack_pdf(
-            file, _prepend_ticket(first_ticket, tickets), title=title, organiser=first_ticket.organiser
-        ):
+        all_tickets = chain([first_ticket], tickets)
+        for drawn in draw_pack_pdf(file, all_tickets, title=title, organiser=first_ticket.organiser):
             if drawn % BATCH_SIZE == 0:
                 _store_progress(run, pack_id, drawn, RUNNING)
         file.seek(0)
@@ -138,7 +140,7 @@ def draw_and_store_pack(run: Run, pack_id: str) -> None:
 
 
 def _iterate_tickets(pack_id: str, count: int) -> Iterator[Ticket]:
-    """The tickets of a pack in the order of their numbers, some hundred at a time."""
+    """Yield the tickets of a pack in the order of their numbers, loading 400 at a time."""
     for first_number in range(1, count + 1, BATCH_SIZE):
         slot_ids_query = select(TicketPackSlot.slot_id).where(
             TicketPackSlot.pack_id == pack_id,
@@ -149,36 +151,15 @@ def _iterate_tickets(pack_id: str, count: int) -> Iterator[Ticket]:
         yield from tickets
 
 
-def _prepend_ticket(first_ticket: Ticket, tickets: Iterator[Ticket]) -> Iterator[Ticket]:
-    yield first_ticket
-    yield from tickets
-
-
 def _store_progress(run: Run, pack_id: str, drawn: int, status: str) -> None:
     with transaction() as session:
         run.hold_in(session)
-        _update_pack(session, pack_id, drawn=drawn, status=status)
-
-
-def _update_pack(session: Session, pack_id: str, **values: Any) -> None:
-    statement = update(TicketPack).where(TicketPack.id == pack_id, TicketPack.status != DONE).values(**values)
-    session.execute(statement.execution_options(synchronize_session=False))
-
-
-def _get_pack_row(caller: Caller, event_id: str, block_id: str, pack_id: str) -> RowMapping:
-    row = (
-        db.session.execute(
-            select(*PACK_COLUMNS)
-            .join(AllocationBlock, AllocationBlock.id == TicketPack.block_id)
-            .join(Event, Event.id == AllocationBlock.event_id)
-            .where(TicketPack.id == pack_id, AllocationBlock.id == block_id, Event.id == event_id, owned(caller, READS))
+        statement = (
+            update(TicketPack)
+            .where(TicketPack.id == pack_id, TicketPack.status != DONE)
+            .values(drawn=drawn, status=status)
         )
-        .mappings()
-        .first()
-    )
-    if row is None:
-        raise NotFound()
-    return row
+        session.execute(statement.execution_options(synchronize_session=False))
 
 
 def _build_file_name(pack_id: str) -> str:

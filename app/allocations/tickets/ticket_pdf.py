@@ -1,6 +1,6 @@
-"""Tickets on paper: one to a page to carry along, or eight to a sheet to be cut apart for the door.
+"""PDFs of tickets: one ticket to a page, or eight to a sheet that is cut apart.
 
-Black on white, so that any printer will do. The code is 40 mm wide on a ticket and 38 on a sheet, quiet zone included.
+They are black on white for any printer. The QR code is 52 mm wide on a page and 38 mm on a sheet, with its quiet zone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,8 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_data import Ticket
+from app.allocations.tickets.ticket_data import Ticket, load_party_tickets
+from app.core.db import release_connection
 from app.core.pdf_text import (
     BOLD,
     DUNE,
@@ -41,7 +42,7 @@ TERMS = (
 
 
 def draw_ticket_pdf(tickets: Sequence[Ticket]) -> bytes:
-    """A document with a page for each ticket; the same bytes for the same tickets."""
+    """Return a PDF with a page for each ticket; the same bytes for the same tickets."""
     buffer = BytesIO()
     first_ticket = tickets[0]
     canvas = _create_canvas(buffer, f"Ticket for {first_ticket.event}", first_ticket.organiser)
@@ -55,8 +56,15 @@ def draw_ticket_pdf(tickets: Sequence[Ticket]) -> bytes:
     return buffer.getvalue()
 
 
+def draw_party_pdf(slot_id: str) -> bytes | None:
+    """Return the PDF of a party's tickets; None if the party has none that are valid."""
+    tickets = load_party_tickets(slot_id)
+    release_connection()
+    return draw_ticket_pdf(tickets) if tickets else None
+
+
 def draw_pack_pdf(out: IO[bytes], tickets: Iterable[Ticket], *, title: str, organiser: str) -> Iterator[int]:
-    """Writes sheets of eight tickets to `out`; yields after each sheet how many tickets are drawn by then."""
+    """Write sheets of eight tickets to `out`; yield the number of tickets that are drawn after each sheet."""
     canvas = _create_canvas(out, title, organiser)
     remaining_tickets, drawn_count = iter(tickets), 0
     while sheet := list(islice(remaining_tickets, SHEET_COLUMNS * SHEET_ROWS)):
@@ -110,7 +118,7 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
 
 
 def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
-    """Whose it is and from whom, beside the code; where it ends."""
+    """Draw the guest, the host and the reference next to the code; return the y below them."""
     max_width = RIGHT - LEFT - QR_SIZE - 8 * mm
     pen.draw("Name", LEFT, y, size=9, colour=MUTED)
     y = _draw_paragraph(pen, ticket.name, LEFT, y - 8 * mm, BOLD, 20, max_width, max_lines=9)
@@ -132,7 +140,7 @@ def _draw_terms(pen: TextWriter, ticket: Ticket, y: float) -> None:
 
 
 def _draw_small_ticket(canvas: Canvas, pen: TextWriter, ticket: Ticket, x: float, y: float, number: int) -> None:
-    """A ticket of 105 by 74 mm: the code left, what it is for beside it."""
+    """Draw a ticket of 105 by 74 mm: the code on the left, the text on the right."""
     left, top = x + 8 * mm, y + PAGE_HEIGHT / SHEET_ROWS - 9 * mm
     max_width = PAGE_WIDTH / SHEET_COLUMNS - 16 * mm
     heading_bottom = _draw_paragraph(pen, ticket.event, left, top - 8, BOLD, 13, max_width, max_lines=2, leading=1.15)
@@ -158,7 +166,6 @@ def _draw_small_ticket(canvas: Canvas, pen: TextWriter, ticket: Ticket, x: float
 
 
 def _draw_cut_lines(canvas: Canvas) -> None:
-    """Where to cut."""
     canvas.setStrokeColor(LINE)
     canvas.setLineWidth(0.4)
     canvas.setDash(2, 3)
@@ -179,7 +186,7 @@ def _draw_paragraph(
     max_lines: int,
     leading: float = 1.25,
 ) -> float:
-    """Text from a baseline downwards, smaller where it is long; the baseline of what comes next."""
+    """Draw text from a baseline downwards, smaller if it is long; return the next baseline."""
     text_lines, size = fit_text(printable(text), font, size, max_width, most=max_lines)
     for line in text_lines:
         pen.put(line, x, y, font=font, size=size)

@@ -1,1 +1,1 @@
-"""Allocations over HTTP: for organisers, for those who bring a link, and for the gate."""
+"""Routes of allocations: for organisers, for holders of links, and for the gate."""

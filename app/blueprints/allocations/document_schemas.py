@@ -1,4 +1,4 @@
-"""What goes in and out with the papers of a block."""
+"""Schemas of invoices, credit notes and ticket packs."""
 
 from marshmallow import fields
 

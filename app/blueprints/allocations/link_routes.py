@@ -1,24 +1,25 @@
-"""Links that people bring: `/api/allocations/claim/{token}` and `/api/allocations/allocator/{token}`."""
-
-from typing import Any
+"""Claim and allocator links: `/api/allocations/claim/{token}`, `/api/allocations/allocator/{token}`."""
 
 from app.allocations import actions, errors, link_queries
+from app.allocations.actions.allocator_link import AllocatorSlot
+from app.allocations.actions.claims import Claim
+from app.allocations.states import E_TICKET
 from app.blueprints.allocations import response_schemas, schemas
-from app.blueprints.allocations.responses import add_slot_page
+from app.blueprints.allocations.serializers import JsonObject, add_slot_page
 from app.core.errors import LinkExpired, LinkUsed, Throttled
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 from app.web.rate_limits import get_client_network
 
 blp = Blueprint(
-    "allocation_links", __name__, url_prefix="/api/allocations", description="Claiming a place, and handing them out"
+    "allocation_links", __name__, url_prefix="/api/allocations", description="Claiming places, and handing them out"
 )
 CLAIM_ERRORS = [LinkExpired, LinkUsed, Throttled, errors.NoSlotsLeft]
 
 
 @blp.get("/claim/<token>", access=PUBLIC, returns=response_schemas.ClaimOffer, errors=CLAIM_ERRORS)
-def read_claim(token: str) -> Any:
-    """See what a claim link, a claim code or an open link offers."""
+def read_claim(token: str) -> link_queries.ClaimOffer:
+    """Read the offer of a claim link, a claim code or an open link."""
     return link_queries.get_claim_offer(token, get_client_network())
 
 
@@ -30,9 +31,11 @@ def read_claim(token: str) -> Any:
     idempotent=True,
     errors=[*CLAIM_ERRORS, errors.AlreadyClaimed],
 )
-def claim(token: str, **body: Any) -> Any:
-    """Claim a place with a link, a code or an open link. An e-ticket goes out by mail."""
-    return actions.claim_slot(token, get_client_network(), **body)
+def claim(token: str, name: str, email: str, delivery: str, quantity: int, phone: str | None = None) -> Claim:
+    """Claim a place with a claim link, a claim code or an open link. An e-ticket is sent by email."""
+    return actions.claim_slot(
+        token, get_client_network(), name=name, email=email, phone=phone, delivery=delivery, quantity=quantity
+    )
 
 
 @blp.get(
@@ -42,10 +45,11 @@ def claim(token: str, **body: Any) -> Any:
     returns=response_schemas.AllocatorData,
     errors=[LinkExpired, Throttled],
 )
-def read_allocator(token: str, **page: Any) -> Any:
-    """See the block that a holder's link opens, and whom they have given places."""
+def read_allocator(token: str, limit: int, with_total: bool, cursor: str | None = None) -> JsonObject:
+    """Read the block of an allocator link, and the places that were handed out by it."""
+    block = link_queries.get_allocator_block(token, get_client_network())
     return add_slot_page(
-        link_queries.get_allocator_block(token, get_client_network()), link_queries.list_allocator_slots_query, **page
+        block, link_queries.list_allocator_slots_query, limit=limit, with_total=with_total, cursor=cursor
     )
 
 
@@ -57,6 +61,32 @@ def read_allocator(token: str, **page: Any) -> Any:
     idempotent=True,
     errors=[LinkExpired, Throttled, errors.NoSlotsLeft, errors.AlreadyClaimed, errors.AlreadyAdmitted],
 )
-def use_allocator(token: str, **body: Any) -> Any:
-    """Hand out a place with `name` and `email`; with `slotId`, give it to somebody else or take it back."""
-    return actions.run_allocator_action(token, get_client_network(), **body)
+def use_allocator(
+    token: str,
+    action: str,
+    quantity: int,
+    allow_duplicates: bool,
+    slot_id: str = "",
+    name: str = "",
+    email: str = "",
+    phone: str | None = None,
+    delivery: str | None = None,
+) -> Claim | AllocatorSlot:
+    """Hand out a place with `name` and `email`; with `slotId`, give it to another guest or take it back."""
+    network = get_client_network()
+    if action == "take_back":
+        return actions.reclaim_slot(token, network, slot_id=slot_id)
+    if action == "rename":
+        return actions.reassign_slot(
+            token, network, slot_id=slot_id, name=name, email=email, phone=phone, delivery=delivery
+        )
+    return actions.hand_out_slots(
+        token,
+        network,
+        name=name,
+        email=email,
+        phone=phone,
+        delivery=delivery or E_TICKET,
+        quantity=quantity,
+        allow_duplicates=allow_duplicates,
+    )

@@ -1,14 +1,12 @@
-"""What the operations on allocations give.
-
-What the quote of a block gives.
-"""
+"""Response schemas of allocations."""
 
 from typing import Any
 
 from marshmallow import fields, pre_dump
 
-from app.allocations import serializers
+from app.allocations.block_access import BlockRow
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
+from app.blueprints.allocations.serializers import LINK_STATES, JsonObject, serialize_block
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema
@@ -19,12 +17,13 @@ DELIVERY_METADATA = {"enum": [*DELIVERIES, None], "example": "e_ticket"}
 STATUS_METADATA = {"enum": list(SLOT_STATES), "example": "invited"}
 
 
-def _text_field(example: str | None = None, **options: Any) -> fields.String:
-    return fields.String(metadata={"example": example} if example else {}, **options)
+def _text_field(example: str | None = None, *, required: bool = False, allow_none: bool = False) -> fields.String:
+    metadata = {"example": example} if example else {}
+    return fields.String(metadata=metadata, required=required, allow_none=allow_none)
 
 
-def _nullable_text_field(example: str | None = None, **options: Any) -> fields.String:
-    return _text_field(example, required=True, allow_none=True, **options)
+def _nullable_text_field(example: str | None = None) -> fields.String:
+    return _text_field(example, required=True, allow_none=True)
 
 
 class HolderData(Schema):
@@ -35,10 +34,10 @@ class HolderData(Schema):
 
 
 class AllocationLinkData(Schema):
-    """A link of a block."""
+    """The allocator link or the open link of a block."""
 
     url = _nullable_text_field("https://events.example/claim/T2Zm…")
-    status = fields.String(required=True, metadata={"enum": list(serializers.LINK_STATES), "example": "active"})
+    status = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": "active"})
     remaining = WholeNumber(required=True)
     expires_at = TimeField(allow_none=True)
     max_claims = WholeNumber(allow_none=True)
@@ -53,7 +52,7 @@ class InvoiceShort(Schema):
 
 
 class AllocationRow(Schema):
-    """A block: `quantity` places were kept, `held` of them are still its own."""
+    """A block: it was created with `quantity` places and holds `held` of them now."""
 
     id = fields.String(required=True, metadata=ID_METADATA)
     event_id = fields.String(required=True, metadata=ID_METADATA)
@@ -88,8 +87,8 @@ class AllocationRow(Schema):
     updated_at = TimeField(required=True)
 
     @pre_dump
-    def serialize_row(self, row: Any, **_: Any) -> Any:
-        return row if "holder" in row else serializers.serialize_block(row)
+    def serialize_row(self, row: BlockRow, **_: Any) -> JsonObject:
+        return serialize_block(row)
 
 
 class SlotData(Schema):
@@ -171,12 +170,12 @@ class RevokedData(SlotData):
 
 
 class MoveData(Schema):
-    source = Nested(AllocationRow, required=True, data_key="from", attribute="from")
-    target = Nested(AllocationRow, required=True, data_key="to", attribute="to")
+    source = Nested(AllocationRow, required=True, data_key="from")
+    target = Nested(AllocationRow, required=True, data_key="to")
 
 
 class OfferData(Schema):
-    """What the bearer of a link is told of the event."""
+    """The event of a link."""
 
     event_name = _text_field("Windhoek Lights", required=True)
     venue = _text_field("River grounds", required=True)

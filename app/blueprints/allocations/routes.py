@@ -1,13 +1,25 @@
-"""Blocks for organisers: `/api/events/{eventId}/allocations`."""
+"""Blocks of an event: `/api/events/{eventId}/allocations`."""
 
-from typing import Any
+from datetime import datetime
+from typing import Unpack
+
+from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.allocations import actions, errors, queries
+from app.allocations.actions.blocks import BlockTerms, MovedBlocks
+from app.allocations.actions.invites import Invites, Recipient, Reminders
+from app.allocations.block_access import BlockRow, BlocksQuery
 from app.allocations.invoicing.errors import BlockInvoiced
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.response_schemas import QuoteData
-from app.blueprints.allocations.responses import add_slot_page, build_code_response
+from app.blueprints.allocations.serializers import (
+    JsonObject,
+    add_slot_page,
+    build_code_response,
+    serialize_allocator_link,
+    serialize_open_link,
+)
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
@@ -22,15 +34,24 @@ blp = Blueprint(
     url_prefix="/api/events",
     description="Blocks of tickets: handed out, claimed, admitted",
 )
-BLOCK_LISTING = Listing("allocations", response_schemas.AllocationRow, queries.BLOCK_SORTS, "createdAt")
+BLOCK_LISTING = Listing(
+    "allocations", response_schemas.AllocationRow, {"createdAt": queries.BLOCK_CREATED_AT}, "createdAt"
+)
 MAIL_LIMIT = Limit(60)
 BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
 
 
 @blp.post("/<eventId>/allocations/quote", access=ORGANISER_OR_ANALYST, body=schemas.QuoteBody, returns=QuoteData)
-def quote(event_id: str, **body: Any) -> Any:
-    """Calculate what a block would cost, and whether that many places are free. Writes nothing."""
-    return queries.calculate_quote(get_current_caller(), event_id, **body)
+def quote(event_id: str, **terms: Unpack[BlockTerms]) -> queries.BlockQuote:
+    """Calculate what a block would cost, and whether that many places are free. Nothing is stored."""
+    return queries.calculate_quote(
+        get_current_caller(),
+        event_id,
+        ticket_type_id=terms["ticket_type_id"],
+        quantity=terms["quantity"],
+        unit_price_minor=terms.get("unit_price_minor"),
+        promo_code=terms.get("promo_code"),
+    )
 
 
 @blp.post(
@@ -42,20 +63,24 @@ def quote(event_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientTickets, errors.PromoCodeExhausted, CapacityExceeded, EventClosed, EmailNotVerified],
 )
-def create_block(event_id: str, **body: Any) -> Any:
-    """Keep places for a holder.
+def create_block(event_id: str, **terms: Unpack[BlockTerms]) -> tuple[BlockRow, dict[str, str]]:
+    """Create a block of places for a holder.
 
-    They leave the public's count at once. Price and discounts are those of this moment.
+    The places are no longer on public sale. The block keeps the price and the discounts of this moment.
     """
-    block_id = actions.create_block(get_current_caller(), event_id, **body)
+    block_id = actions.create_block(get_current_caller(), event_id, **terms)
     block = queries.get_block(get_current_caller(), event_id, block_id)
     return block, {"ETag": f'"{block["version"]}"'}
 
 
 @blp.get("/<eventId>/allocations", access=ORGANISER_OR_ANALYST, query=schemas.BlockFilters, returns=BLOCK_LISTING)
-def list_blocks(event_id: str, **filters: Any) -> Any:
+def list_blocks(
+    event_id: str, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
+) -> BlocksQuery:
     """List an event's blocks."""
-    return queries.list_blocks_query(get_current_caller(), event_id, **filters)
+    return queries.list_blocks_query(
+        get_current_caller(), event_id, status=status, kind=kind, ticket_type_id=ticket_type_id
+    )
 
 
 @blp.get(
@@ -65,9 +90,14 @@ def list_blocks(event_id: str, **filters: Any) -> Any:
     returns=response_schemas.AllocationData,
     etag=True,
 )
-def read_block(event_id: str, block_id: str, **page: Any) -> Any:
+def read_block(
+    event_id: str, block_id: str, limit: int, with_total: bool, cursor: str | None = None, status: str | None = None
+) -> JsonObject:
     """Read a block, with a page of its slots."""
-    return add_slot_page(queries.get_block(get_current_caller(), event_id, block_id), queries.list_slots_query, **page)
+    block = queries.get_block(get_current_caller(), event_id, block_id)
+    return add_slot_page(
+        block, queries.list_slots_query, limit=limit, with_total=with_total, cursor=cursor, status=status
+    )
 
 
 @blp.post(
@@ -79,14 +109,14 @@ def read_block(event_id: str, block_id: str, **page: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS],
 )
-def make_codes(event_id: str, block_id: str, **body: Any) -> Any:
-    """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`."""
-    return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, **body), 201)
+def make_codes(event_id: str, block_id: str, count: int | None = None) -> Response:
+    """Create single-use claim codes: `count` of them, or one for each free place. As CSV with `Accept: text/csv`."""
+    return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, count=count), 201)
 
 
 @blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_OR_ANALYST, returns=response_schemas.CodesData)
-def list_codes(event_id: str, block_id: str) -> Any:
-    """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`."""
+def list_codes(event_id: str, block_id: str) -> Response:
+    """List a block's claim codes and who has used them. As CSV with `Accept: text/csv`."""
     return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
 
 
@@ -100,12 +130,19 @@ def list_codes(event_id: str, block_id: str) -> Any:
     limit=MAIL_LIMIT,
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def invite(event_id: str, block_id: str, **body: Any) -> Any:
-    """Invite people: each gets a claim link by mail.
+def invite(event_id: str, block_id: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool) -> Invites:
+    """Invite people: each gets a claim link by email.
 
-    All or nobody. An address that has a place in the block, or is listed twice, is reported and not doubled.
+    All are invited or none. An address that has a place in the block, or is listed twice, is reported and skipped.
     """
-    return actions.invite_recipients(get_current_caller(), event_id, block_id, **body)
+    return actions.invite_recipients(
+        get_current_caller(),
+        event_id,
+        block_id,
+        recipients=recipients,
+        allow_duplicates=allow_duplicates,
+        dry_run=dry_run,
+    )
 
 
 @blp.post(
@@ -115,9 +152,12 @@ def invite(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
-def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
-    """Get the link by which the holder hands out places themselves. The same call gives the same link."""
-    return actions.update_allocator_link(get_current_caller(), event_id, block_id, **body)
+def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool) -> JsonObject:
+    """Get the link by which the holder hands out places. A repeated call returns the same link."""
+    caller = get_current_caller()
+    return serialize_allocator_link(
+        actions.update_allocator_link(caller, event_id, block_id, rotate=rotate, revoke=revoke)
+    )
 
 
 @blp.post(
@@ -127,9 +167,27 @@ def allocator_link(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
 )
-def open_link(event_id: str, block_id: str, **body: Any) -> Any:
-    """Get the link by which anybody takes a place, once per address. The same call gives the same link."""
-    return actions.update_open_link(get_current_caller(), event_id, block_id, **body)
+def open_link(
+    event_id: str,
+    block_id: str,
+    rotate: bool,
+    revoke: bool,
+    max_claims: int | None = None,
+    max_per_claim: int | None = None,
+    expires_at: datetime | None = None,
+) -> JsonObject:
+    """Get the link by which anybody claims a place, once per address. A repeated call returns the same link."""
+    block = actions.update_open_link(
+        get_current_caller(),
+        event_id,
+        block_id,
+        rotate=rotate,
+        revoke=revoke,
+        max_claims=max_claims,
+        max_per_claim=max_per_claim,
+        expires_at=expires_at,
+    )
+    return serialize_open_link(block)
 
 
 @blp.post(
@@ -141,9 +199,9 @@ def open_link(event_id: str, block_id: str, **body: Any) -> Any:
     limit=MAIL_LIMIT,
     errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def remind(event_id: str, block_id: str, **body: Any) -> Any:
-    """Remind guests who have not claimed (once a day). Lists who was skipped and why."""
-    return actions.remind_recipients(get_current_caller(), event_id, block_id, **body)
+def remind(event_id: str, block_id: str, slot_ids: list[str] | None = None) -> Reminders:
+    """Remind guests who have not claimed, once a day. The response lists who was skipped and why."""
+    return actions.remind_recipients(get_current_caller(), event_id, block_id, slot_ids=slot_ids)
 
 
 @blp.post(
@@ -153,10 +211,10 @@ def remind(event_id: str, block_id: str, **body: Any) -> Any:
     returns=response_schemas.ReleaseData,
     idempotent=True,
 )
-def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> Any:
-    """Give places that nobody has claimed back to the public. Their links and codes die."""
+def release_unused(event_id: str, block_id: str, dry_run: bool, quantity: int | None = None) -> JsonObject:
+    """Release unclaimed places to the public. Their links and codes end."""
     release = actions.preview_release if dry_run else actions.release_unused_slots
-    return {**release(get_current_caller(), event_id, block_id, **body), "dry_run": dry_run}
+    return {**release(get_current_caller(), event_id, block_id, quantity=quantity), "dry_run": dry_run}
 
 
 @blp.post(
@@ -167,9 +225,9 @@ def release_unused(event_id: str, block_id: str, dry_run: bool, **body: Any) -> 
     idempotent=True,
     errors=[errors.AlreadyAdmitted, errors.SlotReleased],
 )
-def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
-    """End a place: its ticket dies at once, and the place returns to the block or to the public."""
-    return actions.revoke_slot(get_current_caller(), event_id, block_id, slot_id, **body)
+def revoke(event_id: str, block_id: str, slot_id: str, return_to: str) -> JsonObject:
+    """Revoke a place: its ticket ends immediately, and the place returns to the block or to the public."""
+    return actions.revoke_slot(get_current_caller(), event_id, block_id, slot_id, return_to=return_to)
 
 
 @blp.post(
@@ -180,6 +238,6 @@ def revoke(event_id: str, block_id: str, slot_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[errors.InsufficientSlots, errors.BlockMismatch, BlockInvoiced],
 )
-def move(event_id: str, block_id: str, **body: Any) -> Any:
+def move(event_id: str, block_id: str, to_block_id: str, quantity: int) -> MovedBlocks:
     """Move free places to another block of the same ticket type."""
-    return actions.move_slots(get_current_caller(), event_id, block_id, **body)
+    return actions.move_slots(get_current_caller(), event_id, block_id, to_block_id=to_block_id, quantity=quantity)

@@ -1,4 +1,4 @@
-"""What the operations on allocations take."""
+"""Request schemas of allocations."""
 
 from typing import Any
 
@@ -47,11 +47,12 @@ class QuoteBody(RequiredFieldsSchema):
         min=0,
         max=MAX_PRICE_MINOR,
         allow_none=True,
-        metadata={"example": 85000, "description": "the present price unless given; 0 is complimentary"},
+        metadata={"example": 85000, "description": "by default the present price; 0 is complimentary"},
     )
     promo_code = Text(max=40, allow_none=True, metadata={"rare": True, "example": "EARLYBIRD"})
     release_at = EndTimeField(
-        allow_none=True, metadata={"rare": True, "description": "unclaimed places go back then; in the event's zone"}
+        allow_none=True,
+        metadata={"rare": True, "description": "when unclaimed places are released; in the event's time zone"},
     )
     notes = Text(max=2000, allow_none=True)
 
@@ -78,7 +79,7 @@ class SlotFilters(SlotPage):
 
 class CodesBody(Schema):
     count = WholeNumber(
-        min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10, "description": "all, unless given"}
+        min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10, "description": "by default all"}
     )
 
 
@@ -107,7 +108,7 @@ class InviteBody(Schema):
             return
         missing = [name for name in ("name", "email") if name not in field_names]
         if len(missing) == 2:
-            raise ValidationError({"recipients": field_error("required", "Say whom to invite.").messages})
+            raise ValidationError({"recipients": field_error("required", "Name the people to invite.").messages})
         if missing:
             raise ValidationError(
                 {name: field_error("required", "This field is required.").messages for name in missing}
@@ -115,7 +116,7 @@ class InviteBody(Schema):
 
     @validates_schema(skip_on_field_errors=True)
     def check_emails(self, data: dict[str, Any], **_: Any) -> None:
-        """An invitation goes out by mail; the address is what it needs."""
+        """Each recipient needs an email address."""
         recipients = data.get("recipients") or []
         errors = {
             index: {"email": field_error("required", "This field is required.").messages}
@@ -132,7 +133,9 @@ class InviteBody(Schema):
 
 
 class LinkBody(Schema):
-    rotate = Boolean(load_default=False, metadata={"rare": True, "description": "a new link; the old one answers 410"})
+    rotate = Boolean(
+        load_default=False, metadata={"rare": True, "description": "a new link; the old one then returns 410"}
+    )
     revoke = Boolean(load_default=False, metadata={"rare": True, "description": "ends the link"})
 
     @validates_schema
@@ -150,11 +153,11 @@ class OpenLinkBody(LinkBody):
 
 
 class RemindBody(Schema):
-    slot_ids = List(Id(), min=1, max=MAX_RECIPIENTS, metadata={"rare": True, "description": "all, unless given"})
+    slot_ids = List(Id(), min=1, max=MAX_RECIPIENTS, metadata={"rare": True, "description": "by default all"})
 
 
 class ReleaseBody(Schema):
-    quantity = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "all, unless given"})
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "by default all"})
     dry_run = Boolean(load_default=False)
 
 
@@ -180,12 +183,12 @@ class ClaimBody(RequiredFieldsSchema):
         min=1,
         max=MAX_PARTY_SIZE,
         load_default=1,
-        metadata={"rare": True, "description": "as many as an open link gives"},
+        metadata={"rare": True, "description": "more than 1 only for an open link"},
     )
 
 
 class AllocatorBody(Schema):
-    """Hands out with `name` and `email`; with `slotId`, renames or takes back what was handed out."""
+    """Hands out a place with `name` and `email`; with `slotId`, renames its guest or takes it back."""
 
     name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
     email = Email()
@@ -213,7 +216,7 @@ class AllocatorBody(Schema):
 
 
 class WillCallQuery(SlotPage):
-    q = Text(max=200, metadata={"description": "beginnings of words of name, e-mail address or code"})
+    q = Text(max=200, metadata={"description": "beginnings of words of the name, email address or code"})
     status = Choice("claimed", "admitted")
     block_id = Id()
 

@@ -1,12 +1,14 @@
-"""The gate: `/api/events/{eventId}/allocations/will-call`."""
+"""The will-call list and admission: `/api/events/{eventId}/allocations/will-call`."""
 
-from typing import Any
+from datetime import datetime
 
 import orjson
+from flask import Response
 
 from app.allocations import actions, errors
-from app.allocations import will_call as listing
+from app.allocations.will_call import SORT_KEY, list_will_call
 from app.blueprints.allocations import response_schemas, schemas
+from app.blueprints.allocations.serializers import JsonObject, serialize_admission, serialize_will_call_slot
 from app.web import paging
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST
 from app.web.auth import get_current_caller
@@ -14,10 +16,6 @@ from app.web.blueprint import Blueprint
 from app.web.envelope import dump_json, envelope_response
 
 blp = Blueprint("gate", __name__, url_prefix="/api/events", description="Admission at the gate")
-# What a scan answers is told without a schema: at the gate each millisecond is a queue.
-JSON_KEYS = {
-    field_name: str(field.data_key) for field_name, field in response_schemas.AdmittedData().dump_fields.items()
-}
 ADMISSION_ERRORS = [errors.AlreadyAdmitted, errors.NotClaimed, errors.SlotRevoked, errors.PartyTooSmall]
 
 
@@ -27,9 +25,36 @@ ADMISSION_ERRORS = [errors.AlreadyAdmitted, errors.NotClaimed, errors.SlotRevoke
     query=schemas.WillCallQuery,
     returns=response_schemas.WillCallPage,
 )
-def will_call(event_id: str, **query: Any) -> Any:
-    """List who is expected and who is in, by name. `q` finds by the beginning of a name, address or code."""
-    return envelope_response(orjson.dumps(_build_page(event_id, **query)))
+def will_call(
+    event_id: str,
+    limit: int,
+    cursor: str | None = None,
+    q: str | None = None,
+    status: str | None = None,
+    block_id: str | None = None,
+    with_total: bool = False,
+) -> Response:
+    """List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code."""
+    cursor_scope = f"will-call {event_id} {q or ''}"
+    after = paging.decode_cursor(cursor, cursor_scope, SORT_KEY) if cursor is not None else None
+    page = list_will_call(
+        get_current_caller(),
+        event_id,
+        q=q,
+        status=status,
+        block_id=block_id,
+        limit=limit,
+        after=after,
+        with_total=with_total,
+    )
+    pagination: JsonObject = {
+        "limit": limit,
+        "nextCursor": page.after and paging.encode_cursor(page.after, cursor_scope),
+    }
+    if page.total is not None:
+        pagination["total"] = page.total
+    slots = [serialize_will_call_slot(slot) for slot in page.slots]
+    return envelope_response(orjson.dumps({"slots": slots, "pagination": pagination}))
 
 
 @blp.post(
@@ -40,16 +65,16 @@ def will_call(event_id: str, **query: Any) -> Any:
     idempotent=True,
     errors=ADMISSION_ERRORS,
 )
-def admit(event_id: str, slot_id: str, **body: Any) -> Any:
-    """Admit somebody, exactly once. The same `nonce` again gets the same answer; `count` admits so many of a party."""
-    admitted = actions.admit_slot(get_current_caller(), event_id, slot_id, **body)
-    return envelope_response(dump_json({json_key: admitted[name] for name, json_key in JSON_KEYS.items()}))
-
-
-def _build_page(event_id: str, *, limit: int, cursor: str | None = None, **query: Any) -> dict[str, Any]:
-    cursor_scope = f"will-call {event_id} {query.get('q') or ''}"
-    after = paging.decode_cursor(cursor, cursor_scope, listing.SORT_KEY) if cursor is not None else None
-    result = listing.list_will_call(get_current_caller(), event_id, limit=limit, after=after, **query)
-    pagination = {"limit": limit, "nextCursor": result.after and paging.encode_cursor(result.after, cursor_scope)}
-    total = {} if result.total is None else {"total": result.total}
-    return {"slots": result.rows, "pagination": {**pagination, **total}}
+def admit(
+    event_id: str,
+    slot_id: str,
+    nonce: str | None = None,
+    gate: str | None = None,
+    occurred_at: datetime | None = None,
+    count: int | None = None,
+) -> Response:
+    """Admit a guest exactly once. The same `nonce` gets the same response; `count` admits so many of a party."""
+    admission = actions.admit_slot(
+        get_current_caller(), event_id, slot_id, nonce=nonce, gate=gate, occurred_at=occurred_at, count=count
+    )
+    return envelope_response(dump_json(serialize_admission(admission)))

@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 
 from app.allocations import actions, link_queries
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.allocations.tickets import queries
 from app.blueprints.console.claim import dead_page
 from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
 from app.blueprints.console.rendering import Pages, page
@@ -19,9 +18,9 @@ from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 
-PAGE, SLOT_PAGE, TOLD = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
+PAGE, SLOT_PAGE, NOTICE = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
 blueprint = Pages("allocator", __name__, url_prefix="/allocator")
-WORDS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
+STATUS_LABELS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
 
 
 class HandOutSchema(Query):
@@ -126,41 +125,43 @@ def take_back(token: str, slot_id: str) -> ResponseReturnValue:
 
 
 def _notice(token: str, sentence: str) -> ResponseReturnValue:
-    session[TOLD] = sentence
+    session[NOTICE] = sentence
     return redirect(url_for("allocator.start", token=token), 303)
 
 
 def _page(token: str, form: FilledForm) -> Response:
     allocator_block = link_queries.get_allocator_block(token, get_client_network())
     after = request.args.get("after", "")
-    listed = queries.load_allocator_slot_page(allocator_block["id"], after if is_id(after) else "")
+    slot_page = link_queries.load_allocator_slot_page(allocator_block["id"], after if is_id(after) else "")
     return form_page(
         PAGE,
         form,
         token=token,
-        listed=listed,
-        told=session.pop(TOLD, ""),
-        words=WORDS,
-        **_slot_context(allocator_block),
+        slot_page=slot_page,
+        notice=session.pop(NOTICE, ""),
+        status_labels=STATUS_LABELS,
+        **_block_context(allocator_block),
     )
 
 
 def _slot_page(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
     """Raises NotFound for a place that this holder has not given out."""
     allocator_block = link_queries.get_allocator_block(token, get_client_network())
-    one = queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
-    if one is None:
+    slot = link_queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
+    if slot is None:
         raise NotFound()
-    form = form or RENAME.blank(name=one["name"] or "", email=one["email"] or "")
-    return form_page(SLOT_PAGE, form, token=token, slot=one, words=WORDS, **_slot_context(allocator_block))
+    form = form or RENAME.blank(name=slot["name"] or "", email=slot["email"] or "")
+    return form_page(
+        SLOT_PAGE, form, token=token, slot=slot, status_labels=STATUS_LABELS, **_block_context(allocator_block)
+    )
 
 
-def _slot_context(values: dict[str, Any]) -> dict[str, Any]:
-    zone = values["timezone"]
+def _block_context(block: link_queries.AllocatorBlock) -> dict[str, Any]:
+    zone = block["timezone"]
     return {
-        "found": values,
-        "contact": values["contact_email"],
-        "begins": format_time(values["starts_at"], zone),
-        "until": format_time(values["release_at"], zone) if values["release_at"] else "",
-        "where": ", ".join(item for item in (values["venue"], values["city"]) if item),
+        "block": block,
+        "contact": block["contact_email"],
+        "begins": format_time(block["starts_at"], zone),
+        "until": format_time(block["release_at"], zone) if block["release_at"] else "",
+        "where": ", ".join(item for item in (block["venue"], block["city"]) if item),
     }

@@ -11,7 +11,9 @@ from markupsafe import Markup
 from app.allocations import actions, link_queries
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.allocations.tickets import qr_codes, queries
+from app.allocations.tickets import qr_codes
+from app.allocations.tickets.ticket_data import load_party_tickets
+from app.allocations.tickets.ticket_pdf import draw_party_pdf
 from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
 from app.blueprints.console.rendering import Pages, page
 from app.core.date_format import format_time
@@ -111,14 +113,13 @@ def handle_dead_link(view: View) -> View:
 def dead_page(token: str, error: AppError) -> Response:
     """Why a link opens nothing."""
     title, hint = DEAD[error.code]
-    around = queries.find_link_contact(token)
+    link_contact = link_queries.find_link_contact(token)
     return page(
-        "console/claim_dead.html",
+        "console/claim_ended.html",
         status=error.status,
         title=title,
         hint=hint or error.text,
-        around=around,
-        contact=around.contact if around else None,
+        link_contact=link_contact,
     )
 
 
@@ -129,7 +130,11 @@ def start(token: str) -> ResponseReturnValue:
     if _claimed_slot(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     claim_offer = link_queries.get_claim_offer(token, get_client_network())
-    known = {name: claim_offer.get(name) or "" for name in ("name", "email", "phone")}
+    known = {
+        "name": claim_offer.get("name") or "",
+        "email": claim_offer.get("email") or "",
+        "phone": claim_offer.get("phone") or "",
+    }
     return _page(
         token, claim_offer, _form(claim_offer["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1")
     )
@@ -157,7 +162,7 @@ def claim(token: str) -> ResponseReturnValue:
 def ticket(token: str) -> ResponseReturnValue:
     """The tickets of a claim, for the browser that made it."""
     own = _claimed_slot(token)
-    tickets = queries.load_party_tickets(own) if own else []
+    tickets = load_party_tickets(own) if own else []
     if not tickets:
         _forget(token)
         return redirect(url_for("claim.start", token=token), 303)
@@ -177,25 +182,25 @@ def ticket(token: str) -> ResponseReturnValue:
 def ticket_pdf(token: str) -> ResponseReturnValue:
     """The same as a document."""
     own = _claimed_slot(token)
-    data = queries.draw_party_pdf(own) if own else None
+    data = draw_party_pdf(own) if own else None
     if data is None:
         return redirect(url_for("claim.start", token=token), 303)
     named = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}
     return Response(data, content_type="application/pdf", headers=named)
 
 
-def _page(token: str, values: dict[str, Any], form: FilledForm) -> Response:
-    zone = values["timezone"]
-    until = values.get("expires_at") or values["release_at"]
+def _page(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Response:
+    zone = offer["timezone"]
+    until = offer.get("expires_at") or offer["release_at"]
     return form_page(
         PAGE,
         form,
         token=token,
-        found=values,
-        contact=values["contact_email"],
-        begins=format_time(values["starts_at"], zone),
+        offer=offer,
+        contact=offer["contact_email"],
+        begins=format_time(offer["starts_at"], zone),
         until=format_time(until, zone) if until else "",
-        where=", ".join(item for item in (values["venue"], values["city"]) if item),
+        where=", ".join(item for item in (offer["venue"], offer["city"]) if item),
     )
 
 

@@ -381,7 +381,7 @@ class Operations(Transport):
         to: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Send the invoice of a block to its holder, or to another address; it is issued first if need be. For organisers, for their own events, and admins."""
+        """Send the invoice of a block to its holder, or to another address. It is issued if it was not before. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/invoice/email",
@@ -400,7 +400,7 @@ class Operations(Transport):
         event_id: str,
         block_id: str,
     ) -> dict[str, Any]:
-        """Read the number and the sums of a block's invoice, and its credit notes. For organisers, for their own events, and admins of every tier."""
+        """Read the number and the amounts of a block's invoice, and its credit notes. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/{blockId}/invoice",
@@ -415,7 +415,7 @@ class Operations(Transport):
         event_id: str,
         block_id: str,
     ) -> dict[str, Any]:
-        """List the packs that were printed of a block, the newest first. For organisers, for their own events, and admins of every tier."""
+        """List the ticket packs of a block, the newest first. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/{blockId}/packs",
@@ -433,7 +433,7 @@ class Operations(Transport):
         count: Any,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Print unnamed tickets for the door. For organisers, for their own events, and admins."""
+        """Create a pack of unnamed tickets to print. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/packs",
@@ -453,7 +453,7 @@ class Operations(Transport):
         block_id: str,
         pack_id: str,
     ) -> dict[str, Any]:
-        """See how far a pack is. For organisers, for their own events, and admins of every tier."""
+        """Read the progress of a pack. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/{blockId}/packs/{packId}",
@@ -470,7 +470,7 @@ class Operations(Transport):
         block_id: str,
         pack_id: str,
     ) -> bytes:
-        """Get the tickets of a pack as one PDF, the same however often. For organisers, for their own events, and admins of every tier."""
+        """Get the tickets of a pack as one PDF; every download has the same bytes. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf",
@@ -492,7 +492,7 @@ class Operations(Transport):
         status: Any = OMITTED,
         block_id: Any = OMITTED,
     ) -> dict[str, Any]:
-        """List who is expected and who is in, by name. `q` finds by the beginning of a name, address or code. For organisers, for their own events, and admins of every tier."""
+        """List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/will-call",
@@ -520,7 +520,7 @@ class Operations(Transport):
         count: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Admit somebody, exactly once. The same `nonce` again gets the same answer; `count` admits so many of a party. For organisers, for their own events, and admins."""
+        """Admit a guest exactly once. The same `nonce` gets the same response; `count` admits so many of a party. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/will-call/{slotId}/admit",
@@ -541,7 +541,7 @@ class Operations(Transport):
         self,
         token: str,
     ) -> dict[str, Any]:
-        """See what a claim link, a claim code or an open link offers. For anybody."""
+        """Read the offer of a claim link, a claim code or an open link. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/allocations/claim/{token}",
@@ -561,7 +561,7 @@ class Operations(Transport):
         quantity: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Claim a place with a link, a code or an open link. An e-ticket goes out by mail. For anybody."""
+        """Claim a place with a claim link, a claim code or an open link. An e-ticket is sent by email. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/allocations/claim/{token}",
@@ -586,7 +586,7 @@ class Operations(Transport):
         cursor: Any = OMITTED,
         with_total: Any = OMITTED,
     ) -> dict[str, Any]:
-        """See the block that a holder's link opens, and whom they have given places. For anybody."""
+        """Read the block of an allocator link, and the places that were handed out by it. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/allocations/allocator/{token}",
@@ -614,7 +614,7 @@ class Operations(Transport):
         action: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Hand out a place with `name` and `email`; with `slotId`, give it to somebody else or take it back. For anybody."""
+        """Hand out a place with `name` and `email`; with `slotId`, give it to another guest or take it back. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/allocations/allocator/{token}",
@@ -648,7 +648,7 @@ class Operations(Transport):
         release_at: Any = OMITTED,
         notes: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Calculate what a block would cost, and whether that many places are free. Writes nothing. For organisers, for their own events, and admins of every tier."""
+        """Calculate what a block would cost, and whether that many places are free. Nothing is stored. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/quote",
@@ -713,7 +713,7 @@ class Operations(Transport):
         notes: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Keep places for a holder. For organisers, for their own events, and admins."""
+        """Create a block of places for a holder. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations",
@@ -765,7 +765,7 @@ class Operations(Transport):
         event_id: str,
         block_id: str,
     ) -> dict[str, Any]:
-        """List a block's claim codes again, with who has used them. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins of every tier."""
+        """List a block's claim codes and who has used them. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{eventId}/allocations/{blockId}/codes",
@@ -783,7 +783,7 @@ class Operations(Transport):
         count: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Make single-use claim codes: so many, or one for every free place. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins."""
+        """Create single-use claim codes: `count` of them, or one for each free place. As CSV with `Accept: text/csv`. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/codes",
@@ -810,7 +810,7 @@ class Operations(Transport):
         dry_run: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Invite people: each gets a claim link by mail. For organisers, for their own events, and admins."""
+        """Invite people: each gets a claim link by email. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/invite",
@@ -837,7 +837,7 @@ class Operations(Transport):
         rotate: Any = OMITTED,
         revoke: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Get the link by which the holder hands out places themselves. The same call gives the same link. For organisers, for their own events, and admins."""
+        """Get the link by which the holder hands out places. A repeated call returns the same link. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/allocator-link",
@@ -862,7 +862,7 @@ class Operations(Transport):
         max_per_claim: Any = OMITTED,
         expires_at: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Get the link by which anybody takes a place, once per address. The same call gives the same link. For organisers, for their own events, and admins."""
+        """Get the link by which anybody claims a place, once per address. A repeated call returns the same link. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/open-link",
@@ -887,7 +887,7 @@ class Operations(Transport):
         slot_ids: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Remind guests who have not claimed (once a day). Lists who was skipped and why. For organisers, for their own events, and admins."""
+        """Remind guests who have not claimed, once a day. The response lists who was skipped and why. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/remind",
@@ -910,7 +910,7 @@ class Operations(Transport):
         dry_run: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Give places that nobody has claimed back to the public. Their links and codes die. For organisers, for their own events, and admins."""
+        """Release unclaimed places to the public. Their links and codes end. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/release-unused",
@@ -934,7 +934,7 @@ class Operations(Transport):
         return_to: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """End a place: its ticket dies at once, and the place returns to the block or to the public. For organisers, for their own events, and admins."""
+        """Revoke a place: its ticket ends immediately, and the place returns to the block or to the public. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke",

@@ -1,6 +1,6 @@
-"""All verbs in any order: after each step nothing is lost or made, and nothing dead opens anything.
+"""All changes of blocks in random order: after each step the counters agree, and ended slots cannot be claimed.
 
-ALLOCATION_EXAMPLES sets how many stories are told.
+ALLOCATION_EXAMPLES sets how many sequences are run.
 """
 
 import os
@@ -26,11 +26,11 @@ from tests.http import Client
 
 EXAMPLES = int(os.environ.get("ALLOCATION_EXAMPLES", "8"))
 few, which = st.integers(1, 4), st.integers(0, 10**6)
-SAID = {200, 201, 404, 409, 410, 422}
+EXPECTED_STATUSES = {200, 201, 404, 409, 410, 422}
 
 
-class Verbs(RuleBasedStateMachine):
-    """Two blocks of twelve places of one type, forty in all, and everything that can happen to them.
+class BlockChanges(RuleBasedStateMachine):
+    """Two blocks of twelve places of one ticket type with forty tickets, and all changes of them.
 
     A second type shares the capacity of the event with the first.
     """
@@ -40,7 +40,7 @@ class Verbs(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Each story begins with what a minute allows unspent."""
+        """Each sequence begins with unused rate limits."""
         Redis.from_url(self.client.flask.application.extensions["settings"].REDIS_URL).flushdb()
         first = block(self.client, owner=self.owner, quantity=12, total=40)
         self.blocks = [first, another(first, quantity=12)]
@@ -61,7 +61,7 @@ class Verbs(RuleBasedStateMachine):
         return None
 
     def said(self, response: Any) -> Any:
-        assert response.status_code in SAID, response.get_data(as_text=True)
+        assert response.status_code in EXPECTED_STATUSES, response.get_data(as_text=True)
         return response.get_json()["data"]
 
     @rule(chosen=which, count=few)
@@ -149,11 +149,11 @@ class Verbs(RuleBasedStateMachine):
             availability.move(session, self.blocks[0].ticket_type_id, count, source="public", target="sold")
 
     @invariant()
-    def nothing_is_lost(self) -> None:
+    def counters_agree(self) -> None:
         assert_books_agree()
 
     def teardown(self) -> None:
-        """What is dead opens nothing."""
+        """Codes of ended slots cannot be claimed."""
         ended = text("SELECT code FROM allocation_slot WHERE ended_at IS NOT NULL AND code IS NOT NULL LIMIT 5")
         for code in db.session.scalars(ended).all():
             assert claim(self.client, code).status_code == 410
@@ -161,11 +161,11 @@ class Verbs(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)
-def test_the_law_holds_after_every_step(app: Flask, client: Client) -> None:
-    Verbs.client, Verbs.owner = client, organiser(client)
+def test_counters_agree_after_every_step(app: Flask, client: Client) -> None:
+    BlockChanges.client, BlockChanges.owner = client, organiser(client)
     assert db.session.query(Account).count() == 1
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Verbs,
+        BlockChanges,
         settings=settings(
             max_examples=EXAMPLES,
             stateful_step_count=30,

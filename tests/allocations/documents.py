@@ -1,4 +1,4 @@
-"""Papers for tests: an invoice of so many lines, and the texts that must come out as they went in."""
+"""Invoices and tickets for tests, and hostile texts that must be rendered as text."""
 
 import re
 from dataclasses import replace
@@ -41,17 +41,17 @@ TICKET = Ticket(
 )
 
 
-def ticket(**changes: Any) -> Ticket:
+def build_ticket(**changes: Any) -> Ticket:
     return replace(TICKET, **changes)
 
 
-def paper(lines: int = 2, **changes: Any) -> InvoiceDocument:
-    """An invoice with a bulk discount, and as many more lines as asked for."""
-    more = [
-        DocumentLine(what=f"Table {n}", quantity=n, unit_price_minor=5000, amount_minor=5000 * n)
-        for n in range(2, lines)
+def build_invoice(lines: int = 2, **changes: Any) -> InvoiceDocument:
+    """Return an invoice with a bulk discount and so many lines."""
+    extra_lines = [
+        DocumentLine(what=f"Table {number}", quantity=number, unit_price_minor=5000, amount_minor=5000 * number)
+        for number in range(2, lines)
     ]
-    written = InvoiceDocument(
+    document = InvoiceDocument(
         kind=INVOICE,
         number="2026-000001",
         issued="Fri 20 November 2026",
@@ -68,7 +68,7 @@ def paper(lines: int = 2, **changes: Any) -> InvoiceDocument:
             DocumentLine(
                 what="Bulk discount 10 % (from 20 places)", quantity=40, unit_price_minor=-8500, amount_minor=-340000
             ),
-            *more,
+            *extra_lines,
         ],
         vat_percent=15.0,
         vat_minor=399130,
@@ -76,10 +76,10 @@ def paper(lines: int = 2, **changes: Any) -> InvoiceDocument:
         notes=["All amounts are in Namibian dollars. Prices include VAT."],
         contact="nangula@windhoek-lights.example",
     )
-    return replace(written, **changes)
+    return replace(document, **changes)
 
 
-def words(pdf: bytes) -> str:
-    """The text of a document that is not compressed, as far as it is ASCII; one line for each piece drawn."""
+def extract_text(pdf: bytes) -> str:
+    """Return the ASCII text of an uncompressed PDF, one line for each string drawn."""
     pieces = re.findall(rb"\(((?:[^()\\]|\\.)*)\) Tj", pdf)
     return "\n".join(re.sub(rb"\\([()\\])", rb"\1", piece).decode("latin-1") for piece in pieces)

@@ -1,0 +1,310 @@
+"""The statements that change slots, and the conditions that several statements share.
+
+A change is one statement. Its CTE `changed` changes or inserts slots and returns `id, block_id, ticket_type_id`, the
+status before and after (`old_status`, null for a new slot, and `new_status`) and `gate`. INSERT_SLOT_EVENTS logs each
+of them. RECORD_CHANGES does that too, and updates the counters of the block, of the ticket type, and of the day.
+
+Parameters of every change: `verb, actor, actor_id`. Parameters of RECORD_CHANGES: `open_link_claims`, the number of
+slots that were claimed by the open link.
+"""
+
+from sqlalchemy import text
+
+OWNED_EVENT = "(:is_admin OR e.organiser_id = :actor_id)"
+"""Whether the caller may change the event `e` and its blocks. Core statements say it with `events.queries.owned`."""
+
+BLOCK_STATUS = """
+    CASE WHEN b.available + m.available + b.invited + m.invited > 0 THEN 'open'
+         WHEN m.released > 0 OR b.status = 'released' THEN 'released'
+         WHEN b.available + m.available + b.invited + m.invited
+            + b.claimed + m.claimed + b.admitted + m.admitted > 0 THEN 'exhausted'
+         WHEN b.released + m.released > 0 THEN 'released'
+         ELSE 'cancelled' END"""
+"""The status of the block `b` after the changes `m` of its counters."""
+
+INSERT_SLOT_EVENTS = """
+    slot_events AS (
+        INSERT INTO allocation_slot_event
+               (slot_id, block_id, verb, from_status, to_status, actor, actor_id, gate)
+        SELECT id, block_id, :verb, old_status, new_status, :actor, :actor_id, gate FROM changed)"""
+
+RECORD_CHANGES = f"""
+    {INSERT_SLOT_EVENTS},
+    counter_changes AS (
+        SELECT block_id, ticket_type_id,
+               count(*) FILTER (WHERE new_status = 'available')
+             - count(*) FILTER (WHERE old_status = 'available') AS available,
+               count(*) FILTER (WHERE new_status = 'invited')
+             - count(*) FILTER (WHERE old_status = 'invited') AS invited,
+               count(*) FILTER (WHERE new_status = 'claimed')
+             - count(*) FILTER (WHERE old_status = 'claimed') AS claimed,
+               count(*) FILTER (WHERE new_status = 'admitted')
+             - count(*) FILTER (WHERE old_status = 'admitted') AS admitted,
+               count(*) FILTER (WHERE new_status = 'revoked')
+             - count(*) FILTER (WHERE old_status = 'revoked') AS revoked,
+               count(*) FILTER (WHERE new_status = 'released')
+             - count(*) FILTER (WHERE old_status = 'released') AS released
+          FROM changed GROUP BY block_id, ticket_type_id),
+    updated_block AS (
+        UPDATE allocation_block b
+           SET available = b.available + m.available, invited = b.invited + m.invited,
+               claimed = b.claimed + m.claimed, admitted = b.admitted + m.admitted,
+               revoked = b.revoked + m.revoked, released = b.released + m.released,
+               status = {BLOCK_STATUS},
+               version = b.version + 1, updated_at = now(), open_claims = b.open_claims + :open_link_claims
+          FROM counter_changes m WHERE b.id = m.block_id
+        RETURNING m.*),
+    updated_ticket_type AS (
+        UPDATE ticket_type t
+           SET available = t.available + m.available, invited = t.invited + m.invited,
+               claimed = t.claimed + m.claimed, admitted = t.admitted + m.admitted,
+               revoked = t.revoked + m.revoked, released = t.released + m.released,
+               oversold = least(t.oversold, greatest(0, t.available + t.invited + t.claimed + t.admitted + t.sold
+                                                        + m.available + m.invited + m.claimed + m.admitted - t.total))
+          FROM updated_block m
+         WHERE t.id = m.ticket_type_id AND t.public >= m.available + m.invited + m.claimed + m.admitted
+        RETURNING t.id, t.event_id, m.available, m.invited, m.claimed, m.admitted, m.revoked, m.released),
+    daily_figures AS (
+        INSERT INTO ticket_tally AS d
+               (ticket_type_id, day, sold, allocated, invited, claimed, admitted, revoked, released, revenue_minor)
+        SELECT m.id, (now() AT TIME ZONE e.timezone)::date, 0,
+               greatest(0, m.available + m.invited + m.claimed + m.admitted), greatest(0, m.invited),
+               greatest(0, m.claimed), greatest(0, m.admitted), m.revoked, m.released, 0
+          FROM updated_ticket_type m JOIN event e ON e.id = m.event_id
+        ON CONFLICT (ticket_type_id, day) DO UPDATE
+           SET allocated = d.allocated + excluded.allocated, invited = d.invited + excluded.invited,
+               claimed = d.claimed + excluded.claimed, admitted = d.admitted + excluded.admitted,
+               revoked = d.revoked + excluded.revoked, released = d.released + excluded.released)"""
+"""Logs the changes, and adds them to the counters. A block or a ticket type that has too few places is left out:
+then `updated_ticket_type` is empty. Places come from the public count; returning places first reduce `oversold`.
+"""
+
+INSERT_SLOTS = text(f"""
+    WITH changed AS (
+        INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
+        SELECT unnest(CAST(:ids AS text[])), :block_id, :event_id, :ticket_type_id
+        RETURNING s.id, s.block_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
+                  NULL::text AS gate),
+    {RECORD_CHANGES}
+    SELECT id FROM updated_ticket_type""")
+"""The free slots of a new block. No row when the ticket type has too few places."""
+
+MOVE_SLOTS = text(f"""
+    WITH free_slots AS (
+        SELECT id FROM allocation_slot
+         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL
+           AND NOT EXISTS (SELECT FROM invoice i WHERE i.block_id = :to_block_id AND i.kind = 'invoice')
+         ORDER BY id LIMIT :quantity),
+    changed AS (
+        UPDATE allocation_slot s SET block_id = :to_block_id, version = s.version + 1
+          FROM free_slots f WHERE s.id = f.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+                  NULL::text AS gate),
+    {INSERT_SLOT_EVENTS},
+    counter_changes AS (
+        SELECT CAST(:block_id AS text) AS block_id, 0 AS revoked, 0 AS released, 0 AS invited, 0 AS claimed,
+               0 AS admitted, -count(*) AS available FROM changed
+        UNION ALL SELECT :to_block_id, 0, 0, 0, 0, 0, count(*) FROM changed),
+    updated_blocks AS (
+        UPDATE allocation_block b
+           SET available = b.available + m.available, quantity = b.quantity + m.available,
+               status = {BLOCK_STATUS},
+               version = b.version + 1, updated_at = now()
+          FROM counter_changes m WHERE b.id = m.block_id)
+    SELECT count(*) FROM changed""")
+"""Moves free slots to another block of the same ticket type, unless that block is invoiced."""
+
+ASSIGN_CLAIM_CODES = text(f"""
+    WITH free_slots AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
+         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = 'invited', via = 'code', code = c.code, given_at = now(), version = s.version + 1
+          FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
+         WHERE s.id = f.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.code),
+    {RECORD_CHANGES}
+    SELECT id, code FROM changed ORDER BY id""")
+
+INVITE_RECIPIENTS = text(f"""
+    WITH free_slots AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
+         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = 'invited', via = 'invite', name = r.name, email = r.email, phone = r.phone,
+               given_at = now(), version = s.version + 1
+          FROM free_slots f
+          JOIN unnest(CAST(:names AS text[]), CAST(:emails AS text[]), CAST(:phones AS text[]))
+               WITH ORDINALITY r (name, email, phone, number) USING (number)
+         WHERE s.id = f.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.name, s.email, s.generation),
+    {RECORD_CHANGES}
+    SELECT id, name, email, generation FROM changed ORDER BY id""")
+
+REMIND_RECIPIENTS = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s SET reminded_at = now(), version = s.version + 1
+         WHERE s.block_id = :block_id AND s.status = 'invited' AND s.email IS NOT NULL
+           AND (s.reminded_at IS NULL OR s.reminded_at <= now() - interval '24 hours')
+           AND (CAST(:slot_ids AS text[]) IS NULL OR s.id = ANY(CAST(:slot_ids AS text[])))
+        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.name, s.email, s.generation),
+    {INSERT_SLOT_EVENTS}
+    SELECT id, name, email, generation FROM changed ORDER BY id""")
+
+CLAIM_INVITED_SLOT = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s
+           SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
+               phone = :phone, delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
+         WHERE s.id = :slot_id AND s.status = 'invited'
+           AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
+        RETURNING s.id, s.block_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.code, s.claimed_at, s.generation),
+    {RECORD_CHANGES}
+    SELECT id, code, claimed_at, generation FROM changed""")
+
+CLAIM_FREE_SLOTS = text(f"""
+    WITH free_slots AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS number, min(id) OVER () AS party_id FROM (
+            SELECT id FROM allocation_slot
+             WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL
+               AND (:allow_duplicates OR NOT EXISTS (
+                   SELECT FROM allocation_slot taken WHERE taken.block_id = :block_id AND taken.email = :email
+                      AND taken.via = :via AND taken.ended_at IS NULL))
+             ORDER BY id LIMIT :quantity) first_free),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = 'claimed', via = :via, code = c.code, name = :name, email = :email, phone = :phone,
+               delivery = :delivery, party_id = f.party_id, party_size = :quantity, given_at = now(),
+               claimed_at = now(), version = s.version + 1
+          FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
+         WHERE s.id = f.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.code, s.claimed_at, s.generation),
+    {RECORD_CHANGES}
+    SELECT id, code, claimed_at, generation FROM changed ORDER BY id""")
+"""No row when the address has a slot by the same kind of link, unless `allow_duplicates`."""
+
+CLAIM_PACK = text(f"""
+    WITH new_pack AS (
+        INSERT INTO ticket_pack (id, block_id, count, status, created_by)
+        VALUES (:pack_id, :block_id, :count, 'queued', :actor_id) RETURNING id),
+    free_slots AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
+         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+    pack_slots AS (
+        INSERT INTO ticket_pack_slot (slot_id, pack_id, number)
+        SELECT f.id, p.id, f.number FROM free_slots f, new_pack p RETURNING slot_id),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = 'claimed', via = 'pack', code = c.code, delivery = 'e_ticket', party_id = s.id,
+               given_at = now(), claimed_at = now(), version = s.version + 1
+          FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
+         WHERE s.id = f.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+                  NULL::text AS gate),
+    {RECORD_CHANGES}
+    SELECT count(*) FROM changed""")
+
+REASSIGN_SLOT = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s
+           SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
+               party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
+         WHERE s.id = :slot_id AND s.status = 'claimed'
+        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+                  NULL::text AS gate, s.generation),
+    {INSERT_SLOT_EVENTS},
+    updated_block AS (
+        UPDATE allocation_block b SET version = b.version + 1, updated_at = now()
+          FROM changed c WHERE b.id = c.block_id)
+    SELECT generation FROM changed""")
+
+RELEASE_SLOTS = text(f"""
+    WITH unused_slots AS (
+        SELECT id, status FROM allocation_slot
+         WHERE block_id = :block_id AND status IN ('available', 'invited') AND ended_at IS NULL
+         ORDER BY given_at NULLS FIRST, id LIMIT :quantity),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = 'released', ended_at = now(), version = s.version + 1, generation = s.generation + 1
+          FROM unused_slots u WHERE s.id = u.id
+        RETURNING s.id, s.block_id, s.ticket_type_id, u.status AS old_status, s.status AS new_status,
+                  NULL::text AS gate),
+    {RECORD_CHANGES}
+    SELECT count(*) FROM changed""")
+"""Free slots go first, then the invitations that are the oldest."""
+
+REVOKE_TO_PUBLIC = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s
+           SET status = 'revoked', ended_at = now(), version = s.version + 1, generation = s.generation + 1
+         WHERE s.id = :slot_id AND s.status = :old_status
+        RETURNING s.id, s.block_id, s.ticket_type_id, CAST(:old_status AS text) AS old_status,
+                  s.status AS new_status, NULL::text AS gate),
+    {RECORD_CHANGES}
+    SELECT id FROM changed""")
+
+REVOKE_TO_BLOCK = text(f"""
+    WITH revoked_slot AS (
+        UPDATE allocation_slot s
+           SET status = 'revoked', ended_at = now(), version = s.version + 1, generation = s.generation + 1
+         WHERE s.id = :slot_id AND s.status = :old_status
+        RETURNING s.id, s.block_id, s.ticket_type_id, s.event_id, CAST(:old_status AS text) AS old_status,
+                  s.status AS new_status),
+    new_slot AS (
+        INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
+        SELECT :new_slot_id, block_id, event_id, ticket_type_id FROM revoked_slot
+        RETURNING s.id, s.block_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
+                  NULL::text AS gate),
+    changed AS (
+        SELECT id, block_id, ticket_type_id, old_status, new_status, NULL::text AS gate FROM revoked_slot
+        UNION ALL SELECT * FROM new_slot),
+    {RECORD_CHANGES}
+    SELECT id FROM changed""")
+"""Revokes a slot, and inserts a free one in the same block."""
+
+COUNT_ADMISSIONS = """
+    admissions AS (
+        INSERT INTO ticket_admission AS a (ticket_type_id, block_id, day, stripe, count)
+        SELECT c.ticket_type_id, c.block_id, (now() AT TIME ZONE e.timezone)::date, pg_backend_pid() % 32, count(*)
+          FROM changed c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3
+        ON CONFLICT (ticket_type_id, block_id, day, stripe) DO UPDATE SET count = a.count + excluded.count)"""
+"""Counts admissions in 32 stripes, one for each connection, so that scanners do not wait for one counter."""
+
+ADMIT_SLOT = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s
+           SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
+               admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1
+          FROM event e
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed' AND e.id = s.event_id
+           AND {OWNED_EVENT}
+        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
+    {INSERT_SLOT_EVENTS},
+    {COUNT_ADMISSIONS}
+    SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
+           admitted_at, gate FROM changed""")
+
+ADMIT_PARTY = text(f"""
+    WITH changed AS (
+        UPDATE allocation_slot s
+           SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
+               admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1
+         WHERE s.id = ANY(CAST(:ids AS text[]))
+        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
+    {INSERT_SLOT_EVENTS},
+    {COUNT_ADMISSIONS}
+    SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
+           admitted_at, gate FROM changed""")
+
+TAKE_INVOICE_NUMBER = text("""
+    INSERT INTO invoice_counter (organiser_id, series, year, last)
+    VALUES (:organiser_id, :series, extract(year FROM CAST(:moment AS timestamptz) AT TIME ZONE :home), 1)
+        ON CONFLICT (organiser_id, series, year) DO UPDATE SET last = invoice_counter.last + 1
+    RETURNING year, last""")

@@ -1,0 +1,124 @@
+"""Documents of a block: `/api/events/{eventId}/allocations/{blockId}/invoice.pdf`, and ticket packs in `…/packs`."""
+
+from flask import Response
+
+from app.accounts.errors import MAIL_ERRORS
+from app.allocations.errors import InsufficientSlots
+from app.allocations.invoicing.actions import EnqueuedInvoice, enqueue_invoice_email, get_or_issue_invoice_pdf
+from app.allocations.invoicing.errors import InvoiceAddressMissing, InvoiceNotIssued, NothingToInvoice
+from app.allocations.invoicing.queries import IssuedInvoice, get_invoice
+from app.allocations.tickets import ticket_packs
+from app.allocations.tickets.errors import PackNotReady
+from app.blueprints.allocations import document_schemas
+from app.blueprints.allocations.serializers import JsonObject, serialize_pack
+from app.core.errors import Throttled
+from app.invitations.errors import EventClosed
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
+from app.web.auth import get_current_caller
+from app.web.blueprint import Blueprint
+from app.web.rate_limits import Limit
+
+blp = Blueprint(
+    "allocation_papers",
+    __name__,
+    url_prefix="/api/events",
+    description="Invoices and credit notes of blocks, and ticket packs",
+)
+BLOCK_PATH = "/<eventId>/allocations/<blockId>"
+PDF_LIMIT = Limit(120)
+PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": "sandbox; default-src 'none'"}
+
+
+@blp.get(
+    f"{BLOCK_PATH}/invoice.pdf",
+    access=ORGANISER_OR_ANALYST,
+    query=document_schemas.PaperQuery,
+    content_type="application/pdf",
+    limit=PDF_LIMIT,
+    errors=[NothingToInvoice, InvoiceNotIssued],
+)
+def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Response:
+    """Get the invoice of a block as a PDF.
+
+    The first call issues it under the organiser's next number of the year. It never changes, and every download has the
+    same bytes. With `number` the response is that credit note of the block.
+    """
+    invoice_number, data = get_or_issue_invoice_pdf(get_current_caller(), event_id, block_id, number=number)
+    return _build_pdf_response(data, invoice_number)
+
+
+@blp.post(
+    f"{BLOCK_PATH}/invoice/email",
+    access=VERIFIED_ORGANISER,
+    body=document_schemas.MailInvoiceBody,
+    returns=document_schemas.MailedInvoice,
+    status=202,
+    idempotent=True,
+    errors=[NothingToInvoice, InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
+)
+def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> EnqueuedInvoice:
+    """Send the invoice of a block to its holder, or to another address. It is issued if it was not before."""
+    return enqueue_invoice_email(get_current_caller(), event_id, block_id, to=to)
+
+
+@blp.get(
+    f"{BLOCK_PATH}/invoice",
+    access=ORGANISER_OR_ANALYST,
+    returns=document_schemas.InvoiceData,
+    errors=[InvoiceNotIssued],
+)
+def invoice(event_id: str, block_id: str) -> IssuedInvoice:
+    """Read the number and the amounts of a block's invoice, and its credit notes."""
+    return get_invoice(get_current_caller(), event_id, block_id)
+
+
+@blp.post(
+    f"{BLOCK_PATH}/packs",
+    access=ORGANISER,
+    body=document_schemas.PackBody,
+    returns=document_schemas.PackData,
+    status=202,
+    idempotent=True,
+    errors=[InsufficientSlots, EventClosed],
+)
+def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
+    """Create a pack of unnamed tickets to print.
+
+    `count` free places of the block become tickets without a name, all or none. A worker draws them; `url` is one PDF,
+    eight tickets to a sheet. To print the same tickets again, download that PDF again.
+    """
+    pack = ticket_packs.create_pack(get_current_caller(), event_id, block_id, count=count)
+    return serialize_pack(pack, event_id, block_id)
+
+
+@blp.get(f"{BLOCK_PATH}/packs", access=ORGANISER_OR_ANALYST, returns=document_schemas.PacksData)
+def list_packs(event_id: str, block_id: str) -> JsonObject:
+    """List the ticket packs of a block, the newest first."""
+    packs = ticket_packs.list_packs(get_current_caller(), event_id, block_id)
+    return {"packs": [serialize_pack(pack, event_id, block_id) for pack in packs]}
+
+
+@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=ORGANISER_OR_ANALYST, returns=document_schemas.PackData)
+def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
+    """Read the progress of a pack."""
+    pack = ticket_packs.get_pack(get_current_caller(), event_id, block_id, pack_id)
+    return serialize_pack(pack, event_id, block_id)
+
+
+@blp.get(
+    f"{BLOCK_PATH}/packs/<packId>/tickets.pdf",
+    access=ORGANISER_OR_ANALYST,
+    content_type="application/pdf",
+    limit=PDF_LIMIT,
+    errors=[PackNotReady],
+)
+def print_pack(event_id: str, block_id: str, pack_id: str) -> Response:
+    """Get the tickets of a pack as one PDF; every download has the same bytes."""
+    data = ticket_packs.get_pack_pdf(get_current_caller(), event_id, block_id, pack_id)
+    return _build_pdf_response(data, f"tickets-{pack_id}")
+
+
+def _build_pdf_response(data: bytes, name: str) -> Response:
+    """Return a PDF that a browser may show, with a file name."""
+    disposition = f'inline; filename="{name}.pdf"'
+    return Response(data, content_type="application/pdf", headers={**PDF_HEADERS, "Content-Disposition": disposition})

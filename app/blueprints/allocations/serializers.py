@@ -1,0 +1,180 @@
+"""JSON of blocks, links, claim codes, packs and the gate's slots."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flask import Response, current_app, request
+
+from app.allocations import link_tokens
+from app.allocations.actions.admission import Admission
+from app.allocations.block_access import BlockRow
+from app.allocations.link_checks import count_open_link_slots
+from app.allocations.pricing import calculate_row_cost
+from app.allocations.queries import SLOT_ID, SlotsQuery
+from app.allocations.tickets.ticket_packs import PackStatus
+from app.allocations.will_call import WillCallSlot
+from app.core.clock import rfc3339
+from app.core.paging import Order, page_of
+from app.web import paging
+from app.web.envelope import dump_json, envelope_response
+
+CSV_TYPE, JSON_TYPE = "text/csv", "application/json"
+HOLDER_FIELDS = ("name", "email", "phone", "organisation")
+LINK_STATES = ("active", "expired", "used_up", "revoked", "none")
+JsonObject = dict[str, object]
+
+
+def serialize_block(block: BlockRow) -> JsonObject:
+    """Return a block with its holder, its cost and its links."""
+    cost = calculate_row_cost(block)
+    return {
+        **block,
+        "holder": {name: block[f"holder_{name}"] for name in HOLDER_FIELDS},
+        "currency": "NAD",
+        "subtotal_minor": cost.subtotal_minor,
+        "discount_minor": cost.discount_minor,
+        "vat_minor": cost.vat_minor,
+        "total_minor": cost.total_minor,
+        "allocator_link": serialize_allocator_link(block),
+        "open_link": serialize_open_link(block),
+        "invoice": block.get("invoice"),
+    }
+
+
+def serialize_allocator_link(block: BlockRow) -> JsonObject:
+    """Return the link by which the holder hands out slots."""
+    if not block["allocator_live"]:
+        return _serialize_missing_link(block["allocator_generation"])
+    return {
+        "url": link_tokens.build_link_url("allocator", block["id"], block["allocator_generation"]),
+        "status": "expired" if _is_block_ended(block) else "active",
+        "remaining": block["available"],
+    }
+
+
+def serialize_open_link(block: BlockRow) -> JsonObject:
+    """Return the link by which anybody who has it claims a place."""
+    if not block["open_live"]:
+        return _serialize_missing_link(block["open_generation"])
+    remaining = count_open_link_slots(block)
+    is_expired = block["open_expired"] or _is_block_ended(block)
+    return {
+        "url": link_tokens.build_link_url("open", block["id"], block["open_generation"]),
+        "status": "expired" if is_expired else "active" if remaining else "used_up",
+        "remaining": remaining,
+        "expires_at": block["open_expires_at"],
+        "max_claims": block["open_max_claims"],
+        "max_per_claim": block["open_max_per_claim"],
+        "claims": block["open_claims"],
+    }
+
+
+def add_slot_page(
+    block: Mapping[Any, Any],
+    slots_query: Callable[..., SlotsQuery],
+    *,
+    limit: int,
+    with_total: bool,
+    cursor: str | None = None,
+    **filters: str | None,
+) -> JsonObject:
+    """Return a block with a page of the slots that `slots_query` selects, in the order of their ids."""
+    cursor_scope = f"slots {block['id']}"
+    page = page_of(
+        slots_query(block["id"], **filters),
+        id_column=SLOT_ID,
+        order=Order(SLOT_ID, False),
+        limit=limit,
+        after=paging.decode_cursor(cursor, cursor_scope, SLOT_ID) if cursor is not None else None,
+        with_total=with_total,
+    )
+    return {**block, "slots": page.rows, "pagination": paging.serialize_pagination(page, cursor_scope)}
+
+
+def build_code_response(codes: Sequence[Mapping[Any, Any]], status: int) -> Response:
+    """Return claim codes as JSON or CSV, as the client prefers. There may be 5,000, so no schema dumps them."""
+    url_prefix = link_tokens.build_url_prefix("claim")
+    if request.accept_mimetypes.best_match([JSON_TYPE, CSV_TYPE]) == CSV_TYPE:
+        lines = ["code,url,slotId", *(f"{code['code']},{url_prefix}{code['code']},{code['slot_id']}" for code in codes)]
+        headers = {"Content-Disposition": 'attachment; filename="codes.csv"'}
+        return Response("\r\n".join(lines) + "\r\n", status, headers, content_type="text/csv; charset=utf-8")
+    serialized_codes = [_serialize_code(code) for code in codes]
+    return envelope_response(dump_json({"codes": serialized_codes, "claimUrl": url_prefix}), status)
+
+
+def serialize_pack(pack: PackStatus, event_id: str, block_id: str) -> JsonObject:
+    """Return a pack with the URL of its PDF."""
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    url = f"{base_url}/api/events/{event_id}/allocations/{block_id}/packs/{pack.id}/tickets.pdf"
+    created_at = {} if pack.created_at is None else {"created_at": pack.created_at}
+    return {
+        "id": pack.id,
+        "count": pack.count,
+        "status": pack.status,
+        "progress": pack.progress,
+        "url": url,
+        **created_at,
+    }
+
+
+def serialize_admission(admission: Admission) -> JsonObject:
+    """Return an admission as JSON: at the gate each millisecond is a queue, so no schema dumps it."""
+    slot = admission.slot
+    return {
+        "slotId": slot.id,
+        "status": slot.status,
+        "name": slot.name,
+        "email": slot.email,
+        "phone": slot.phone,
+        "code": slot.code,
+        "ticketTypeId": slot.ticket_type_id,
+        "blockId": slot.block_id,
+        "partyId": slot.party_id,
+        "partySize": slot.party_size,
+        "version": slot.version,
+        "admittedAt": slot.admitted_at,
+        "gate": slot.gate,
+        "admittedBy": admission.admitted_by,
+        "count": len(admission.slot_ids),
+        "slotIds": admission.slot_ids,
+    }
+
+
+def serialize_will_call_slot(slot: WillCallSlot) -> JsonObject:
+    """Return a slot of the will-call list as JSON, without a schema."""
+    return {
+        "slotId": slot.id,
+        "name": slot.name,
+        "email": slot.email,
+        "phone": slot.phone,
+        "code": slot.code,
+        "status": slot.status,
+        "delivery": slot.delivery,
+        "partyId": slot.party_id,
+        "partySize": slot.party_size,
+        "version": slot.version,
+        "claimedAt": rfc3339(slot.claimed_at) if slot.claimed_at else None,
+        "admittedAt": rfc3339(slot.admitted_at) if slot.admitted_at else None,
+        "gate": slot.gate,
+        "blockId": slot.block_id,
+        "ticketTypeId": slot.ticket_type_id,
+        "ticketTypeName": slot.ticket_type_name,
+        "blockName": slot.block_name,
+        "kind": slot.kind,
+        "organisation": slot.organisation,
+    }
+
+
+def _serialize_missing_link(generation: int) -> JsonObject:
+    return {"url": None, "status": "revoked" if generation else "none", "remaining": 0}
+
+
+def _is_block_ended(block: BlockRow) -> bool:
+    return bool(block["event_cancelled"] or block["event_over"] or block["release_time_passed"])
+
+
+def _serialize_code(code: Mapping[Any, Any]) -> JsonObject:
+    serialized: JsonObject = {"slotId": code["slot_id"], "code": code["code"]}
+    if "status" in code:
+        serialized |= {"status": code["status"], "name": code["name"], "email": code["email"]}
+    return serialized
