@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.orm import Session
 
 from app.clients.payrail import TransferOutcome, TransferState
-from app.payouts import operator_actions, transfers
+from app.payouts import outcomes, reviews
 from tests.factories.accounts import PASSWORD, account, mails_to
 from tests.factories.merchants import DELETE
 from tests.factories.payouts import Sink, earner, later, lawful, rail_of, requested, scalar, work
@@ -35,7 +35,7 @@ def test_a_payout_that_comes_back_after_the_deletion_is_given_to_operators(clien
         later()
     assert scalar("SELECT status FROM payout") == "returned"
     assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=who.id) == 1000
-    (opened,) = operator_actions.list_open_reviews()
+    (opened,) = reviews.list_open_reviews()
     assert (opened.review.kind, opened.review.reference) == ("merchant_deleted", made["id"])
     (mail,) = mails_to(operator.email)
     assert made["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
@@ -56,12 +56,10 @@ def test_a_bounce_and_a_deletion_at_once_never_strand_money_silently(app: Flask,
             if number:
                 return me.post(DELETE, GO).status_code
             with app.app_context():
-                return transfers.record_outcome(
-                    payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail"
-                )
+                return outcomes.record_outcome(payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
 
         _, left = at_once(2, act)
-        reviewed = [review.review.reference for review in operator_actions.list_open_reviews()]
+        reviewed = [review.review.reference for review in reviews.list_open_reviews()]
         assert left in (200, 409) and (made["id"] in reviewed) == (left == 200)
     lawful()
 
@@ -72,7 +70,7 @@ def deletion_during_a_bounce(app: Flask, client: Client, monkeypatch: pytest.Mon
     with rail_of(Sink()):
         made = requested(me, 700)
         work()
-    looked, has_merchant = Event(), transfers._lock_merchant
+    looked, has_merchant = Event(), outcomes._lock_merchant
 
     def look_and_wait(session: Session, payout_id: str) -> bool:
         found = has_merchant(session, payout_id)
@@ -85,11 +83,11 @@ def deletion_during_a_bounce(app: Flask, client: Client, monkeypatch: pytest.Mon
             looked.wait(10)
             return me.post(DELETE, GO).status_code
         with app.app_context():
-            transfers.record_outcome(made["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
+            outcomes.record_outcome(made["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
         return 0
 
-    monkeypatch.setattr(transfers, "_lock_merchant", look_and_wait)
-    return at_once(2, act)[1], len(operator_actions.list_open_reviews())
+    monkeypatch.setattr(outcomes, "_lock_merchant", look_and_wait)
+    return at_once(2, act)[1], len(reviews.list_open_reviews())
 
 
 def test_a_deletion_waits_for_a_bounce(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,5 +98,5 @@ def test_a_deletion_waits_for_a_bounce(app: Flask, client: Client, monkeypatch: 
 def test_without_the_lock_on_the_account_the_money_would_be_stranded(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfers, "_lock_merchant", lambda session, payout_id: True)
+    monkeypatch.setattr(outcomes, "_lock_merchant", lambda session, payout_id: True)
     assert deletion_during_a_bounce(app, client, monkeypatch) == (200, 0)

@@ -112,12 +112,12 @@ class Lives(RuleBasedStateMachine):
             assert self.paused[who]
             return None
         assert not self.paused[who] and amount <= self.available[who] and (known or password)
-        assert (made["held_until"] is None) == known
+        assert (made.held_until is None) == known
         self.available[who] -= amount
-        self.made[made["id"]], self.wallets[made["id"]] = (who, amount), wallet
+        self.made[made.id], self.wallets[made.id] = (who, amount), wallet
         if not known:
-            self.new.add(made["id"])
-        return made["id"]
+            self.new.add(made.id)
+        return made.id
 
     @rule(payout=payouts)
     def cancel(self, payout: str | None) -> None:

@@ -10,11 +10,11 @@ from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
 from app.core.outbox import scheduler
-from app.payouts import operator_actions
+from app.payouts import operator_actions, reviews
 from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
+from app.payouts.outcomes import record_outcome
 from app.payouts.states import STATES, STEPS
-from app.payouts.transfers import record_outcome
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import (
     PATH,
@@ -37,8 +37,8 @@ PAID, FAILED, RETURNED = TransferOutcome.PAID, TransferOutcome.FAILED, TransferO
 UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED, TransferOutcome.NOT_FOUND
 
 
-def reviews() -> list[tuple[str, str]]:
-    return [(review.review.kind, review.review.reference) for review in operator_actions.list_open_reviews()]
+def open_reviews() -> list[tuple[str, str]]:
+    return [(review.review.kind, review.review.reference) for review in reviews.list_open_reviews()]
 
 
 def told(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
@@ -119,7 +119,7 @@ def test_after_seventy_two_hours_a_person_has_to_look(client: Client) -> None:
         work()
         later(timedelta(hours=73))
         assert read(me, made)["status"] == "needs_review" and not read(me, made)["conclusive"]
-        assert reviews() == [("no_outcome", made["id"])] and money(me) == (4000, 1000)
+        assert open_reviews() == [("no_outcome", made["id"])] and money(me) == (4000, 1000)
         lawful()
         sink.answer = None
         assert operator_actions.check_transfer_now(made["id"]) == ("paid", "paid")
@@ -139,7 +139,7 @@ def test_an_operator_ends_what_needs_review(client: Client, outcome: str, left: 
         assert operator_actions.resolve_payout(made["id"], outcome, "the bank says so, by telephone") == outcome
     last = read(me, made)["history"][-1]
     assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
-    assert reviews() == [] and money(me) == left
+    assert open_reviews() == [] and money(me) == left
     lawful()
 
 
@@ -156,7 +156,7 @@ def test_what_the_rail_says_at_that_moment_stays_open(client: Client, monkeypatc
         later(timedelta(hours=73))
         monkeypatch.setattr(operator_actions, "record_outcome", after_the_rail)
         assert operator_actions.resolve_payout(made["id"], "failed", "the bank says so") == "paid"
-    assert [kind for kind, *_ in reviews()] == ["contradiction"]
+    assert [kind for kind, *_ in open_reviews()] == ["contradiction"]
 
 
 def test_operators_commands(app: Flask, client: Client) -> None:
@@ -217,7 +217,7 @@ def test_another_amount_or_currency_changes_nothing_and_is_looked_at(client: Cli
         made = requested(me)
         work()
         assert told(made, PAID, amount_minor=999) == told(made, PAID, currency="ZAR") == "processing"
-        assert reviews() == [("mismatch", made["id"])]
+        assert open_reviews() == [("mismatch", made["id"])]
         assert money(me) == (4000, 1000)
         assert told(made, PAID, amount_minor=1000, currency="NAD") == "paid"
     lawful()
@@ -243,7 +243,7 @@ def test_the_first_end_counts_and_a_contradiction_is_looked_at(
         work()
         before, status = money(me), read(me, made)["status"]
         assert told(made, second) == told(made, second) == status == first.value
-    assert reviews() == [("contradiction", made["id"])] and money(me) == before
+    assert open_reviews() == [("contradiction", made["id"])] and money(me) == before
     lawful()
 
 
@@ -252,7 +252,7 @@ def test_saying_the_same_again_changes_nothing(client: Client) -> None:
     made = requested(me)
     work()
     assert told(made, PAID) == told(made, ACCEPTED) == told(made, UNKNOWN) == "paid"
-    assert reviews() == []
+    assert open_reviews() == []
     lawful()
 
 

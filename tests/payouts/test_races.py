@@ -15,7 +15,7 @@ from app.core import idempotency_store
 from app.core.db import db
 from app.core.jobs import Postpone, Run
 from app.core.spreadsheet import Rejected
-from app.ledger import transactions
+from app.ledger import sql
 from app.payouts import transfers
 from app.payouts.jobs import process_payout
 from tests.factories.accounts import PASSWORD
@@ -26,7 +26,11 @@ from tests.unguarded import without
 
 ROUNDS = int(os.environ.get("PAYOUT_ROUNDS", "40"))
 CHECKS = ("ck_ledger_purse_available", "ck_ledger_entry_not_negative")
-"""The database's own word on what is too little."""
+"""The constraints of the database against spending too much."""
+CONDITION = """
+           AND available_minor + %(available_change)s >= 0 AND held_minor + %(held_change)s >= 0"""
+POST_WITHOUT_CONDITION = sql.POST_TRANSACTION.replace(CONDITION, "")
+assert POST_WITHOUT_CONDITION != sql.POST_TRANSACTION
 ENTRIES = "SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry"
 
 
@@ -67,7 +71,7 @@ def test_of_sixty_four_requests_against_money_for_ten_ten_are_taken(client: Clie
 
 @pytest.mark.control
 def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
+    monkeypatch.setattr(sql, "POST_TRANSACTION", POST_WITHOUT_CONDITION)
     with without(*CHECKS):
         found, _ = spend_at_once(client)
         assert found["SUCCESS"] > 10
@@ -75,7 +79,7 @@ def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: 
 
 
 def test_the_database_alone_refuses_to_spend_more(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
+    monkeypatch.setattr(sql, "POST_TRANSACTION", POST_WITHOUT_CONDITION)
     app.testing = False
     client = Client(app.test_client())
     try:
@@ -117,7 +121,7 @@ def test_without_kept_answers_and_keys_there_would_be_sixty_four(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
-    monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "current_key", lambda: None)
+    monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "find_idempotency_key", lambda: None)
     assert codes(ask_with_one_key(client))["SUCCESS"] > 1
 
 

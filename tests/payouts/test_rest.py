@@ -11,7 +11,7 @@ from sqlalchemy import true
 from app.clients import dev_mailbox
 from app.core.db import db
 from app.core.jobs import Permanent, Postpone, Transient
-from app.payouts import operator_actions, transfers
+from app.payouts import reviews, transfers
 from app.payouts.actions import stop_payouts
 from app.payouts.jobs import process_payout
 from app.payouts.models import Payout
@@ -115,7 +115,7 @@ def test_what_cannot_be_told_is_not_paid_and_operators_see_it(client: Client, mo
     found = read(me, made)
     assert (found["status"], found["reason"]) == ("cancelled", "OWNER_NOT_TOLD") and sink.tries == []
     assert money(me) == (5000, 0)
-    assert [review.review.kind for review in operator_actions.list_open_reviews()] == ["owner_not_told"]
+    assert [review.review.kind for review in reviews.list_open_reviews()] == ["owner_not_told"]
     lawful()
 
 

@@ -12,7 +12,7 @@ from app.core.db import db
 from app.core.outbox import scheduler
 from app.core.step_chart import round_up
 from app.core.transaction import transaction
-from app.payouts import statement
+from app.payouts import sql, statement
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import earner, requested, scalar, settled, work, write
 from tests.http import Client
@@ -114,12 +114,12 @@ def owed_beside_a_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) ->
         settling.execute(text("SELECT now()"))
         end = scalar("SELECT clock_timestamp()")
         monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
-        with transaction() as session:
-            during: Any = statement.create_due_statements(session, date(2026, 10, 1))
+        with transaction():
+            during: Any = statement.create_due_statements(date(2026, 10, 1))
             if during:
                 return list(during), [who.id]
-    with transaction() as session:
-        return list(during), list(statement.create_due_statements(session, date(2026, 10, 1)))
+    with transaction():
+        return list(during), list(statement.create_due_statements(date(2026, 10, 1)))
 
 
 def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
@@ -131,7 +131,7 @@ def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
 
 @pytest.mark.control
 def test_without_the_look_at_transactions_it_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statement, "MONTH_IS_OPEN_SQL", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
+    monkeypatch.setattr(sql, "MONTH_IS_OPEN", "SELECT false AND %(until)s::timestamptz IS NULL")
     during, _ = owed_beside_a_settlement(client, monkeypatch)
     assert len(during) == 1
 
@@ -144,13 +144,13 @@ def test_no_statement_is_made_before_the_month_is_over_by_the_clock_of_the_datab
     db.session.remove()
     end = scalar("SELECT now() + interval '1 minute'")
     monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
-    with transaction() as session:
-        assert statement.create_due_statements(session, date(2026, 10, 1)) == []
+    with transaction():
+        assert statement.create_due_statements(date(2026, 10, 1)) == []
     monkeypatch.setattr(
         statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end - timedelta(minutes=1))
     )
-    with transaction() as session:
-        assert list(statement.create_due_statements(session, date(2026, 10, 1))) == [who.id]
+    with transaction():
+        assert list(statement.create_due_statements(date(2026, 10, 1))) == [who.id]
 
 
 @pytest.mark.parametrize("month", ["0001-01", "9999-12"])
