@@ -15,7 +15,7 @@ from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired
 from app.clients.payrail import rail
-from app.clients.payrail.callbacks import verified
+from app.clients.payrail.callbacks import parse_callback
 from app.core.db import fetch_row
 from app.core.errors import NotFound
 from app.core.ids import new_id
@@ -226,7 +226,7 @@ def stop_payouts(payout_id: str) -> int:
 
 def receive_callback(*, headers: Mapping[str, str], body: bytes) -> None:
     """Store a signed event once, and enqueue a status check. Raises CallbackNotSigned, CallbackUnreadable."""
-    event = verified(headers, body)
+    event = parse_callback(headers, body)
     with transaction() as session:
         inserted = session.execute(
             insert(PayrailCallback).values(vars(event)).on_conflict_do_nothing().returning(PayrailCallback.event_id)

@@ -224,7 +224,7 @@ class Lives(RuleBasedStateMachine):
         return db.session.get_one(Account, self.callers[who].id)
 
 
-def test_money_keeps_its_laws_whatever_happens(app: Flask) -> None:
+def test_rules_of_money_hold_in_any_sequence(app: Flask) -> None:
     run_state_machine_as_test(
         Lives,
         settings=settings(
