@@ -41,7 +41,7 @@ def post(url: str, fields: Mapping[str, str | None], *, key: str, fence: Callabl
     except NOT_SENT as error:
         raise Transient(f"the gateway cannot be reached: {type(error).__name__}") from error
     except TRANSPORT_ERRORS as error:
-        raise Ambiguous(f"the message was handed over and no response came: {type(error).__name__}") from error
+        raise Ambiguous(f"the message was handed over and no answer came: {type(error).__name__}") from error
     _check_status(response)
     return _parse_text(response.body, "reference") or key
 

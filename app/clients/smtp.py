@@ -119,7 +119,7 @@ def _send_content(smtp: Smtp, content: bytes) -> None:
     try:
         reply = smtp.getreply()
     except OSError as error:
-        raise Ambiguous(f"the message was handed over and no reply came: {_reason(error)}") from error
+        raise Ambiguous(f"the message was handed over and no answer came: {_reason(error)}") from error
     _expect(250, reply, final=True)
 
 

@@ -82,7 +82,7 @@ def test_reference_is_unique_per_kind(owner: str) -> None:
 
 
 def tamper(sql: str) -> None:
-    """Changes the books as nobody can merchant goes through the program."""
+    """Change the ledger without its triggers."""
     db.session.remove()
     with db.engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
@@ -96,7 +96,7 @@ TAMPERED = [
     ("UPDATE ledger_transaction SET amount_minor = 7", "every transaction has its entries"),
     ("DELETE FROM ledger_entry", "every transaction has its entries"),
     ("DELETE FROM ledger_purse", "every balance is the sum"),
-    ("UPDATE ledger_purse SET held_minor = 5", "what is held is statement open payouts hold"),
+    ("UPDATE ledger_purse SET held_minor = 5", "what is held is what open payouts hold"),
 ]
 
 

@@ -34,7 +34,7 @@ SUBJECT = "A payout to a new destination"
 
 
 def earlier(client: Client, amount: int = 5000) -> tuple[Client, Account]:
-    """A merchant with earnings merchant signed in long ago."""
+    """A merchant with earnings whose last sign-in was long ago."""
     me, merchant = earner(client, amount)
     signed_in_earlier(merchant)
     return me, merchant
@@ -93,7 +93,7 @@ def test_refreshed_token_does_not_confirm(client: Client) -> None:
 
 
 def test_sign_in_right_after_linking_an_identity_does_not_confirm(client: Client) -> None:
-    """Anyone merchant has a token can link an identity of their own, and sign in with it."""
+    """Anyone with a token can link an identity of their own, and sign in with it."""
     me, merchant = earner(client, 5000)
     write(
         "INSERT INTO external_identity (provider, subject, account_id) VALUES ('google', 'theirs', :id)", id=merchant.id

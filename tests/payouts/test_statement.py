@@ -19,7 +19,7 @@ from tests.http import Client
 
 
 def shift_back(days: int) -> None:
-    """Moves all that was booked into the past, as nobody can merchant goes through the program."""
+    """Move all ledger rows into the past, without the triggers."""
     write(
         "SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
         f"days => {days})"
