@@ -1,4 +1,4 @@
-"""A rail on loopback for tests, and the live client that talks to it."""
+"""A mock rail on loopback, and the client for it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""SMS and push over the wire: what a gateway hears, and what each of its answers makes of a message."""
+"""SMS and push over HTTP: requests to the gateway, and the outcome for each response."""
 
 from base64 import b64encode
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Mail to a server that refuses, hangs up or falls silent at every step."""
+"""Mail to a server that refuses, disconnects or stops responding at any step."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""TLS and sign-in at the mail server, with a certificate made for the test."""
+"""TLS and login at the mail server, with a certificate of the test."""
 
 import datetime
 import ipaddress

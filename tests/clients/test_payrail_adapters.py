@@ -1,5 +1,4 @@
-"""One set of rules, two faces: in this process and over HTTP the mock does the same. And the rail's truth is found
-whatever happens on the way to it."""
+"""The mock behaves the same in the process and over HTTP, and transfers are carried out once under any faults."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""The circuit breaker: one for all threads of all processes, and no obstacle without Redis."""
+"""The circuit breaker: shared by all processes, and without effect when Redis is down."""
 
 import multiprocessing
 import time

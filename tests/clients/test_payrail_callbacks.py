@@ -1,4 +1,4 @@
-"""Callbacks of the rail: signed, fresh and readable, or refused by name."""
+"""Callbacks of the rail: signature, timestamp and format."""
 
 import json
 import time

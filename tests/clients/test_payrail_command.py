@@ -1,4 +1,4 @@
-"""`flask payrail mock-server`, as a process of its own, and the settings that lead to it."""
+"""`flask payrail mock-server` as a process, and the settings of the rail."""
 
 import os
 import re

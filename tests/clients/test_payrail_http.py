@@ -1,4 +1,4 @@
-"""The live client against the mock server over HTTP: what it asks, what it believes, what it repeats."""
+"""The HTTP rail against the mock server: requests, accepted responses and retries."""
 
 import time
 from collections.abc import Iterator

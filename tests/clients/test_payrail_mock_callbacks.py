@@ -1,4 +1,4 @@
-"""Callbacks as the mock server sends them: good ones, and wrong ones in every way it is told."""
+"""Callbacks of the mock server, valid and with every fault."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The rail over TLS: believed only with a certificate that holds, and bounded in the handshake, too."""
+"""The rail over TLS: a valid certificate is required, and the handshake has a time limit."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""Files in a folder and in a bucket: the same behaviour, and a clear refusal when the store is away."""
+"""Files in a folder and in a bucket: the same behaviour, and a 503 when the store is down."""
 
 from collections.abc import Iterator
 from pathlib import Path
