@@ -1,7 +1,7 @@
-"""A deadline for a whole exchange: looking the name up, connecting, TLS, sending, every byte of the answer.
+"""A deadline for a whole HTTP exchange: name lookup, connection, TLS, request and every byte of the response.
 
-HTTP clients bound each step and not their sum, so a server that drips a byte a second holds them for as long as it
-likes. Here every step gets what is left of the whole.
+HTTP clients limit each step but not their sum, so a server that sends a byte per second can hold them without limit.
+Here every step gets the remaining time.
 """
 
 import socket
@@ -17,27 +17,27 @@ from typing import Any
 
 import httpcore
 
-_ends: ContextVar[float] = ContextVar("deadline_of_exchange", default=float("inf"))
+_ends_at: ContextVar[float] = ContextVar("deadline_of_exchange", default=float("inf"))
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """What happens inside, in this thread, ends after so many seconds."""
-    token = _ends.set(time.monotonic() + seconds)
+    """Limit the network calls of the block, in this thread, to so many seconds in all."""
+    token = _ends_at.set(time.monotonic() + seconds)
     try:
         yield
     finally:
-        _ends.reset(token)
+        _ends_at.reset(token)
 
 
 def remaining_seconds(limit: float | None = None) -> float:
-    """Seconds left, or `limit` when that is less."""
-    remaining = _ends.get() - time.monotonic()
+    """The remaining seconds, or `limit` if that is less."""
+    remaining = _ends_at.get() - time.monotonic()
     return remaining if limit is None else min(limit, remaining)
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connection whose every read and write ends with the deadline of the thread that makes it."""
+    """A connection that limits every read and write to the deadline of the current thread."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -67,7 +67,7 @@ class DeadlineStream(httpcore.NetworkStream):
 
 
 class DeadlineBackend(httpcore.NetworkBackend):
-    """Connects within the limit for connecting, however many addresses a name has and however slow its lookup is."""
+    """Connects within the connect timeout, including the name lookup and all addresses of the name."""
 
     def __init__(self) -> None:
         self._plain = httpcore.SyncBackend()
@@ -81,8 +81,8 @@ class DeadlineBackend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         with deadline(remaining_seconds(timeout)):
-            refused: Exception = httpcore.ConnectError("the name has no address")
-            for address in _addresses(host, port):
+            last_error: Exception = httpcore.ConnectError("the name has no address")
+            for address in _resolve(host, port):
                 if (seconds := remaining_seconds()) <= 0:
                     raise httpcore.ConnectTimeout("deadline")
                 try:
@@ -90,28 +90,28 @@ class DeadlineBackend(httpcore.NetworkBackend):
                         self._plain.connect_tcp(address, port, seconds, local_address, socket_options)
                     )
                 except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                    refused = error
-        raise refused
+                    last_error = error
+        raise last_error
 
     def sleep(self, seconds: float) -> None:
         self._plain.sleep(seconds)
 
 
-def _addresses(host: str, port: int) -> list[str]:
-    """The addresses of a name. The system's lookup cannot be bounded, so it is left behind when the time is up."""
-    answer: Future[list[str]] = Future()
-    threading.Thread(target=_look_up, args=(answer, host, port), daemon=True).start()
+def _resolve(host: str, port: int) -> list[str]:
+    """The addresses of a name. The system's lookup has no timeout, so it runs in a thread that may be abandoned."""
+    addresses: Future[list[str]] = Future()
+    threading.Thread(target=_look_up, args=(addresses, host, port), daemon=True).start()
     try:
-        return answer.result(max(0.0, remaining_seconds()))
+        return addresses.result(max(0.0, remaining_seconds()))
     except TooSlow:
         raise httpcore.ConnectTimeout("name lookup") from None
     except OSError as error:
         raise httpcore.ConnectError(str(error)) from error
 
 
-def _look_up(answer: Future[list[str]], host: str, port: int) -> None:
+def _look_up(addresses: Future[list[str]], host: str, port: int) -> None:
     try:
-        result = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        answer.set_result([str(item[4][0]) for item in result])
+        records = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses.set_result([str(record[4][0]) for record in records])
     except Exception as error:
-        answer.set_exception(error)
+        addresses.set_exception(error)

@@ -1,4 +1,4 @@
-"""The development mailbox: what left the service, as files, so that no mail server is needed to see it."""
+"""The development mailbox: sent messages as files, so that development needs no mail server."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict, get_args
 
 from flask import current_app
 
@@ -16,10 +16,24 @@ from app.core import private_files
 from app.core.clock import rfc3339, utcnow
 from app.core.ids import is_id
 
-KEPT = 2000
-TIDY_EVERY = 64
-SHOWN = ("id", "channel", "to", "subject", "text", "html", "sentAt")
+MAX_MESSAGES = 2000
+DELETE_ONCE_IN = 64
 Channel = Literal["mail", "sms", "push"]
+PublicField = Literal["id", "channel", "to", "subject", "text", "html", "sentAt"]
+PUBLIC_FIELDS: tuple[PublicField, ...] = get_args(PublicField)
+
+
+class StoredMessage(TypedDict):
+    """A message as the mailbox stores it and its page shows it."""
+
+    id: str
+    channel: str
+    to: str
+    subject: str | None
+    text: str
+    html: str | None
+    sentAt: str
+    headers: dict[str, str]
 
 
 def store_message(
@@ -31,8 +45,8 @@ def store_message(
     *,
     headers: Mapping[str, str] | None = None,
 ) -> None:
-    """Adds a message; the oldest beyond 2,000 go, at one message in 64, because finding them reads the folder."""
-    entry = {
+    """Store a message. One call in 64 deletes all but the newest 2,000, because finding those reads the folder."""
+    message: StoredMessage = {
         "id": _next_id(),
         "channel": "email" if channel == "mail" else channel,
         "to": to,
@@ -44,59 +58,61 @@ def store_message(
     }
     folder = _folder()
     private_files.make_private_folder(folder, within=folder.parent)
-    draft = folder / f".{entry['id']}.draft"
-    private_files.write_private(draft, json.dumps(entry, ensure_ascii=False))
-    draft.rename(folder / f"{entry['id']}.{_mark(to)}.json")
-    if secrets.randbelow(TIDY_EVERY) == 0:
-        _delete_oldest(KEPT)
+    draft = folder / f".{message['id']}.draft"
+    private_files.write_private(draft, json.dumps(message, ensure_ascii=False))
+    draft.rename(folder / f"{message['id']}.{_hash_recipient(to)}.json")
+    if secrets.randbelow(DELETE_ONCE_IN) == 0:
+        _delete_oldest(MAX_MESSAGES)
 
 
-def list_messages(to: str | None = None, limit: int = KEPT, *, channel: str | None = None) -> list[dict[str, Any]]:
-    """The newest first; with `to`, only those sent to that address or number; with `channel`, only those of it."""
-    result = (entry for path in _files(to) if (entry := _read(path)))
-    return list(islice((entry for entry in result if channel in (None, entry["channel"])), limit))
+def list_messages(
+    to: str | None = None, limit: int = MAX_MESSAGES, *, channel: str | None = None
+) -> list[StoredMessage]:
+    """Messages, the newest first; with `to` or `channel`, only those to that address or number, or of that channel."""
+    messages = (message for path in _list_files(to) if (message := _read_message(path)))
+    return list(islice((message for message in messages if channel in (None, message["channel"])), limit))
 
 
-def find_message(id: str) -> dict[str, Any] | None:
-    """One message, or None when there is no such one."""
+def find_message(id: str) -> StoredMessage | None:
+    """The message with this id, or None."""
     paths = _folder().glob(f"{id}.*.json") if is_id(id) else []
-    return next((_read(path) for path in paths), None)
+    return next((_read_message(path) for path in paths), None)
 
 
 def close_to_others() -> int:
-    """Closes the mailbox to other accounts; how many files and folders were open."""
+    """Remove other users' permissions on the mailbox; return how many files and folders had them."""
     return private_files.close_to_others(_folder())
 
 
-def _delete_oldest(kept: int) -> None:
-    for surplus in _files()[kept:]:
+def _delete_oldest(max_messages: int) -> None:
+    for surplus in _list_files()[max_messages:]:
         surplus.unlink(missing_ok=True)
 
 
-def _files(to: str | None = None) -> list[Path]:
-    """The recipient is part of the file's name, so that looking for one address opens no other files."""
-    folder, ending = _folder(), f".{_mark(to)}.json" if to else ".json"
+def _list_files(to: str | None = None) -> list[Path]:
+    """Files, the newest first. Names contain a hash of the recipient, so a search by address opens no other file."""
+    folder, ending = _folder(), f".{_hash_recipient(to)}.json" if to else ".json"
     if not folder.exists():
         return []
-    with os.scandir(folder) as result:
-        names = [item.name for item in result if item.name.endswith(ending)]
+    with os.scandir(folder) as entries:
+        names = [item.name for item in entries if item.name.endswith(ending)]
     return [folder / name for name in sorted(names, reverse=True)]
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_message(path: Path) -> StoredMessage | None:
     try:
-        entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        message: StoredMessage = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return entry
+    return message
 
 
-def _mark(to: str) -> str:
+def _hash_recipient(to: str) -> str:
     return sha256(to.strip().lstrip("+").lower().encode()).hexdigest()[:12]
 
 
 def _next_id() -> str:
-    """Shaped like every id, but in order of time down to the nanosecond."""
+    """An id of the usual form that sorts by time, in nanoseconds."""
     return time.time_ns().to_bytes(8, "big").hex() + secrets.token_hex(4)
 
 

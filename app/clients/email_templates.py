@@ -1,15 +1,14 @@
-"""Letters: mails rendered from templates.
+"""Rendering of emails from templates.
 
-A letter is a pair `templates/email/<name>.txt` and `.html`. The text's first line is `Subject: …`. Every
-value must be given (a missing one raises), and every text value is kept on one line, so that a name can
-neither add a header nor a paragraph; what may have several lines is passed as a list of lines. Addresses of web pages
-in them are broken so that mail programs make no links of them, except in values called `…url`, `href` and `leads_to`.
+An email is a pair `templates/email/<name>.txt` and `.html`. The first line of the text is `Subject: …`. A missing
+variable raises. Every string is put on one line, so that a name cannot add a header or a paragraph; text of several
+lines is passed as a list of lines. Web addresses in strings are broken, so that mail programs do not make them links,
+except in variables called `…url`, `href` and `leads_to`.
 """
 
 import re
 from collections.abc import Mapping
 from email.utils import parseaddr
-from typing import Any
 from urllib.parse import urlsplit
 
 from css_inline import CSSInliner
@@ -22,7 +21,8 @@ from app.core.web_addresses import break_web_addresses
 
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60
-LINKS = ("href", "leads_to")
+LINK_VARIABLES = ("href", "leads_to")
+ENVIRONMENT_EXTENSION = "email_environment"
 _INLINER = CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)
 _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _LINK = re.compile(r"://|www\.|@|\w\.\w{2,}|/")
@@ -37,18 +37,25 @@ def render_email(
     reply_to: str | None = None,
     headers: Mapping[str, str] | None = None,
     keep_links: bool = False,
-    **context: Any,
+    **context: object,
 ) -> Message:
-    """The mail `template` for `to`. The same `key` always gives the same Message-ID. With `keep_links` no address of a
-    web page is broken."""
-    broken = {name for name in context if not (keep_links or name.endswith("url") or name in LINKS)}
-    values = {name: _sanitize(value, unlink=name in broken) for name, value in context.items()} | _about_us()
-    sender = one_line(sender_name or values["service"])
-    values |= {"sender": sender if keep_links else break_web_addresses(sender), "reply_to": reply_to}
-    if "name" in values:
-        values["name"] = safe_display_name(values["name"])
-    subject, text = _text(template, values)
-    html = _environment().get_template(f"email/{template}.html").render(values, subject=subject)
+    """Render the email `template` to `to`. The same `key` gives the same Message-ID.
+
+    With `keep_links` no web address is broken.
+    """
+    unlinked = {name for name in context if not (keep_links or name.endswith("url") or name in LINK_VARIABLES)}
+    service = _build_service_context()
+    sender = one_line(sender_name or service["service"])
+    variables: dict[str, object] = {
+        **{name: _sanitize(value, unlink=name in unlinked) for name, value in context.items()},
+        **service,
+        "sender": sender if keep_links else break_web_addresses(sender),
+        "reply_to": reply_to,
+    }
+    if "name" in variables:
+        variables["name"] = safe_display_name(variables["name"])
+    subject, text = _render_text(template, variables)
+    html = _get_environment().get_template(f"email/{template}.html").render(variables, subject=subject)
     return Message(
         to=to,
         subject=subject,
@@ -66,21 +73,22 @@ def one_line(text: str) -> str:
     return _INVISIBLE.sub(" ", text).strip()
 
 
-def shorten(text: str, most: int) -> str:
-    """The text in at most so many characters, the last one of a longer text being `…`."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+def shorten(text: str, max_length: int) -> str:
+    """The text in at most `max_length` characters; a longer text ends with `…`."""
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
-def _text(template: str, values: dict[str, Any]) -> tuple[str, str]:
-    rendered = _environment().get_template(f"email/{template}.txt").render(values)
-    first, _, rest = rendered.partition("\n")
-    if not first.startswith("Subject: "):
+def _render_text(template: str, variables: Mapping[str, object]) -> tuple[str, str]:
+    """Subject and text."""
+    rendered = _get_environment().get_template(f"email/{template}.txt").render(variables)
+    first_line, _, rest = rendered.partition("\n")
+    if not first_line.startswith("Subject: "):
         raise ValueError(f"email/{template}.txt must begin with 'Subject: '")
-    subject = one_line(first.removeprefix("Subject: "))
+    subject = one_line(first_line.removeprefix("Subject: "))
     return shorten(subject, SUBJECT_LENGTH), re.sub(r"\n{3,}", "\n\n", rest).strip() + "\n"
 
 
-def _sanitize(value: Any, *, unlink: bool) -> Any:
+def _sanitize(value: object, *, unlink: bool) -> object:
     if isinstance(value, str):
         text = one_line(value)
         return break_web_addresses(text) if unlink else text
@@ -89,13 +97,14 @@ def _sanitize(value: Any, *, unlink: bool) -> Any:
     return value
 
 
-def safe_display_name(name: Any) -> str:
-    """The name, or nothing when it is an advertisement: anyone can register with another person's address."""
+def safe_display_name(name: object) -> str:
+    """The name, or an empty string if it is long or has a link: anyone can register another person's address."""
     text = str(name or "")
     return "" if len(text) > NAME_LENGTH or _LINK.search(text) else text
 
 
-def _about_us() -> dict[str, Any]:
+def _build_service_context() -> dict[str, str]:
+    """Variables of every email: base URL, host and name of the service."""
     settings: Settings = current_app.extensions["settings"]
     host = urlsplit(settings.PUBLIC_BASE_URL).netloc
     return {
@@ -105,16 +114,16 @@ def _about_us() -> dict[str, Any]:
     }
 
 
-def _normalize_blank_lines(code: str) -> str:
-    """`123456` as `123 456`, which is read and typed with fewer mistakes."""
+def _space_code(code: str) -> str:
+    """`123456` as `123 456`, which is easier to read and type."""
     return f"{code[:3]} {code[3:]}" if len(code) == 6 and code.isdigit() else code
 
 
-def _environment() -> Environment:
-    """Flask's templates with missing values as errors; kept on the application, so compiled once."""
-    known: Environment | None = current_app.extensions.get("letters")
-    if known is None:
-        known = current_app.jinja_env.overlay(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        known.filters["spaced"] = _normalize_blank_lines
-        current_app.extensions["letters"] = known
-    return known
+def _get_environment() -> Environment:
+    """Flask's Jinja environment with missing variables as errors, stored on the application."""
+    environment: Environment | None = current_app.extensions.get(ENVIRONMENT_EXTENSION)
+    if environment is None:
+        environment = current_app.jinja_env.overlay(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        environment.filters["spaced"] = _space_code
+        current_app.extensions[ENVIRONMENT_EXTENSION] = environment
+    return environment

@@ -1,7 +1,7 @@
-"""What a refusal says about an address, beside what it says about a message."""
+"""Errors of message delivery, besides those of `app.core.jobs`."""
 
 from app.core.jobs import Permanent
 
 
 class PermanentAddressError(Permanent):
-    """There is nobody at this address, and there never will be: no message should go there again."""
+    """The address does not exist and never takes a message; suppress it."""

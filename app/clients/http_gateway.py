@@ -1,85 +1,76 @@
-"""A gateway over HTTP for short messages, by the protocol of docs/subscriptions.md: one POST, one answer.
+"""Client of a gateway for SMS and push messages, by the protocol of docs/subscriptions.md: one POST per message.
 
     https://token@host/path        Authorization: Bearer token
     https://user:secret@host/path  Authorization: Basic …
 
-An adapter for a provider stands outside, as a small service that speaks this protocol to us.
+An adapter for a provider is a separate small service that speaks this protocol.
 """
 
 import json
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.clients.deadline import deadline
 from app.clients.errors import PermanentAddressError
-from app.clients.http_connection import BROKEN, NEVER_LEFT, Connection, HttpResponse
+from app.clients.http_connection import NOT_SENT, TRANSPORT_ERRORS, Connection, HttpResponse
 from app.core.jobs import Ambiguous, Permanent, Transient
 
-TOTAL, LONGEST = 15.0, 200
-LATER = frozenset({401, 403, 404, 405, 407, 408, 425, 429})
-"""No word about the message: it came too early, or our account or the address of the gateway is not in order."""
-NOBODY = 410
-"""Not 404: a wrong path in the setting answers that, and would end every number of an audience for good."""
-UNCLEAR = frozenset({502, 504})
-"""Said by something in between, which does not know what became of the message."""
+TOTAL_SECONDS, MAX_TEXT_LENGTH = 15.0, 200
+TRANSIENT_STATUSES = frozenset({401, 403, 404, 405, 407, 408, 425, 429})
+"""These do not refuse the message: it came too early, or our credentials or the URL of the gateway are wrong."""
+ADDRESS_GONE = 410
+"""Not 404: a wrong path in the setting gives that, and would suppress every number of an audience."""
+AMBIGUOUS_STATUSES = frozenset({502, 504})
+"""From a proxy, which does not know whether the gateway got the message."""
 
 
-def post(url: str, said: dict[str, Any], *, key: str, fence: Callable[[], None]) -> str:
-    """What the gateway calls the message, after `fence` and within 15 s; our own key when it names none.
+def post(url: str, fields: Mapping[str, str | None], *, key: str, fence: Callable[[], None]) -> str:
+    """Send a message after `fence`, within 15 s; return the gateway's reference, or our key without one.
 
-    The same key is the same message, however often it comes: a gateway that keeps to it sends it once.
-    Raises AddressRefused, Permanent, Transient, Ambiguous.
+    A gateway sends messages with the same key once. Raises PermanentAddressError, Permanent, Transient, Ambiguous.
     """
-    line, body = _line(url), json.dumps({"id": key, **said}, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = [("Idempotency-Key", key), ("User-Agent", "event-commerce"), *_who_we_are(url)]
+    connection = _get_connection(url)
+    body = json.dumps({"id": key, **fields}, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = [("Idempotency-Key", key), ("User-Agent", "event-commerce"), *_build_authorization(url)]
     fence()
     try:
-        with deadline(TOTAL):
-            answer = line.send("POST", line.prefix or "/", body, headers)
-    except NEVER_LEFT as error:
+        with deadline(TOTAL_SECONDS):
+            response = connection.send("POST", connection.prefix or "/", body, headers)
+    except NOT_SENT as error:
         raise Transient(f"the gateway cannot be reached: {type(error).__name__}") from error
-    except BROKEN as error:
+    except TRANSPORT_ERRORS as error:
         raise Ambiguous(f"the message was handed over and no answer came: {type(error).__name__}") from error
-    _check(answer)
-    return _reference(answer.body) or key
+    _check_status(response)
+    return _parse_text(response.body, "reference") or key
 
 
-def _check(answer: HttpResponse) -> None:
-    status, result = answer.status, f"the gateway answered {answer.status}{_reason(answer.body)}"
+def _check_status(response: HttpResponse) -> None:
+    status, reason = response.status, _parse_text(response.body, "error")
+    problem = f"the gateway answered {status}" + (f": {reason}" if reason else "")
     if 200 <= status < 300:
         return
-    if status == NOBODY:
-        raise PermanentAddressError(result)
-    if status in UNCLEAR:
-        raise Ambiguous(result)
-    if 400 <= status < 500 and status not in LATER:
-        raise Permanent(result)
-    raise Transient(result)
+    if status == ADDRESS_GONE:
+        raise PermanentAddressError(problem)
+    if status in AMBIGUOUS_STATUSES:
+        raise Ambiguous(problem)
+    if 400 <= status < 500 and status not in TRANSIENT_STATUSES:
+        raise Permanent(problem)
+    raise Transient(problem)
 
 
-def _reference(body: bytes) -> str | None:
-    return _word(body, "reference")
-
-
-def _reason(body: bytes) -> str:
-    reason = _word(body, "error")
-    return f": {reason}" if reason else ""
-
-
-def _word(body: bytes, name: str) -> str | None:
-    """A short text of the answer's object. An answer that is none says only what its status says."""
+def _parse_text(body: bytes, name: str) -> str | None:
+    """A short text of the JSON object in a response; None if the body has none."""
     try:
         data = json.loads(body)
         value = data.get(name) if isinstance(data, dict) else None
     except (ValueError, RecursionError):
         return None
-    return value[:LONGEST] if isinstance(value, str) and value and value.isprintable() else None
+    return value[:MAX_TEXT_LENGTH] if isinstance(value, str) and value and value.isprintable() else None
 
 
-def _who_we_are(url: str) -> list[tuple[str, str]]:
+def _build_authorization(url: str) -> list[tuple[str, str]]:
     parts = urlsplit(url)
     if not parts.username:
         return []
@@ -90,5 +81,5 @@ def _who_we_are(url: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _line(url: str) -> Connection:
+def _get_connection(url: str) -> Connection:
     return Connection(url)

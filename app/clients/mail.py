@@ -1,7 +1,7 @@
-"""Mail: one message to one person, over SMTP, with a copy in the mailbox while developing.
+"""Mail: a message to one recipient over SMTP, with a copy in the mailbox outside production.
 
-Delivery tells three failures apart, because the outbox treats them differently: Permanent (the server said
-never), Transient (nothing was delivered), Ambiguous (the final dot was sent and no answer came).
+Delivery has three failures, which the outbox treats differently: Permanent (the server refused it), Transient (nothing
+was delivered), Ambiguous (the final dot was sent and no reply came).
 """
 
 from base64 import b64encode
@@ -13,7 +13,7 @@ from flask import current_app
 from app.clients import dev_mailbox, smtp
 from app.clients.dispatch import dispatch_message
 from app.clients.message import Attachment, Message
-from app.clients.message_metrics import counted
+from app.clients.message_metrics import count_message
 from app.clients.mime import compose
 from app.config import Settings
 
@@ -21,37 +21,37 @@ __all__ = ["Attachment", "Message", "message_id", "send"]
 
 
 def message_id(key: str) -> str:
-    """`<key@host>`: the same key gives the same id whenever and wherever it is sent."""
+    """The Message-ID `<key@host>`."""
     return f"<{quote(key, safe='+=/')}@{_host(_settings())}>"
 
 
-@counted("mail")
+@count_message("mail")
 def send(message: Message, *, fence: Callable[[], None]) -> None:
-    """Delivers `message`, calling `fence` right before the point of no return.
+    """Deliver `message`. `fence` runs right before the point of no return; if it raises, nothing was sent.
 
-    Raises Permanent, Transient or Ambiguous; whatever `fence` raises passes through, with nothing sent.
+    Raises Permanent, Transient or Ambiguous.
     """
     settings = _settings()
     envelope = compose(message, mail_from=settings.MAIL_FROM)
 
     def deliver(url: str) -> str:
-        smtp.deliver(envelope, url=url, hello=_host(settings), fence=fence)
+        smtp.deliver(envelope, url=url, host_name=_host(settings), fence=fence)
         return message.message_id
 
-    dispatch_message("SMTP_URL", deliver, lambda: _keep(message), key=message.message_id, fence=fence)
+    dispatch_message("SMTP_URL", deliver, lambda: _store_copy(message), key=message.message_id, fence=fence)
 
 
-def _keep(message: Message) -> None:
+def _store_copy(message: Message) -> None:
     headers = {"Message-ID": message.message_id, **message.headers}
     if message.reply_to:
         headers["Reply-To"] = message.reply_to
     dev_mailbox.store_message(
-        "mail", message.to, message.subject, message.text, _attach_images(message), headers=headers
+        "mail", message.to, message.subject, message.text, _inline_images(message), headers=headers
     )
 
 
-def _attach_images(message: Message) -> str:
-    """The HTML with its pictures in it: the mailbox keeps no files."""
+def _inline_images(message: Message) -> str:
+    """The HTML with its pictures as data URLs, because the mailbox stores no attachments."""
     html = message.html
     for attachment in message.attachments:
         if attachment.cid is not None:

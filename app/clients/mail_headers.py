@@ -1,51 +1,51 @@
-"""Headers of a mail, written by us to the letter.
+"""Headers of a mail, encoded without the email library's parsing.
 
-The library reads whatever it is given before it writes it: an encoded word (`=?utf-8?q?=0d=0aBcc:_x?=`), typed by
-somebody as their name, is decoded on the way and becomes a header of its own. Here nothing is read. What has such a
-form, or is not ASCII, goes out encoded as the text that it is.
+The library decodes header values before it writes them: an encoded word (`=?utf-8?q?=0d=0aBcc:_x?=`) that somebody
+typed as their name would become a header of its own. Here nothing is decoded. A value that looks like an encoded word,
+or is not ASCII, is encoded as text.
 """
 
 from email.header import Header
+from email.policy import Policy
 from email.utils import formataddr
-from typing import Any
 
-UNFOLDED = 900
-"""A line may have 998 bytes. Links are never folded, because no mail program puts them together again."""
+MAX_UNFOLDED_LENGTH = 900
+"""A line may have 998 bytes. Links are never folded, because mail programs do not join them again."""
 
 
 class Line(str):
-    """What stands behind a header's name; the library takes it as it is, because it looks like a header of its own."""
+    """A header's value that the library writes unchanged, because it has the `name` and `fold` of its header class."""
 
     name: str
 
-    def fold(self, *, policy: Any) -> str:
+    def fold(self, *, policy: Policy) -> str:
         return f"{self.name}: {self}{policy.linesep}"
 
 
 def format_line(name: str, value: str) -> Line:
-    """The header, in ASCII when the value is."""
+    """A header whose value is written unchanged."""
     line = Line(value)
     line.name = name
     return line
 
 
 def encode_text(name: str, value: str) -> Line:
-    """A header for people or programs to read: folded at blanks, encoded where it must be."""
-    if _plain(value) and " " not in value and len(value) <= UNFOLDED:
+    """A header of free text: folded at blanks, and encoded if necessary."""
+    if _is_plain(value) and " " not in value and len(value) <= MAX_UNFOLDED_LENGTH:
         return format_line(name, value)
     return format_line(
-        name, Header(value, "us-ascii" if _plain(value) else "utf-8", header_name=name).encode(linesep="\r\n")
+        name, Header(value, "us-ascii" if _is_plain(value) else "utf-8", header_name=name).encode(linesep="\r\n")
     )
 
 
-def format_mailbox(name: str, who: str, address: str) -> Line:
-    """A header that names somebody and the address, which is taken as it is."""
-    if not who or _plain(who):
-        return format_line(name, formataddr((who, address)))
+def format_mailbox(name: str, display_name: str, address: str) -> Line:
+    """A header with a display name and an address; the address is written unchanged."""
+    if not display_name or _is_plain(display_name):
+        return format_line(name, formataddr((display_name, address)))
     return format_line(
-        name, f"{Header(who, 'utf-8', header_name=name).encode(linesep=chr(13) + chr(10))}\r\n <{address}>"
+        name, f"{Header(display_name, 'utf-8', header_name=name).encode(linesep=chr(13) + chr(10))}\r\n <{address}>"
     )
 
 
-def _plain(value: str) -> bool:
+def _is_plain(value: str) -> bool:
     return value.isascii() and "=?" not in value

@@ -1,4 +1,4 @@
-"""What a mail is made of."""
+"""A mail and its attachments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file that comes along. With `cid` it is a picture inside the mail: the HTML shows it as `cid:…`."""
+    """A file. With `cid` it is a picture inside the mail, which the HTML refers to as `cid:…`."""
 
     filename: str
     content: bytes
@@ -16,7 +16,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Message:
-    """A finished mail. `message_id` follows from a key, so that a repeat can be recognised."""
+    """A rendered mail. `message_id` is derived from a key, so that a repeat can be recognised."""
 
     to: str
     subject: str

@@ -1,4 +1,4 @@
-"""What became of messages, counted the same way on every channel."""
+"""The metric of sent messages, for all channels."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ MESSAGES = Counter(
 
 
 @contextmanager
-def counted(channel: Channel) -> Iterator[None]:
-    """Counts how the block ends; what it raises passes through."""
+def count_message(channel: Channel) -> Iterator[None]:
+    """Count how the block ends; its exceptions pass through."""
     outcome = "failed"
     try:
         yield

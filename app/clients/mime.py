@@ -1,4 +1,4 @@
-"""A message as bytes: headers that cannot be broken out of, text first, HTML beside it."""
+"""A message as MIME bytes: headers safe from injection, plain text and HTML as alternatives."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
-from typing import Any
+from typing import cast
 
 import idna
 
@@ -17,7 +17,7 @@ from app.core.jobs import Permanent
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
-_ADDRESS = re.compile(r"[^\s<>\"(),:;\[\]\\@]+@[^\s<>\"(),:;\[\]\\@]+")
+_ADDRESS_PATTERN = re.compile(r"[^\s<>\"(),:;\[\]\\@]+@[^\s<>\"(),:;\[\]\\@]+")
 
 
 _POLICY = policy.SMTP.clone(cte_type="7bit")
@@ -25,7 +25,7 @@ _POLICY = policy.SMTP.clone(cte_type="7bit")
 
 @dataclass(frozen=True)
 class Envelope:
-    """What the server is told, and what it is handed. `utf8`: it must know SMTPUTF8 to take it."""
+    """The SMTP envelope with the message. With `utf8` the server must support SMTPUTF8."""
 
     sender: str
     recipient: str
@@ -34,34 +34,34 @@ class Envelope:
 
 
 def compose(message: Message, *, mail_from: str) -> Envelope:
-    """The message ready to hand over. Raises Permanent when it could not be sent whatever the server says."""
-    sender = _address(parseaddr(mail_from)[1])
-    recipient = _address(message.to)
+    """Encode a message for SMTP. Raises Permanent if it cannot be sent to any server."""
+    sender = _normalize_address(parseaddr(mail_from)[1])
+    recipient = _normalize_address(message.to)
     mime = EmailMessage(policy=_POLICY)
     try:
         utf8 = not (sender + recipient).isascii()
         mime["From"] = mail_headers.format_mailbox("From", _sender_name(message, mail_from), sender)
-        mime["To"] = mail_headers.format_line("To", _encode(recipient))
-        _reply_to(mime, message, utf8=utf8)
-        _head(mime, message)
-        _body(mime, message)
+        mime["To"] = mail_headers.format_line("To", _encode_address(recipient))
+        _set_reply_to(mime, message, utf8=utf8)
+        _set_headers(mime, message)
+        _set_body(mime, message)
         content = mime.as_bytes(policy=_POLICY.clone(utf8=True) if utf8 else _POLICY)
     except (ValueError, LookupError) as error:
         raise Permanent(f"the message cannot be written: {error}") from error
     return Envelope(sender=sender, recipient=recipient, content=content, utf8=utf8)
 
 
-def _reply_to(mime: EmailMessage, message: Message, *, utf8: bool) -> None:
-    """An address outside ASCII is no reason not to deliver: a mail that cannot carry it does without."""
+def _set_reply_to(mime: EmailMessage, message: Message, *, utf8: bool) -> None:
+    """Set Reply-To. A non-ASCII address is left out if the mail does not need SMTPUTF8 anyway."""
     if message.reply_to:
-        address = _address(message.reply_to)
+        address = _normalize_address(message.reply_to)
         if utf8 or address.isascii():
-            mime["Reply-To"] = mail_headers.format_line("Reply-To", _encode(address))
+            mime["Reply-To"] = mail_headers.format_line("Reply-To", _encode_address(address))
 
 
-def _head(mime: EmailMessage, message: Message) -> None:
-    fixed = {"Subject": message.subject, "Message-ID": message.message_id, "Date": format_datetime(utcnow())}
-    for name, value in {"Auto-Submitted": "auto-generated", **fixed, **message.headers}.items():
+def _set_headers(mime: EmailMessage, message: Message) -> None:
+    standard = {"Subject": message.subject, "Message-ID": message.message_id, "Date": format_datetime(utcnow())}
+    for name, value in {"Auto-Submitted": "auto-generated", **standard, **message.headers}.items():
         if not _HEADER_NAME.fullmatch(name) or _CONTROL.search(value):
             raise ValueError(f"header {name!r} holds a line break or control character")
         if name in mime or name.lower().startswith(("content-", "mime-")):
@@ -69,25 +69,25 @@ def _head(mime: EmailMessage, message: Message) -> None:
         mime[name] = mail_headers.encode_text(name, value)
 
 
-def _encode(address: str) -> str:
+def _encode_address(address: str) -> str:
     user, _, domain = address.rpartition("@")
     return Address(username=user, domain=domain).addr_spec
 
 
-def _body(mime: EmailMessage, message: "Message") -> None:
+def _set_body(mime: EmailMessage, message: Message) -> None:
     mime.set_content(message.text, cte="quoted-printable")
     if message.html:
         mime.add_alternative(message.html, subtype="html", cte="quoted-printable")
-        _pictures(mime, message)
+        _add_pictures(mime, message)
     for attachment in message.attachments:
         if attachment.cid is None:
             main, _, sub = attachment.content_type.partition("/")
-            mime.add_attachment(attachment.content, maintype=main, subtype=sub, filename=_attachment_part(attachment))
+            mime.add_attachment(attachment.content, maintype=main, subtype=sub, filename=_safe_filename(attachment))
 
 
-def _pictures(mime: EmailMessage, message: "Message") -> None:
-    """Pictures go beside the HTML that shows them, not among the files."""
-    html: Any = mime.get_payload(1)
+def _add_pictures(mime: EmailMessage, message: Message) -> None:
+    """Add pictures as parts related to the HTML, not as attachments."""
+    html = cast(EmailMessage, mime.get_payload(1))
     for attachment in message.attachments:
         if attachment.cid is not None:
             main, _, sub = attachment.content_type.partition("/")
@@ -97,12 +97,12 @@ def _pictures(mime: EmailMessage, message: "Message") -> None:
                 subtype=sub,
                 cid=f"<{attachment.cid}>",
                 disposition="inline",
-                filename=_attachment_part(attachment),
+                filename=_safe_filename(attachment),
             )
 
 
-def _attachment_part(file: Attachment) -> str:
-    """The library decodes encoded words in here as well."""
+def _safe_filename(file: Attachment) -> str:
+    """The file name without encoded words, which the library would decode."""
     return file.filename.replace("=?", "=_")
 
 
@@ -115,13 +115,13 @@ def _sender_name(message: Message, mail_from: str) -> str:
     return f"{message.sender_name} via {service}" if service else message.sender_name
 
 
-def _address(text: str) -> str:
-    """The address with its domain in ASCII."""
+def _normalize_address(text: str) -> str:
+    """The address with its domain in ASCII. Raises Permanent for an invalid address."""
     user, _, domain = text.rpartition("@")
     try:
         ascii_domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
     except idna.IDNAError as error:
         raise Permanent("the address has no valid domain") from error
-    if not _ADDRESS.fullmatch(f"{user}@{ascii_domain}") or _CONTROL.search(text):
+    if not _ADDRESS_PATTERN.fullmatch(f"{user}@{ascii_domain}") or _CONTROL.search(text):
         raise Permanent("the address is not one that mail can be sent to")
     return f"{user}@{ascii_domain}"

@@ -1,18 +1,18 @@
-"""Push messages: through the gateway that PUSH_URL names, with a copy in the mailbox while developing."""
+"""Push messages through the gateway in PUSH_URL, with a copy in the mailbox outside production."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.clients import dev_mailbox, http_gateway
 from app.clients.dispatch import dispatch_message
-from app.clients.message_metrics import counted
+from app.clients.message_metrics import count_message
 
 
 @dataclass(frozen=True, kw_only=True)
 class Push:
-    """A message for one device, by the token its push service gave it, and that service (`ios`, `android`, `web`).
+    """A message to a device, by its token at the push service of `platform` (`ios`, `android`, `web`).
 
-    The same `key` is the same message, however often it is sent.
+    The gateway sends messages with the same `key` once.
     """
 
     token: str
@@ -24,15 +24,15 @@ class Push:
     image_url: str | None = None
 
 
-@counted("push")
+@count_message("push")
 def send(message: Push, *, fence: Callable[[], None]) -> str:
-    """What the gateway calls the message, which it has taken. `fence` runs right before the point of no return.
+    """Send a message; return the gateway's reference. `fence` runs right before the point of no return.
 
-    Raises AddressRefused (the device is gone), Permanent, Transient or Ambiguous, as the outbox takes them.
+    Raises PermanentAddressError (the device is gone), Permanent, Transient or Ambiguous.
     """
 
     def deliver(url: str) -> str:
-        said = {
+        fields = {
             "token": message.token,
             "platform": message.platform,
             "title": message.title,
@@ -40,11 +40,11 @@ def send(message: Push, *, fence: Callable[[], None]) -> str:
             "href": message.href,
             "imageUrl": message.image_url,
         }
-        return http_gateway.post(url, said, key=message.key, fence=fence)
+        return http_gateway.post(url, fields, key=message.key, fence=fence)
 
-    def keep() -> None:
-        more = {"Platform": message.platform, "Opens": message.href, "Picture": message.image_url}
-        values = {name: value for name, value in more.items() if value}
-        dev_mailbox.store_message("push", message.token, message.title, message.text, headers=values)
+    def store_copy() -> None:
+        fields = {"Platform": message.platform, "Opens": message.href, "Picture": message.image_url}
+        headers = {name: field for name, field in fields.items() if field}
+        dev_mailbox.store_message("push", message.token, message.title, message.text, headers=headers)
 
-    return dispatch_message("PUSH_URL", deliver, keep, key=message.key, fence=fence)
+    return dispatch_message("PUSH_URL", deliver, store_copy, key=message.key, fence=fence)

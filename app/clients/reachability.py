@@ -1,4 +1,4 @@
-"""Whether an address can be reached: a connection, TLS if it is https, and not a byte more."""
+"""Check whether a server can be reached: a connection and, for TLS schemes, a handshake; no data is sent."""
 
 import socket
 import ssl
@@ -8,11 +8,11 @@ from app.core.transaction import assert_no_transaction
 
 
 class Unreachable(Exception):
-    """Why not, in a few words."""
+    """The server cannot be reached; the text says why."""
 
 
 def check_reachable(url: str, seconds: float) -> None:
-    """Connects and hangs up. Raises Unreachable."""
+    """Connect and close. Raises Unreachable."""
     assert_no_transaction()
     parts = urlsplit(url)
     try:

@@ -1,16 +1,16 @@
-"""Text messages: through the gateway that SMS_URL names, with a copy in the mailbox while developing."""
+"""Text messages through the gateway in SMS_URL, with a copy in the mailbox outside production."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.clients import dev_mailbox, http_gateway
 from app.clients.dispatch import dispatch_message
-from app.clients.message_metrics import counted
+from app.clients.message_metrics import count_message
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sms:
-    """A text for a telephone (E.164). The same `key` is the same message, however often it is sent."""
+    """A text for a telephone number (E.164). The gateway sends messages with the same `key` once."""
 
     to: str
     text: str
@@ -18,18 +18,18 @@ class Sms:
     sender: str | None = None
 
 
-@counted("sms")
+@count_message("sms")
 def send(message: Sms, *, fence: Callable[[], None]) -> str:
-    """What the gateway calls the message, which it has taken. `fence` runs right before the point of no return.
+    """Send a message; return the gateway's reference. `fence` runs right before the point of no return.
 
-    Raises AddressRefused (no such number), Permanent, Transient or Ambiguous, as the outbox takes them.
+    Raises PermanentAddressError (no such number), Permanent, Transient or Ambiguous.
     """
 
     def deliver(url: str) -> str:
-        said = {"to": message.to, "text": message.text, "sender": message.sender}
-        return http_gateway.post(url, said, key=message.key, fence=fence)
+        fields = {"to": message.to, "text": message.text, "sender": message.sender}
+        return http_gateway.post(url, fields, key=message.key, fence=fence)
 
-    def keep() -> None:
+    def store_copy() -> None:
         dev_mailbox.store_message("sms", message.to, None, message.text, headers={"From": message.sender or ""})
 
-    return dispatch_message("SMS_URL", deliver, keep, key=message.key, fence=fence)
+    return dispatch_message("SMS_URL", deliver, store_copy, key=message.key, fence=fence)

@@ -1,4 +1,4 @@
-"""The SMTP conversation: one connection per thread, reused, and never more than 18 s for one mail."""
+"""Delivery of a mail over SMTP: one connection per thread, reused, and at most 18 s per mail."""
 
 import os
 import re
@@ -13,123 +13,133 @@ from app.clients.mime import Envelope
 from app.clients.smtp_connection import Smtp, connect
 from app.core.jobs import Ambiguous, Permanent, Transient
 
-MAIL_SECONDS, LAST_SECONDS = 18.0, 3.0
-REUSED_MESSAGES, REUSED_SECONDS = 100, 30.0
-NOBODY = (b"1.1", b"1.2", b"1.3", b"1.6", b"1.10", b"2.1")
-"""Enhanced statuses (RFC 3463, RFC 7505) of an address that takes no mail now or later: unknown, moved, disabled."""
+MAX_MAIL_SECONDS, MIN_DATA_SECONDS = 18.0, 3.0
+MAX_REUSED_MESSAGES, MAX_REUSED_SECONDS = 100, 30.0
+UNKNOWN_ADDRESS_CODES = (b"1.1", b"1.2", b"1.3", b"1.6", b"1.10", b"2.1")
+"""Enhanced status codes (RFC 3463, RFC 7505) of an address that never takes mail: unknown, moved, disabled."""
 _ENHANCED = re.compile(rb"5\.(\d{1,3}\.\d{1,3})\b")
 _LEADING_DOT = re.compile(rb"(?m)^\.")
 
 
 @dataclass
-class _Line:
+class _Connection:
     smtp: Smtp
     url: str
     process: int
     opened: float
     messages: int = 0
 
-    def usable(self, url: str) -> bool:
-        """A connection made before a fork belongs to the parent as well: two would talk over each other."""
-        fresh = time.monotonic() - self.opened < REUSED_SECONDS and self.messages < REUSED_MESSAGES
-        return fresh and self.url == url and self.process == os.getpid()
+    def is_usable(self, url: str) -> bool:
+        """Whether it may be reused. A connection from before a fork may not: the parent process uses it too."""
+        is_recent = time.monotonic() - self.opened < MAX_REUSED_SECONDS and self.messages < MAX_REUSED_MESSAGES
+        return is_recent and self.url == url and self.process == os.getpid()
 
 
-class _Thread(threading.local):
-    line: _Line | None = None
+class _ThreadState(threading.local):
+    connection: _Connection | None = None
 
 
-_thread = _Thread()
+_thread_state = _ThreadState()
 
 
-def deliver(envelope: Envelope, *, url: str, hello: str, fence: Callable[[], None]) -> None:
-    """Hands the mail to the server at `url`; `fence` runs after the recipient is accepted, before DATA."""
-    deadline = time.monotonic() + MAIL_SECONDS
+def deliver(envelope: Envelope, *, url: str, host_name: str, fence: Callable[[], None]) -> None:
+    """Send the mail to the server at `url`. `fence` runs after the recipient is accepted, before DATA.
+
+    Raises Permanent, Transient or Ambiguous.
+    """
+    deadline = time.monotonic() + MAX_MAIL_SECONDS
     try:
-        line = _addressed(envelope, url, hello, deadline)
-        if deadline - time.monotonic() < LAST_SECONDS:
+        connection = _start_mail(envelope, url, host_name, deadline)
+        if deadline - time.monotonic() < MIN_DATA_SECONDS:
             raise Transient("the mail server was so slow that no time is left to hand the message over")
         fence()
-        _hand_over(line.smtp, envelope.content)
-        line.messages += 1
+        _send_content(connection.smtp, envelope.content)
+        connection.messages += 1
     except BaseException:
         close_connections()
         raise
 
 
 def close_connections() -> None:
-    """Ends this thread's connection, if it has one."""
-    line, _thread.line = _thread.line, None
-    if line is None:
+    """Close this thread's connection, if it has one."""
+    connection, _thread_state.connection = _thread_state.connection, None
+    if connection is None:
         return
-    if line.process == os.getpid():
-        _quit(line.smtp)
-    line.smtp.close()
+    if connection.process == os.getpid():
+        _quit(connection.smtp)
+    connection.smtp.close()
 
 
-def _addressed(envelope: Envelope, url: str, hello: str, deadline: float) -> _Line:
-    """A connection on which sender and recipient are accepted. A stale one is replaced once."""
-    line = _thread.line
-    if line and line.usable(url):
-        line.smtp.deadline = deadline
+def _start_mail(envelope: Envelope, url: str, host_name: str, deadline: float) -> _Connection:
+    """A connection on which sender and recipient are accepted. A reused one that fails is replaced."""
+    connection = _thread_state.connection
+    if connection and connection.is_usable(url):
+        connection.smtp.deadline = deadline
         try:
-            return _address(line, envelope)
+            return _send_addresses(connection, envelope)
         except OSError:
             close_connections()
     close_connections()
     try:
-        _thread.line = line = _Line(connect(url, hello, deadline), url, os.getpid(), time.monotonic())
-        return _address(line, envelope)
+        _thread_state.connection = connection = _Connection(
+            connect(url, host_name, deadline), url, os.getpid(), time.monotonic()
+        )
+        return _send_addresses(connection, envelope)
     except OSError as error:
         raise Transient(f"the mail server cannot be reached or used: {_reason(error)}") from error
 
 
-def _address(line: _Line, envelope: Envelope) -> _Line:
-    if envelope.utf8 and not line.smtp.has_extn("smtputf8"):
+def _send_addresses(connection: _Connection, envelope: Envelope) -> _Connection:
+    if envelope.utf8 and not connection.smtp.has_extn("smtputf8"):
         raise Permanent("the mail server does not take addresses outside ASCII")
-    _expect(250, line.smtp.mail(envelope.sender, ["SMTPUTF8", "BODY=8BITMIME"] if envelope.utf8 else ()))
-    _expect(250, _reuse_connection(line.smtp.rcpt(envelope.recipient)))
-    return line
+    _expect(250, connection.smtp.mail(envelope.sender, ["SMTPUTF8", "BODY=8BITMIME"] if envelope.utf8 else ()))
+    _expect(250, _check_recipient(connection.smtp.rcpt(envelope.recipient)))
+    return connection
 
 
-def _reuse_connection(answer: tuple[int, bytes]) -> tuple[int, bytes]:
-    """The answer to RCPT. Raises AddressRefused when there is nobody; what is said of us, or of a full mailbox, is not
-    said of the address."""
-    got, text = answer
+def _check_recipient(reply: tuple[int, bytes]) -> tuple[int, bytes]:
+    """The reply to RCPT. Raises PermanentAddressError if the address takes no mail.
+
+    A refusal of the sender, or a full mailbox, does not mean that.
+    """
+    code, text = reply
     status = _ENHANCED.match(text)
-    nobody = status[1] in NOBODY if status else got in (550, 551, 553)
-    if 500 <= got <= 599 and nobody:
-        raise PermanentAddressError(f"the mail server refused the address: {_reply_text(answer)}")
-    return answer
+    is_unknown_address = status[1] in UNKNOWN_ADDRESS_CODES if status else code in (550, 551, 553)
+    if 500 <= code <= 599 and is_unknown_address:
+        raise PermanentAddressError(f"the mail server refused the address: {_reply_text(reply)}")
+    return reply
 
 
-def _hand_over(smtp: Smtp, content: bytes) -> None:
+def _send_content(smtp: Smtp, content: bytes) -> None:
     try:
         _expect(354, smtp.docmd("DATA"))
         smtp.send(_LEADING_DOT.sub(b"..", content) + b".\r\n")
     except OSError as error:
         raise Transient(f"the mail server went away before the last line: {_reason(error)}") from error
     try:
-        answer = smtp.getreply()
+        reply = smtp.getreply()
     except OSError as error:
         raise Ambiguous(f"the message was handed over and no answer came: {_reason(error)}") from error
-    _expect(250, answer, final=True)
+    _expect(250, reply, final=True)
 
 
-def _expect(code: int, answer: tuple[int, bytes], *, final: bool = False) -> None:
-    """421 closes the connection whenever it comes, so before the final dot it counts as a lost one."""
-    got, _ = answer
-    if got == code or (code == 250 and got == 251):
+def _expect(expected: int, reply: tuple[int, bytes], *, final: bool = False) -> None:
+    """Raise Permanent or Transient unless the reply has the expected code.
+
+    421 closes the connection, so before the final dot it counts as a lost connection.
+    """
+    code, _ = reply
+    if code == expected or (expected == 250 and code == 251):
         return
-    if got == 421 and not final:
+    if code == 421 and not final:
         raise smtplib.SMTPServerDisconnected("421 from the server")
-    if 500 <= got <= 599 and got != 530:
-        raise Permanent(f"the mail server refused: {_reply_text(answer)}")
-    raise Transient(f"the mail server put it off: {_reply_text(answer)}")
+    if 500 <= code <= 599 and code != 530:
+        raise Permanent(f"the mail server refused: {_reply_text(reply)}")
+    raise Transient(f"the mail server put it off: {_reply_text(reply)}")
 
 
-def _reply_text(answer: tuple[int, bytes]) -> str:
-    return f"{answer[0]} {' '.join(answer[1].decode(errors='replace').split())}"[:200]
+def _reply_text(reply: tuple[int, bytes]) -> str:
+    return f"{reply[0]} {' '.join(reply[1].decode(errors='replace').split())}"[:200]
 
 
 def _quit(smtp: Smtp) -> None:

@@ -1,4 +1,4 @@
-"""One SMTP connection, from the address in SMTP_URL to a server that is ready for mail."""
+"""Opening of an SMTP connection by the URL in SMTP_URL: greeting, encryption and login."""
 
 import smtplib
 import ssl
@@ -22,38 +22,38 @@ class _Server:
 
 
 class Smtp(smtplib.SMTP):
-    """Gives each send and each answer what is left of the mail's time."""
+    """An SMTP client with a deadline for the whole mail (monotonic seconds), which limits each send and reply."""
 
     def __init__(self, *, deadline: float, **options: Any) -> None:
         self.deadline = deadline
         super().__init__(**options)
 
     def send(self, s: Any) -> None:
-        self._allow()
+        self._limit_timeout()
         super().send(s)
 
     def getreply(self) -> tuple[int, bytes]:
-        self._allow()
+        self._limit_timeout()
         return super().getreply()
 
-    def _allow(self) -> None:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
+    def _limit_timeout(self) -> None:
+        remaining = self.deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError("the time for this mail is over")
         if self.sock:
-            self.sock.settimeout(min(COMMAND_SECONDS, left))
+            self.sock.settimeout(min(COMMAND_SECONDS, remaining))
 
 
 class SmtpTls(Smtp, smtplib.SMTP_SSL):
-    """The same, encrypted from the first byte."""
+    """The same over TLS from the first byte."""
 
 
 def connect(url: str, hello: str, deadline: float) -> Smtp:
-    """A connection that has said hello, is encrypted and signed in as the address asks. Raises OSError."""
-    server = _server(url)
-    kind = SmtpTls if server.tls else Smtp
+    """A connection after EHLO, with TLS and login as the URL demands. Raises OSError."""
+    server = _parse_url(url)
+    smtp_class = SmtpTls if server.tls else Smtp
     options = {"context": ssl.create_default_context()} if server.tls else {}
-    smtp = kind(
+    smtp = smtp_class(
         deadline=deadline, host=server.host, port=server.port, local_hostname=hello, timeout=CONNECT_SECONDS, **options
     )
     try:
@@ -70,7 +70,7 @@ def connect(url: str, hello: str, deadline: float) -> Smtp:
 
 
 @lru_cache(maxsize=8)
-def _server(url: str) -> _Server:
+def _parse_url(url: str) -> _Server:
     parts = urlsplit(url)
     tls = parts.scheme == "smtps"
     starttls = not tls and parse_qs(parts.query).get("starttls", ["0"])[0] in ("1", "true", "yes")

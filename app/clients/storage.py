@@ -4,9 +4,9 @@
     STORAGE_URL=s3://bucket/prefix?region=af-south-1
     STORAGE_URL=s3://KEY:SECRET@bucket?endpoint=http://127.0.0.1:9000&region=us-east-1
 
-Keys come from the address (percent-encoded) or else from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. A put is
-whole or it did not happen. What begins with `media/` is public; all else only this account may read. Names are the
-caller's affair; who stores content under its hash may put it twice.
+Credentials come from the URL (percent-encoded) or from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. A put is atomic.
+Files under `media/` are public; only the service's own user can read others. Callers choose unique names; putting the
+same content under its hash twice is safe.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import obstore
@@ -25,10 +25,14 @@ from app.core import private_files
 from app.core.errors import Unavailable
 from app.core.transaction import assert_no_transaction
 
-PATIENCE = timedelta(seconds=10)
+if TYPE_CHECKING:
+    from obstore import Attributes
+    from obstore.store import S3Config
+
+TIMEOUT = timedelta(seconds=10)
 PUBLIC = "media"
-SWEPT = ("private", "ticket-packs")
-"""The folders of private files. What else lies in the bucket or folder is not ours to remove, nor to close."""
+PRIVATE_FOLDERS = ("private", "ticket-packs")
+"""The folders of private files. The service does not delete other files in the bucket, nor change their permissions."""
 RETRIES = {"max_retries": 2, "retry_timeout": timedelta(seconds=15)}
 
 
@@ -47,17 +51,17 @@ class StoredFile:
 
 
 def put(name: str, data: bytes, *, content_type: str) -> None:
-    """Stores bytes under a name. Raises StorageUnavailable."""
+    """Store bytes under a name. Raises StorageUnavailable."""
     assert_no_transaction()
-    url = _url()
-    # The local store keeps no content types; anyone who serves a file knows its kind by its name.
-    about: Any = {"Content-Type": content_type} if url.startswith("s3:") else None
+    url = _get_url()
+    # The local store keeps no content types; whatever serves a file derives the type from its name.
+    attributes: Attributes | None = {"Content-Type": content_type} if url.startswith("s3:") else None
     folder = _folder(url)
     private = folder / name if folder and not _is_public(name) else None
     try:
         if folder and private:
             private_files.make_private_folder(private.parent, within=folder)
-        obstore.put(_store(url), name, data, attributes=about)
+        obstore.put(_get_store(url), name, data, attributes=attributes)
         if private:
             private_files.close_file(private)
     except Exception as error:
@@ -68,7 +72,7 @@ def get(name: str) -> bytes | None:
     """The bytes stored under a name; None when there are none. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        return bytes(obstore.get(_store(_url()), name).bytes())
+        return bytes(obstore.get(_get_store(_get_url()), name).bytes())
     except FileNotFoundError:
         return None
     except Exception as error:
@@ -76,10 +80,10 @@ def get(name: str) -> bytes | None:
 
 
 def delete(name: str) -> None:
-    """Removes what is stored under a name; what is not there is gone already. Raises StorageUnavailable."""
+    """Delete a file; a missing one is no error. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        obstore.delete(_store(_url()), name)
+        obstore.delete(_get_store(_get_url()), name)
     except FileNotFoundError:
         return
     except Exception as error:
@@ -87,22 +91,22 @@ def delete(name: str) -> None:
 
 
 def list_private() -> Iterator[list[StoredFile]]:
-    """All private files, some at a time. Raises StorageUnavailable."""
+    """All private files, in lists of up to 500. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        for prefix in SWEPT:
-            for result in obstore.list(_store(_url()), prefix, chunk_size=500):
-                yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in result]
+        for prefix in PRIVATE_FOLDERS:
+            for entries in obstore.list(_get_store(_get_url()), prefix, chunk_size=500):
+                yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in entries]
     except Exception as error:
         raise StorageUnavailable() from error
 
 
 def close_to_others() -> int:
-    """Closes private files in a local folder to other accounts; how many were open."""
-    folder = _folder(_url())
+    """Remove other users' permissions on private files in a local folder; return how many files had them."""
+    folder = _folder(_get_url())
     if folder is None or not folder.is_dir():
         return 0
-    return sum(private_files.close_to_others(folder / part) for part in SWEPT)
+    return sum(private_files.close_to_others(folder / part) for part in PRIVATE_FOLDERS)
 
 
 def _is_public(name: str) -> bool:
@@ -115,26 +119,26 @@ def _folder(url: str) -> Path | None:
 
 
 @lru_cache(maxsize=8)
-def _store(url: str) -> ObjectStore:
+def _get_store(url: str) -> ObjectStore:
     parts = urlsplit(url)
     if parts.scheme == "file":
         return LocalStore(unquote(parts.path), mkdir=True)
-    options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    options = {name: parameters[-1] for name, parameters in parse_qs(parts.query).items()}
     endpoint = options.get("endpoint")
-    config: dict[str, Any] = {"region": options.get("region", "us-east-1"), "virtual_hosted_style_request": False}
+    config: S3Config = {"region": options.get("region", "us-east-1"), "virtual_hosted_style_request": False}
     if endpoint:
         config["endpoint"] = endpoint
     if parts.username:
         config |= {"access_key_id": unquote(parts.username), "secret_access_key": unquote(parts.password or "")}
     return S3Store(
         parts.hostname or "",
+        config=config,
         prefix=parts.path.strip("/") or None,
-        client_options={"timeout": PATIENCE, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
+        client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
         retry_config=RETRIES,  # type: ignore[arg-type]
-        **config,
     )
 
 
-def _url() -> str:
+def _get_url() -> str:
     url: str = current_app.extensions["settings"].STORAGE_URL
     return url

@@ -1,1 +1,1 @@
-"""The ledger: every cent that a merchant earned or was paid, in double entry, written once and never changed."""
+"""The ledger: earnings and payouts of merchants in double entry. Rows are inserted and never changed."""

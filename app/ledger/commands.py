@@ -13,11 +13,11 @@ from app.ledger.integrity_check import count_entries, list_differences
 from app.ledger.settlement.importer import SettlementResult, import_settlement
 from app.ledger.settlement.parser import ParsedSettlement, parse_settlement
 
-ledger_group = AppGroup("ledger", help="The books: what merchants have earned and been paid.")
+ledger_group = AppGroup("ledger", help="The ledger: what merchants earned and were paid.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to the application's `flask`."""
     app.cli.add_command(ledger_group)
 
 
@@ -25,10 +25,10 @@ def register(app: Flask) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Check everything, write nothing.")
 def settle_command(file: Path, dry_run: bool) -> None:
-    """Credit merchants with the earnings in FILE: reference, merchant (id or e-mail), amountMinor, occurredAt,
+    """Credit merchants with the earnings in FILE: reference, merchant (id or email), amountMinor, occurredAt,
     description.
 
-    The same file again changes nothing. With any error nothing is written, and the exit code is 1.
+    Importing the same file again changes nothing. With an error nothing is written, and the exit code is 1.
     """
     try:
         settlement = _parse_file(file)
@@ -44,7 +44,7 @@ def settle_command(file: Path, dry_run: bool) -> None:
 
 @ledger_group.command("verify")
 def verify_command() -> None:
-    """Work out everything again from the entries; exit code 1 on any difference, and each is named."""
+    """Compute everything again from the entries and print each difference; exit code 1 if there is one."""
     rules: list[str] = []
     differences = 0
     for difference in list_differences(rules.append):

@@ -1,9 +1,9 @@
-"""Tables of the ledger. Entries and transactions are insert-only by trigger; purses follow from them.
+"""Tables of the ledger. A trigger makes entries and transactions insert-only; balances are the sums of entries.
 
-merchant_balance   what a merchant may spend          ─┐ both stand in their purse, never below zero
-merchant_held      what is on its way to them          ─┘
-rail_clearing      what has left by the payment rail  ─┐ the house's: no limit, so no running figure that every
-platform           where earnings come from           ─┘ payout of every merchant would have to wait for
+merchant_balance   what a merchant can request        ─┐ both are columns of their balance, never below zero
+merchant_held      what open payouts hold             ─┘
+rail_clearing      what left by the payment rail      ─┐ accounts of the platform: without a limit and without a
+platform           where earnings come from           ─┘ running balance, which all payouts would have to lock
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "relea
 
 
 class Balance(Base):
-    """What a merchant has, as of their last entry: the row that every write of theirs takes first."""
+    """The balance of a merchant after their last entry. Every posting locks this row."""
 
     __tablename__ = "ledger_purse"
     __table_args__ = (
@@ -39,7 +39,7 @@ class Balance(Base):
 
 
 class LedgerTransaction(Base):
-    """One movement of one merchant's money. A reference occurs once in each kind, so nothing is booked twice."""
+    """One movement of a merchant's money. A reference is unique per kind, so nothing is posted twice."""
 
     __tablename__ = "ledger_transaction"
     __table_args__ = (
@@ -58,10 +58,10 @@ class LedgerTransaction(Base):
 
 
 class LedgerEntry(Base):
-    """One leg. Those of a transaction sum to zero, which a deferred constraint trigger checks at the commit.
+    """One leg of a transaction. A deferred constraint trigger checks at the commit that the legs sum to zero.
 
-    `posted_at` is taken with the purse locked, so a merchant's entries have the same order by id and by time, and
-    `balance_after_minor` (of their accounts only) is a running figure that `flask ledger verify` adds up again.
+    `posted_at` is set while the balance is locked, so a merchant's entries have the same order by id and by time.
+    `balance_after_minor` is the running balance of the merchant's accounts; `flask ledger verify` computes it again.
     """
 
     __tablename__ = "ledger_entry"

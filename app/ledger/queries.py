@@ -13,7 +13,7 @@ from app.ledger.transactions import Balances
 
 @dataclass(frozen=True)
 class LedgerMovement:
-    """A transaction as a merchant's statement shows it: what it changed for them, and what they had afterwards."""
+    """A transaction on a merchant's statement: the change of their balance, and the balance after it, in cents."""
 
     posted_at: datetime
     kind: str
@@ -25,7 +25,7 @@ class LedgerMovement:
 
 @dataclass(frozen=True)
 class LedgerPeriod:
-    """What a merchant had at the beginning, what moved, and what they had at the end."""
+    """Opening balances, movements and closing balances of a merchant."""
 
     opening: Balances
     movements: Sequence[LedgerMovement]
@@ -33,7 +33,7 @@ class LedgerPeriod:
 
 
 def load_ledger_period(owner_id: str, since: datetime, until: datetime) -> LedgerPeriod:
-    """The merchant's movements of a span of time. Three reads by index, however long the ledger is."""
+    """The merchant's movements from `since` to before `until`. Three index reads, whatever the size of the ledger."""
     opening = _load_balances_before(owner_id, since)
     rows = db.session.execute(
         select(

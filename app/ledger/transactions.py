@@ -1,9 +1,9 @@
-"""post(): the only way money moves between accounts, in one statement.
+"""Posting: the only way money moves between accounts, in one statement.
 
-    post(session, HOLD, payout.id, owner_id, {BALANCE: -5000, HELD: 5000})
+    post_transaction(session, HOLD, payout.id, owner_id, {MERCHANT_BALANCE: -5000, MERCHANT_HELD: 5000})
 
-The purse moves by one conditional UPDATE, and transaction and entries follow from what it answers; where there is
-too little, no row comes back and nothing is written. It takes the purse last, after whatever rows the caller locks.
+The balance changes by one conditional UPDATE; transaction and entries are inserted from its result. Callers lock their
+own rows before they post, so the balance is always locked last.
 """
 
 from collections.abc import Mapping
@@ -13,32 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.db import fetch_row
+from app.ledger import sql
 from app.ledger.errors import InsufficientFunds
 from app.ledger.models import MERCHANT_BALANCE, MERCHANT_HELD, Balance
-
-SUFFICIENT_FUNDS_SQL = "available_minor + %(balance)s >= 0 AND held_minor + %(held)s >= 0"
-POST_TRANSACTION_SQL = """
-    WITH purse AS (
-        UPDATE ledger_purse SET available_minor = available_minor + %(balance)s, held_minor = held_minor + %(held)s
-         WHERE owner_id = %(owner)s AND {enough}
-        RETURNING available_minor, held_minor
-    ), posted AS (
-        INSERT INTO ledger_transaction (kind, reference, owner_id, amount_minor, description)
-        SELECT %(kind)s, %(reference)s, %(owner)s, %(amount)s, %(description)s FROM purse RETURNING id
-    ), legs AS (
-        INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor, balance_after_minor)
-        SELECT posted.id, %(owner)s, leg.account, leg.amount,
-               CASE leg.account WHEN 'merchant_balance' THEN available_minor WHEN 'merchant_held' THEN held_minor END
-          FROM purse, posted, unnest(%(accounts)s::text[], %(amounts)s::bigint[]) AS leg (account, amount)
-    )
-    SELECT available_minor, held_minor FROM purse
-"""
-_CHECKED_POST_SQL = POST_TRANSACTION_SQL.format(enough=SUFFICIENT_FUNDS_SQL)
 
 
 @dataclass(frozen=True)
 class Balances:
-    """What a merchant may spend, and what is on its way; cents of NAD."""
+    """What a merchant can request, and what is held for open payouts; cents of NAD."""
 
     available_minor: int
     held_minor: int
@@ -57,22 +39,22 @@ def post_transaction(
     *,
     description: str | None = None,
 ) -> Balances:
-    """The merchant's balances after legs that sum to zero are booked on their accounts and the house's.
+    """Post legs (account to cents) that sum to zero; return the merchant's new balances.
 
-    Raises InsufficientFunds, after which the transaction must be given up; psycopg's IntegrityError for a reference
-    that was booked already: anyone who posts has a state machine that comes first.
+    Raises InsufficientFunds, after which the caller must roll back; psycopg's IntegrityError for a reference that was
+    posted before. Callers check the state of their own object first, so they do not get that far.
     """
     if sum(legs.values()) or not all(legs.values()):
         raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
     row = fetch_row(
-        _CHECKED_POST_SQL,
+        sql.POST_TRANSACTION,
         {
             "kind": kind,
             "reference": reference,
-            "owner": owner_id,
+            "owner_id": owner_id,
             "description": description,
-            "balance": legs.get(MERCHANT_BALANCE, 0),
-            "held": legs.get(MERCHANT_HELD, 0),
+            "available_change": legs.get(MERCHANT_BALANCE, 0),
+            "held_change": legs.get(MERCHANT_HELD, 0),
             "accounts": list(legs),
             "amounts": list(legs.values()),
             "amount": max(legs.values()),
@@ -84,7 +66,7 @@ def post_transaction(
 
 
 def load_balances(session: OrmSession, owner_id: str, *, lock: bool = False) -> Balances:
-    """The balances as they stand, within a transaction; zero for anyone who never earned anything."""
+    """The current balances, read in the open transaction; zero for an account that never earned anything."""
     query = select(Balance.available_minor, Balance.held_minor).where(Balance.owner_id == owner_id)
     row = session.execute(query.with_for_update() if lock else query).first()
     return Balances(*row) if row else Balances(0, 0)

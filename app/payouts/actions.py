@@ -1,32 +1,22 @@
-"""What merchants, the rail and operators do to payouts: one verb, one transaction.
-
-Asking to be paid.
-
-Taking a wish to be paid back.
-
-Stopping payouts to a new destination by the link in the mail that told of them.
-
-Listening to the rail.
-"""
+"""Actions on payouts of merchants and of the rail: request, cancel, stop by link, receive a callback."""
 
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, cast
+from typing import NotRequired, TypedDict, Unpack, cast
 
 from flask import current_app
-from sqlalchemy import Interval, Table, bindparam, case, exists, func, literal_column, null, or_, select
-from sqlalchemy import cast as as_type
+from sqlalchemy import ColumnElement, Interval, Table, bindparam, case, exists, func, literal_column, null, or_, select
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired
 from app.clients.payrail import rail
-from app.clients.payrail.callbacks import verified
-from app.core.db import fetch_rows
+from app.clients.payrail.callbacks import parse_callback
+from app.core.db import fetch_row
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -36,14 +26,16 @@ from app.merchants import payout_encryption, settings
 from app.merchants.errors import MerchantPaused
 from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
 from app.merchants.states import PAUSED
-from app.payouts import destinations, queries
+from app.payouts import destinations
+from app.payouts.callbacks import enqueue_status_check
 from app.payouts.destinations import EncryptedDestination
 from app.payouts.errors import NotCancellable, PayoutDetailsMissing
 from app.payouts.models import Payout, PayrailCallback
+from app.payouts.queries import PAYOUT_COLUMNS, PayoutSummary, summarize_payout
 from app.payouts.states import CANCELLABLE, CANCELLED, MERCHANT, PAID, REQUESTED, SCHEDULED
-from app.payouts.transfers import enqueue_status_check
 from app.payouts.transitions import cancel_payouts, post_hold
 
+STOPPED_BY_LINK = "STOPPED_BY_LINK"
 INSERTED_COLUMNS = (
     "id",
     "account_id",
@@ -63,39 +55,51 @@ _IS_KNOWN_DESTINATION = exists().where(
     _EARLIER_PAYOUT.c.wallet_mark == bindparam("wallet_mark"),
     _EARLIER_PAYOUT.c.status == literal_column(f"'{PAID}'"),
 )
-_DUE_AT: Any = func.coalesce(bindparam("scheduled_for"), func.now())
+_DUE_AT: ColumnElement[datetime] = func.coalesce(bindparam("scheduled_for"), func.now())
+_HELD_UNTIL = func.now() + sql_cast(bindparam("hold_time"), Interval)
 _INSERT_PAYOUT = (
     insert(_PAYOUT_TABLE)
     .values(
         {name: bindparam(name) for name in INSERTED_COLUMNS}
         | {
             "due_at": case((_IS_KNOWN_DESTINATION, _DUE_AT), else_=func.now()),
-            "held_until": case(
-                (_IS_KNOWN_DESTINATION, null()), else_=func.now() + as_type(bindparam("rest"), Interval)
-            ),
+            "held_until": case((_IS_KNOWN_DESTINATION, null()), else_=_HELD_UNTIL),
         }
     )
-    .returning(*(_PAYOUT_TABLE.c[name] for name in queries.PAYOUT_COLUMNS))
+    .returning(*(_PAYOUT_TABLE.c[name] for name in PAYOUT_COLUMNS))
 )
 
 
+class PayoutRequest(TypedDict):
+    """A request to be paid out, in cents. A naive `scheduled_for` is in the merchant's time zone."""
+
+    amount_minor: int
+    destination: str
+    mode: str
+    scheduled_for: NotRequired[datetime | None]
+    payrail_msisdn: NotRequired[str | None]
+    idempotency_key: NotRequired[str | None]
+
+
 class _UnconfirmedDestination(Exception):
-    """Nothing was paid to the destination before, and this request to it is not confirmed."""
+    """The destination is new, and the owner has not confirmed it."""
 
     def __init__(self, destination_hash: str) -> None:
         super().__init__(destination_hash)
         self.destination_hash = destination_hash
 
 
-def request_payout(*, caller: Caller, password: str | None = None, **request_fields: Any) -> dict[str, Any]:
-    """A payout whose amount is held from now on; what is wished for is told by `_request`.
+def request_payout(
+    *, caller: Caller, password: str | None = None, **payout_request: Unpack[PayoutRequest]
+) -> PayoutSummary:
+    """Create a payout and hold its amount.
 
-    A destination that nothing was paid to before has to be confirmed by the owner. The password is looked at outside of
-    the transaction, and confirms only the destination that the details lead to by then. Raises ValidationFailed,
-    MerchantPaused, PayoutDetailsMissing, InsufficientFunds with the figure, PayrailDisabled, ConfirmationRequired,
+    The owner has to confirm a destination to which nothing was paid before. The password is checked outside the
+    transaction and confirms only the destination that the first try resolved. Raises ValidationFailed, MerchantPaused,
+    PayoutDetailsMissing, InsufficientFunds with the available amount, PayrailDisabled, ConfirmationRequired,
     CurrentPasswordWrong, Throttled.
     """
-    try_request = partial(_create_payout, caller=caller, **request_fields)
+    try_request = partial(_create_payout, caller, payout_request)
     try:
         return try_request(confirmed_hash=None)
     except _UnconfirmedDestination as error:
@@ -109,62 +113,57 @@ def request_payout(*, caller: Caller, password: str | None = None, **request_fie
         raise ConfirmationRequired() from error
 
 
-def _create_payout(
-    *,
-    caller: Caller,
-    confirmed_hash: str | None,
-    amount_minor: int,
-    destination: str,
-    mode: str,
-    scheduled_for: datetime | None = None,
-    payrail_msisdn: str | None = None,
-    idempotency_key: str | None = None,
-) -> dict[str, Any]:
-    """One try; cents of NAD. A naive time is in the merchant's time zone. `confirmed` is the mark of the destination
-    that may be new. Raises _Unconfirmed for any other that is."""
+def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_hash: str | None) -> PayoutSummary:
+    """Try once. Raises _UnconfirmedDestination for a new destination that does not have the confirmed hash."""
+    mode, destination = payout_request["mode"], payout_request["destination"]
     with transaction() as session:
         merchant = lock_merchant_columns(session, caller.id)
-        payment_at = to_payment_time(
-            mode, scheduled_for, settings.get_effective_settings(merchant.settings)["timezone"]
+        time_zone = settings.get_effective_settings(merchant.settings)["timezone"]
+        payment_at = to_payment_time(mode, payout_request.get("scheduled_for"), time_zone)
+        encrypted_destination = _encrypt_destination(
+            caller.id, merchant, destination, payout_request.get("payrail_msisdn")
         )
-        encrypted_destination = _encrypt_destination(caller.id, merchant, destination, payrail_msisdn)
         rail().check()
-        values = {
-            "id": new_id(),
-            "account_id": caller.id,
-            "amount_minor": amount_minor,
-            "destination": destination,
-            "mode": mode,
-            "scheduled_for": payment_at,
-            "idempotency_key": idempotency_key,
-            **vars(encrypted_destination),
-        }
-        row = _insert_payout(session, values, confirmed_hash)
-    return queries.serialize_payout_row(row)
+        payout_id = new_id()
+        post_hold(session, payout_id, caller.id, payout_request["amount_minor"])
+        payout = _insert_payout(
+            {
+                "id": payout_id,
+                "account_id": caller.id,
+                "amount_minor": payout_request["amount_minor"],
+                "destination": destination,
+                "mode": mode,
+                "scheduled_for": payment_at,
+                "idempotency_key": payout_request.get("idempotency_key"),
+                "status": SCHEDULED if payment_at else REQUESTED,
+                "actor": MERCHANT,
+                "hold_time": _get_hold_time(),
+                **vars(encrypted_destination),
+            }
+        )
+        is_new_destination = payout.held_until is not None
+        if is_new_destination and encrypted_destination.wallet_mark != confirmed_hash:
+            raise _UnconfirmedDestination(encrypted_destination.wallet_mark)
+        _enqueue_payout(payout)
+    return payout
 
 
-def _insert_payout(session: OrmSession, values: dict[str, Any], confirmed_hash: str | None) -> dict[str, Any]:
-    """The row, once the amount is held and the way to the rail enqueued: all of it commits, or nothing does.
+def _insert_payout(parameters: Mapping[str, object]) -> PayoutSummary:
+    row = fetch_row(_INSERT_PAYOUT, parameters)
+    assert row is not None
+    return PayoutSummary(*row)
 
-    The job of a payout to a new destination is due at once, to tell the owner, and waits then.
-    """
-    payout_id, payment_at = values["id"], values["scheduled_for"]
-    post_hold(session, payout_id, values["account_id"], values["amount_minor"])
-    initial_values = {"status": SCHEDULED if payment_at else REQUESTED, "actor": MERCHANT, "rest": _get_hold_time()}
-    (row,) = fetch_rows(_INSERT_PAYOUT, {**values, **initial_values})
-    payout = dict(zip(queries.PAYOUT_COLUMNS, row, strict=True))
-    is_new_destination = payout["held_until"] is not None
-    if is_new_destination and values["wallet_mark"] != confirmed_hash:
-        raise _UnconfirmedDestination(values["wallet_mark"])
-    job_key = f"payout:{payout_id}"
+
+def _enqueue_payout(payout: PayoutSummary) -> None:
+    """Enqueue the job that submits the payout. For a new destination it runs now, to notify the owner, and waits."""
+    job_key = f"payout:{payout.id}"
     enqueue(
         "payouts.carry",
         key=job_key,
-        run_at=None if is_new_destination else payment_at,
+        run_at=payout.scheduled_for if payout.held_until is None else None,
         aggregate=job_key,
-        payout_id=payout_id,
+        payout_id=payout.id,
     )
-    return payout
 
 
 def _get_hold_time() -> timedelta:
@@ -183,32 +182,29 @@ def _encrypt_destination(
     return destinations.encrypt_destination(account_id, destination, details)
 
 
-def cancel_payout(*, caller: Caller, id: str) -> dict[str, Any]:
-    """The payout, cancelled, and its amount given back; doing it again changes nothing.
+def cancel_payout(*, caller: Caller, id: str) -> PayoutSummary:
+    """Cancel a payout and release its amount; cancelling again changes nothing.
 
-    It and the claim of the worker are conditional updates of one row, so one of them wins. Raises NotFound,
+    This and the worker's submission are conditional updates of one row, so only one of them succeeds. Raises NotFound,
     NotCancellable.
     """
     with transaction() as session:
         owned_by_caller = (Payout.account_id == caller.id,)
         cancelled = cancel_payouts(session, [id], actor=MERCHANT, conditions=owned_by_caller)
         if cancelled:
-            return queries.serialize_payout(cancelled[0])
+            return summarize_payout(cancelled[0])
         payout = session.scalar(select(Payout).where(Payout.id == id, *owned_by_caller))
     if payout is None:
         raise NotFound()
     if payout.status != CANCELLED:
         raise NotCancellable(status=payout.status)
-    return queries.serialize_payout(payout)
-
-
-STOPPED_BY_LINK = "STOPPED_BY_LINK"
+    return summarize_payout(payout)
 
 
 def stop_payouts(payout_id: str) -> int:
-    """Cancels the payout and every other one to its destination that rests; how many. Raises NotFound.
+    """Cancel the payout and all others on hold to its destination; return how many. Raises NotFound.
 
-    They are locked in the order of their ids, so two that stop the same ones never wait for each other.
+    Rows are locked in the order of their ids, so two stops of the same payouts never deadlock.
     """
     with transaction() as session:
         payout = session.get(Payout, payout_id, populate_existing=True)
@@ -229,8 +225,8 @@ def stop_payouts(payout_id: str) -> int:
 
 
 def receive_callback(*, headers: Mapping[str, str], body: bytes) -> None:
-    """Keeps a signed event, once, and has the rail asked at once. Raises CallbackNotSigned, CallbackUnreadable."""
-    event = verified(headers, body)
+    """Store a signed event once, and enqueue a status check. Raises CallbackNotSigned, CallbackUnreadable."""
+    event = parse_callback(headers, body)
     with transaction() as session:
         inserted = session.execute(
             insert(PayrailCallback).values(vars(event)).on_conflict_do_nothing().returning(PayrailCallback.event_id)

@@ -4,30 +4,33 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 import click
 from flask import Flask
 from flask.cli import AppGroup, with_appcontext
 
 from app.core.money import format_money
-from app.payouts import operator_actions, statement
+from app.payouts import operator_actions, reviews, statement
 from app.payouts.errors import NotResolvable
+from app.payouts.models import Payout
 from app.payouts.statement import MonthlyStatement
 
-payouts_group = AppGroup("payouts", help="Merchants' payouts: statements, and what needs a person.")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+payouts_group = AppGroup("payouts", help="Payouts of merchants: statements, and reviews by a person.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to the application's `flask`."""
     app.cli.add_command(payouts_group)
 
 
-def _exit_on_refusal(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, whose refusals are sentences and exit code 1."""
+def _exit_on_refusal(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The command that prints NotResolvable as a sentence and exits with code 1."""
 
     @wraps(command)
-    def run(*arguments: Any, **options: Any) -> Any:
+    def run(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
         try:
             return command(*arguments, **options)
         except NotResolvable as error:
@@ -40,11 +43,11 @@ def _exit_on_refusal(command: Callable[..., Any]) -> Callable[..., Any]:
 @payouts_group.command("report")
 @click.option("--merchant", required=True, metavar="ID|EMAIL")
 @click.option("--month", required=True, metavar="YYYY-MM")
-@click.option("--pdf", type=click.Path(dir_okay=False, path_type=Path), help="Write the statement there as well.")
+@click.option("--pdf", type=click.Path(dir_okay=False, path_type=Path), help="Also write the statement to this file.")
 @with_appcontext
 @_exit_on_refusal
 def report(merchant: str, month: str, pdf: Path | None) -> None:
-    """Show what a merchant earned, was paid and has left in a month."""
+    """Show a merchant's earnings, payouts and balance of a month."""
     monthly_statement = _get_monthly_statement(merchant, month)
     click.echo(f"{monthly_statement.names[0]}, {monthly_statement.title}")
     for label, amount in [
@@ -62,15 +65,14 @@ def report(merchant: str, month: str, pdf: Path | None) -> None:
 @payouts_group.command("review")
 @with_appcontext
 def review() -> None:
-    """List what needs a person, the oldest first."""
-    reviews = operator_actions.list_open_reviews()
-    for open_review in reviews:
-        payout_description = _describe_payout(open_review.payout) if open_review.payout else "no payout of ours"
-        click.echo(
-            f"{open_review.review.created_at:%Y-%m-%d %H:%M}  {open_review.review.kind:<18} {open_review.review.reference}  {payout_description}"
-        )
-        click.echo(f"    {', '.join(f'{name} {value}' for name, value in open_review.review.detail.items())}")
-    click.echo(f"{len(reviews)} open")
+    """List open reviews, the oldest first."""
+    open_reviews = reviews.list_open_reviews()
+    for open_review in open_reviews:
+        row = open_review.review
+        payout = _describe_payout(open_review.payout) if open_review.payout else "no payout of ours"
+        click.echo(f"{row.created_at:%Y-%m-%d %H:%M}  {row.kind:<18} {row.reference}  {payout}")
+        click.echo(f"    {', '.join(f'{name} {detail}' for name, detail in row.detail.items())}")
+    click.echo(f"{len(open_reviews)} open")
 
 
 @payouts_group.command("ask")
@@ -78,7 +80,7 @@ def review() -> None:
 @with_appcontext
 @_exit_on_refusal
 def ask(payout_id: str) -> None:
-    """Ask the rail about a payout now, and write down what it says."""
+    """Ask the rail about a payout now, and record the outcome."""
     outcome, state = operator_actions.check_transfer_now(payout_id)
     click.echo(f"the rail says {outcome}; the payout is {state}")
 
@@ -86,24 +88,24 @@ def ask(payout_id: str) -> None:
 @payouts_group.command("resolve")
 @click.argument("payout_id")
 @click.argument("outcome", type=click.Choice(list(operator_actions.OUTCOMES)))
-@click.option("--note", required=True, help="Who found out, and how.")
+@click.option("--note", required=True, help="Who confirmed it, and how.")
 @with_appcontext
 @_exit_on_refusal
 def resolve(payout_id: str, outcome: str, note: str) -> None:
-    """End a payout that needs review, as somebody has found out at the rail or the bank."""
+    """End a payout that needs review, with the outcome that the rail or the bank confirmed."""
     click.echo(f"the payout is {operator_actions.resolve_payout(payout_id, outcome, note)}")
 
 
 @payouts_group.command("seen")
 @click.argument("reference")
-@click.option("--note", required=True, help="What was found.")
+@click.option("--note", required=True, help="The finding.")
 @with_appcontext
 def seen(reference: str, note: str) -> None:
     """Close the reviews of a reference without changing anything."""
-    click.echo(f"{operator_actions.close_reviews(reference, note)} closed")
+    click.echo(f"{reviews.close_reviews(reference, note)} closed")
 
 
-def _describe_payout(payout: Any) -> str:
+def _describe_payout(payout: Payout) -> str:
     return f"{payout.status}, {format_money(payout.amount_minor)} to {payout.shown_as}"
 
 

@@ -1,7 +1,6 @@
-"""What holds a merchant here while money is open, and what is forgotten of them when they have gone."""
+"""Deletion of merchants: refused while they have money, and what it erases of their payouts."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -12,12 +11,11 @@ from app.ledger.transactions import load_balances
 from app.merchants.deletion_hooks import MerchantDeletion, deletion_check, on_merchant_deleted
 from app.merchants.errors import BalanceNotZero, PayoutInProgress
 from app.payouts.models import Payout
+from app.payouts.reviews import RETIRED_WITH_MONEY, create_review
 from app.payouts.states import BOUNCE_WINDOW, PAID
-from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
 
-_BOUNCE_WINDOW_END: Any = func.max(Payout.settled_at) + BOUNCE_WINDOW
 _BOUNCE_WINDOW_END_QUERY = (
-    select(_BOUNCE_WINDOW_END)
+    select(func.max(Payout.settled_at) + BOUNCE_WINDOW)
     .where(Payout.account_id == Balance.owner_id, Payout.status == PAID, Payout.settled_at > func.now() - BOUNCE_WINDOW)
     .scalar_subquery()
 )
@@ -28,10 +26,10 @@ LOCK_BALANCE_QUERY = select(
 
 @deletion_check
 def check_open_money(session: OrmSession, account_id: str) -> datetime | None:
-    """Until when the last payout may come back. Raises PayoutInProgress while an amount is held, BalanceNotZero while
-    there is one to spend.
+    """The time until which the last payout may come back, or None.
 
-    The account is locked by then: a settlement that names it waits, and then finds no merchant.
+    Raises PayoutInProgress while an amount is held, BalanceNotZero while one is available. The caller has locked the
+    account, so an import of a settlement waits, and then finds no merchant.
     """
     row = session.execute(LOCK_BALANCE_QUERY.where(Balance.owner_id == account_id)).first()
     if row is None:
@@ -46,7 +44,7 @@ def check_open_money(session: OrmSession, account_id: str) -> datetime | None:
 
 @on_merchant_deleted
 def erase_destinations(session: OrmSession, deleted_merchant: MerchantDeletion) -> None:
-    """Erases where money went. That and when it went stays, as the books have to."""
+    """Erase the destinations. Amounts and times stay, because the ledger has to keep them."""
     session.execute(
         update(Payout)
         .where(Payout.account_id == deleted_merchant.account_id)
@@ -57,7 +55,7 @@ def erase_destinations(session: OrmSession, deleted_merchant: MerchantDeletion) 
 
 @on_account_retired
 def create_balance_review(session: OrmSession, account_id: str) -> None:
-    """Has an operator look at money that was credited to an account before its address changed hands."""
+    """Create a review if the account has money that was credited before its address got a new owner."""
     balances = load_balances(session, account_id, lock=True)
     if balances.balance_minor:
         create_review(session, account_id, RETIRED_WITH_MONEY, balanceMinor=balances.balance_minor)

@@ -1,14 +1,13 @@
-"""Demo money with a story: what three stalls earned at the festival, and what they had paid out.
+"""Demo data: earnings and payouts of three stalls.
 
     seed(account, KAPANA, "the password of the demo accounts")
 
-Seeding twice changes nothing: earnings are known by their references, payouts by their keys.
+Seeding twice changes nothing, because references of earnings and keys of payouts are unique.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import select
 
@@ -25,7 +24,7 @@ from app.payouts.transfers import is_rail_enabled
 
 @dataclass(frozen=True)
 class DemoMerchant:
-    """Takings of the days before today, the oldest first, in cents; and payouts: amount, wallet, days from now."""
+    """Earnings of the days before today, the oldest first, in cents; payouts as amount, wallet and days from now."""
 
     prefix: str
     daily_earnings: Sequence[int]
@@ -42,8 +41,10 @@ BREWS = DemoMerchant("NB", (305_600, 418_250), ())
 
 
 def seed(account: Account, demo_merchant: DemoMerchant, password: str) -> bool:
-    """Whether anything had to be made. The password confirms the destinations. The worker pays what is due when it
-    runs; one of the wallets declines."""
+    """Add missing demo data; return whether any was missing. The password confirms the destinations.
+
+    The worker submits what is due. The wallet that ends in 0001 declines.
+    """
     start = utcnow() - timedelta(days=len(demo_merchant.daily_earnings))
     credited = import_settlement(
         [
@@ -70,16 +71,14 @@ def _request_payouts(account: Account, demo_merchant: DemoMerchant, password: st
         if key not in existing_keys and is_rail_enabled()
     }
     for key, (amount, wallet, days) in missing.items():
-        schedule: dict[str, Any] = {"mode": "now"}
-        if days:
-            schedule = {"mode": "schedule", "scheduled_for": utcnow() + timedelta(days=days)}
         request_payout(
             caller=build_caller(account),
             amount_minor=amount,
             destination="payrail",
+            mode="schedule" if days else "now",
+            scheduled_for=utcnow() + timedelta(days=days) if days else None,
             payrail_msisdn=wallet,
             idempotency_key=key,
             password=password,
-            **schedule,
         )
     return len(missing)

@@ -1,9 +1,8 @@
-"""Where a payout goes: decided at the request, sealed with it, and opened only to tell the rail."""
+"""Destinations of payouts: chosen and encrypted at the request, decrypted only for the call of the rail."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select, update
 
@@ -16,21 +15,24 @@ from app.payouts.states import PAID
 
 PAYRAIL, BANK = "payrail", "bank"
 DESTINATIONS = (PAYRAIL, BANK)
+DestinationDetails = Mapping[str, str]
+"""Parts of a destination by name: `msisdn`, or those of a bank account; a merchant's saved details have both."""
+
 REQUIRED_DETAILS = {PAYRAIL: ("msisdn",), BANK: ("account_name", "account_number", "bank_name")}
 MAX_EARLIER_PAYOUTS = 500
 
 
 @dataclass(frozen=True)
 class EncryptedDestination:
-    """The details that a payout is sent with, and what may be shown of them."""
+    """The columns of a payout that hold its destination: encrypted, masked and hashed."""
 
     sealed_to: bytes
     shown_as: str
     wallet_mark: str
 
 
-def select_details(destination: str, msisdn: str | None, saved_details: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the destination needs, from the number given or the saved details; None when something is missing."""
+def select_details(destination: str, msisdn: str | None, saved_details: DestinationDetails) -> dict[str, str] | None:
+    """The parts that the destination needs, from `msisdn` or the saved details; None when one is missing."""
     available_details = {**saved_details, "msisdn": msisdn} if msisdn and destination == PAYRAIL else saved_details
     if not all(available_details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
@@ -38,8 +40,8 @@ def select_details(destination: str, msisdn: str | None, saved_details: Mapping[
     return {name: available_details[name] for name in names if available_details.get(name)}
 
 
-def encrypt_destination(account_id: str, destination: str, details: dict[str, Any]) -> EncryptedDestination:
-    """The details, sealed for their account."""
+def encrypt_destination(account_id: str, destination: str, details: dict[str, str]) -> EncryptedDestination:
+    """Encrypt the destination for its account."""
     masked_details = payout_details.mask_payout_details(details)
     destination_hash = hash_destination(account_id, destination, details)
     masked_destination = (
@@ -52,9 +54,11 @@ def encrypt_destination(account_id: str, destination: str, details: dict[str, An
     )
 
 
-def hash_destination(account_id: str, destination: str, details: Mapping[str, Any]) -> str:
-    """A keyed hash by which payouts of one merchant to one destination are known. Of a bank account every part counts,
-    without case and extra blanks."""
+def hash_destination(account_id: str, destination: str, details: DestinationDetails) -> str:
+    """A keyed hash that is equal for payouts of one merchant to one destination.
+
+    For a bank account it covers every part, without case and repeated blanks.
+    """
     if destination == PAYRAIL:
         return hash_wallet(account_id, details["msisdn"])
     parts = (
@@ -64,7 +68,10 @@ def hash_destination(account_id: str, destination: str, details: Mapping[str, An
 
 
 def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
-    """Gives their mark to paid payouts to banks from the time before those had one; whether `wanted` is among them."""
+    """Hash the destinations of paid bank payouts from before `wallet_mark` covered banks.
+
+    Returns whether `destination_hash` is among them. At most 500 payouts in one call.
+    """
     without_hash = (Payout.account_id == account_id, Payout.status == PAID, Payout.wallet_mark.is_(None))
     with transaction() as session:
         rows = session.execute(
@@ -84,14 +91,14 @@ def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
 
 
 def hash_wallet(account_id: str, msisdn: str) -> str:
-    """What a merchant's payouts to a wallet are found by, without the number standing in the database."""
+    """A keyed hash by which payouts to a wallet are found; the number itself is not in the database."""
     return derive("payout-wallet", account_id, msisdn).hex()[:32]
 
 
 def decrypt_destination(
     account_id: str, destination: str, encrypted_details: bytes | None
 ) -> Wallet | BankAccount | None:
-    """The destination for the rail; None when it was erased, or sealed by a key that is gone."""
+    """The destination for the rail; None when it was erased, or encrypted with a key that no longer exists."""
     details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
     if not all(details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None

@@ -1,4 +1,4 @@
-"""What merchants get by mail: the words stand in templates/email, the facts come from here."""
+"""Mails to merchants about payouts and statements, and to operators about reviews."""
 
 from dataclasses import replace
 from datetime import date
@@ -13,8 +13,8 @@ from app.core.db import db
 from app.core.money import format_money
 from app.ledger.models import Balance
 from app.payouts.models import Payout, PayoutReview
+from app.payouts.reviews import RETIRED_WITH_MONEY, REVIEW_TEXTS
 from app.payouts.statement import draw_statement, find_statement
-from app.payouts.transitions import RETIRED_WITH_MONEY, REVIEW_TEXTS
 
 REASON_TEXTS = {
     "DECLINED": "The wallet or bank declined it.",
@@ -25,7 +25,7 @@ NO_REASON_TEXT = "The payment rail gave no reason."
 
 
 def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | None:
-    """The news of a payout, to its merchant; None when they have gone since."""
+    """The mail about a payout that was paid, failed or came back; None when the merchant was deleted."""
     row = db.session.execute(
         select(Payout, Account, func.coalesce(Balance.available_minor, 0))
         .join(Account, Account.id == Payout.account_id)
@@ -42,15 +42,15 @@ def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | 
         name=account.name,
         amount=format_money(payout.amount_minor),
         destination=payout.shown_as,
-        when=format_time(payout.settled_at) if payout.settled_at else "",
-        why=REASON_TEXTS.get((payout.reason or "").upper(), NO_REASON_TEXT),
+        ended_at=format_time(payout.settled_at) if payout.settled_at else "",
+        failure=REASON_TEXTS.get((payout.reason or "").upper(), NO_REASON_TEXT),
         available=format_money(available),
         payout_id=payout.id,
     )
 
 
 def build_operator_email(review_id: int, account_id: str, *, key: str) -> Message | None:
-    """What an operator has to look at; None when it is resolved, or the account operates nothing any more."""
+    """The mail about a review; None when it is resolved, or the account is no admin any more."""
     row = db.session.execute(
         select(PayoutReview, Payout, Account)
         .select_from(PayoutReview)
@@ -66,16 +66,16 @@ def build_operator_email(review_id: int, account_id: str, *, key: str) -> Messag
         to=account.email,
         key=key,
         name=account.name,
-        what=REVIEW_TEXTS[review.kind],
+        problem=REVIEW_TEXTS[review.kind],
         amount=format_money(payout.amount_minor) if payout else "",
         destination=payout.shown_as if payout else "",
-        label="Account" if review.kind == RETIRED_WITH_MONEY else "Payout",
+        reference_label="Account" if review.kind == RETIRED_WITH_MONEY else "Payout",
         reference=review.reference,
     )
 
 
 def build_statement_email(account_id: str, first_day: date, *, key: str) -> Message | None:
-    """A month's statement, to its merchant; None when they have gone since."""
+    """The mail with a month's statement as PDF; None when the merchant was deleted."""
     monthly_statement = find_statement(account_id, first_day)
     account = db.session.get(Account, account_id)
     if monthly_statement is None or account is None or "merchant" not in account.roles:
@@ -90,5 +90,5 @@ def build_statement_email(account_id: str, first_day: date, *, key: str) -> Mess
         earned=format_money(monthly_statement.sum_amounts("settlement")),
         paid=format_money(-monthly_statement.sum_amounts("payout")),
     )
-    name = f"Statement {first_day:%Y-%m}.pdf"
-    return replace(message, attachments=(Attachment(name, draw_statement(monthly_statement), "application/pdf"),))
+    file_name = f"Statement {first_day:%Y-%m}.pdf"
+    return replace(message, attachments=(Attachment(file_name, draw_statement(monthly_statement), "application/pdf"),))

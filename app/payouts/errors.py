@@ -17,4 +17,4 @@ class PayoutDetailsMissing(Conflict):
 
 
 class NotResolvable(Exception):
-    """An operator wanted a step that the payout's state does not allow; the text says which."""
+    """An operator asked for a step that the payout's state does not allow; the text says which."""

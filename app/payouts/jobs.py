@@ -1,9 +1,9 @@
-"""Payouts on their way: handed over, asked for until their end is known, followed for bounces; mail; statements."""
+"""Jobs of payouts: submission, status checks, checks for bounces, mails and monthly statements."""
 
 from datetime import timedelta
-from typing import Any
+from typing import cast
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import ColumnElement, exists, func, select, update
 
 from app.accounts.queries import list_operator_ids
 from app.clients.mail import send
@@ -13,10 +13,12 @@ from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.outbox import Outbox, enqueue_many
 from app.core.transaction import transaction
 from app.payouts import emails, statement, transfers
+from app.payouts.callbacks import verify_callback
 from app.payouts.models import Payout
 from app.payouts.notices import notify_owner
+from app.payouts.outcomes import mark_needs_review, record_outcome
 from app.payouts.states import BOUNCE_WINDOW, PAID, PROCESSING, RAIL, REQUESTED, SCHEDULED
-from app.payouts.transfers import PayoutSnapshot, mark_needs_review, record_outcome, verify_callback
+from app.payouts.transfers import PayoutSnapshot
 
 OUTCOME_TIMEOUT = timedelta(hours=72)
 STATUS_CHECK_AGES = tuple(timedelta(seconds=seconds) for seconds in (10, 30, 60, 120, 300, 900))
@@ -28,13 +30,13 @@ BOUNCE_CHECK_AGES = (
 PAUSE_RETRY_DELAY = timedelta(seconds=60)
 OVERDUE_AFTER = timedelta(minutes=2)
 PROCESS_TIME_LIMIT = timedelta(seconds=40)
-"""To ask the rail, and to send again what it does not know."""
+"""Enough for a status check at the rail and a transfer after it."""
 
 
 @job("payouts.carry", Delivery.AT_LEAST_ONCE, critical=True, max_attempts=100, time_limit=PROCESS_TIME_LIMIT)
 def process_payout(run: Run, *, payout_id: str) -> None:
-    """Takes a payout from the request to its end: tells its owner of a new destination, claims it, tells the rail, and
-    asks until the outcome is known."""
+    """Take a payout from the request to its outcome: notify the owner of a new destination, submit the payout to the
+    rail, and check its status until the outcome is known."""
     snapshot = transfers.load_snapshot(payout_id)
     if snapshot is not None and snapshot.needs_owner_notice:
         notify_owner(snapshot.payout, fence=run.fence)
@@ -43,7 +45,7 @@ def process_payout(run: Run, *, payout_id: str) -> None:
         return
     transfer_state = _submit_or_check(run, snapshot)
     if transfer_state is None:
-        raise Postpone(timedelta(seconds=1), "somebody else has taken a step")
+        raise Postpone(timedelta(seconds=1), "another process has changed the payout")
     if record_outcome(payout_id, transfer_state, actor=RAIL) == PROCESSING:
         _postpone_status_check(payout_id, snapshot.age)
 
@@ -55,7 +57,7 @@ def _submit_or_check(run: Run, snapshot: PayoutSnapshot) -> TransferState | None
         must_resend = state.outcome is TransferOutcome.NOT_FOUND and not snapshot.is_merchant_paused
         return transfers.send_transfer(payout, run.fence) if must_resend else state
     if snapshot.delay > timedelta():
-        raise Postpone(snapshot.delay, "it is scheduled for later, or rests")
+        raise Postpone(snapshot.delay, "it is scheduled for later, or on hold")
     if snapshot.is_merchant_paused or not transfers.is_rail_enabled():
         raise Postpone(
             PAUSE_RETRY_DELAY, "the merchant has paused" if snapshot.is_merchant_paused else "the rail is switched off"
@@ -73,11 +75,14 @@ def _postpone_status_check(payout_id: str, age: timedelta) -> None:
 
 @job("payouts.follow", Delivery.AT_LEAST_ONCE)
 def check_for_bounce(run: Run, *, payout_id: str) -> None:
-    """Looks for a bounce of what was paid, ever more rarely, for two weeks."""
-    age: Any = func.now() - Payout.settled_at
-    row = db.session.execute(select(Payout.status, age).where(Payout.id == payout_id)).first()
+    """Check whether a paid payout came back, at growing intervals for 14 days."""
+    time_since_payment = cast(ColumnElement[timedelta], func.now() - Payout.settled_at)
+    row = db.session.execute(select(Payout.status, time_since_payment).where(Payout.id == payout_id)).first()
     release_connection()
-    if row is None or row[0] != PAID:
+    if row is None:
+        return
+    status, age = row
+    if status != PAID:
         return
     transfer_state = transfers.get_transfer_state(payout_id)
     if (
@@ -85,20 +90,20 @@ def check_for_bounce(run: Run, *, payout_id: str) -> None:
         and record_outcome(payout_id, transfer_state, actor=RAIL) != PAID
     ):
         return
-    delay = next((check_age - row[1] for check_age in BOUNCE_CHECK_AGES if check_age > row[1]), None)
+    delay = next((check_age - age for check_age in BOUNCE_CHECK_AGES if check_age > age), None)
     if delay is not None:
         raise Postpone(delay, "it may still bounce")
 
 
 @job("payouts.ask", Delivery.AT_LEAST_ONCE, critical=True, max_attempts=100)
 def process_callback(run: Run, *, event_id: str) -> None:
-    """Asks the rail at once, because it called. What the call itself said counts for nothing but a review."""
+    """Ask the rail about the payout of a callback. The callback's own content can only create a review."""
     verify_callback(event_id)
 
 
 @job("payouts.watch", Delivery.LOCAL, every=timedelta(minutes=1))
 def requeue_lost_payouts(run: Run) -> None:
-    """Gives a new job to payouts whose own was lost: their processes died too often."""
+    """Enqueue a new job for payouts that lost theirs because its process died too often."""
     with transaction() as session:
         run.done_in(session)
         has_job = exists().where(Outbox.aggregate == "payout:" + Payout.id, Outbox.state.in_(("ready", "leased")))
@@ -119,7 +124,7 @@ def requeue_lost_payouts(run: Run) -> None:
 
 @job("payouts.mail", Delivery.AT_LEAST_ONCE)
 def send_payout_email(run: Run, *, template: str, payout_id: str) -> None:
-    """Tells the merchant that a payout was paid, failed or came back."""
+    """Mail the merchant that a payout was paid, failed or came back."""
     message = emails.build_payout_email(template, payout_id, key=run.key)
     release_connection()
     if message is not None:
@@ -128,7 +133,7 @@ def send_payout_email(run: Run, *, template: str, payout_id: str) -> None:
 
 @job("payouts.notify_operators", Delivery.LOCAL)
 def enqueue_operator_emails(run: Run, *, review_id: int) -> None:
-    """Has every operator mailed about a review."""
+    """Enqueue a mail about a review to each operator."""
     with transaction() as session:
         run.done_in(session)
         enqueue_many(
@@ -142,7 +147,7 @@ def enqueue_operator_emails(run: Run, *, review_id: int) -> None:
 
 @job("payouts.mail_operator", Delivery.AT_LEAST_ONCE)
 def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
-    """Tells one operator what they have to look at."""
+    """Mail one operator about a review."""
     message = emails.build_operator_email(review_id, account_id, key=run.key)
     release_connection()
     if message is not None:
@@ -151,11 +156,11 @@ def send_operator_email(run: Run, *, review_id: int, account_id: str) -> None:
 
 @job("payouts.statements", Delivery.LOCAL, every=timedelta(hours=1))
 def enqueue_statements(run: Run) -> None:
-    """Has the statements of the month that is over made and mailed, once for each merchant."""
+    """Enqueue the statement mails of the previous month, once per merchant."""
     with transaction() as session:
         run.done_in(session)
         month = statement.get_previous_month(statement.get_today())
-        account_ids = statement.create_due_statements(session, month)
+        account_ids = statement.create_due_statements(month)
         enqueue_many(
             "payouts.mail_statement",
             [
@@ -167,7 +172,7 @@ def enqueue_statements(run: Run) -> None:
 
 @job("payouts.mail_statement", Delivery.AT_LEAST_ONCE)
 def send_statement(run: Run, *, account_id: str, month: str) -> None:
-    """Mails a merchant's month, as a PDF."""
+    """Mail a merchant's monthly statement as PDF."""
     message = emails.build_statement_email(account_id, statement.parse_month(month), key=run.key)
     release_connection()
     if message is not None:

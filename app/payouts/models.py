@@ -1,7 +1,6 @@
-"""Tables of payouts: the request, its history, what people have to look at, callbacks heard, statements sent."""
+"""Tables of payouts: payouts, their history, reviews, callbacks of the rail, statements."""
 
 from datetime import date, datetime
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -19,14 +18,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.db import Base, Timestamp, id_column
+from app.core.db import Base, Timestamp, id_column, one_of
 from app.payouts.states import ACTORS, SERVICE, STATES, STEPS
 
-
-def words(values: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, values))
-
-
+CURRENCY = "NAD"
 UNFINISHED_CONDITION = text("status IN ('scheduled', 'requested', 'processing')")
 TRANSITIONS_SQL = ", ".join(
     f"('{from_status}', '{to_status}')" for from_status, to_statuses in STEPS.items() for to_status in to_statuses
@@ -34,21 +29,22 @@ TRANSITIONS_SQL = ", ".join(
 
 
 class Payout(Base):
-    """A merchant's wish to be paid. `actor` and `reason` tell of the last step, for the trigger that notes it.
+    """A merchant's payout. `actor` and `reason` are of the last step; a trigger copies them into `payout_event`.
 
-    Where the money goes is sealed as it was at the request, and erased with the merchant; `shown_as` stays. `due_at`
-    is when something has to happen next at the latest: whatever is over it has lost its job, and gets a new one.
+    `sealed_to` is the encrypted destination at the time of the request. Deleting the merchant erases it, and sets
+    `shown_as` to `deleted`. `due_at` is the latest time of the next step; an overdue payout has lost its job and gets a
+    new one.
 
-    `wallet_mark` is a keyed hash of the destination, of wallets and of banks. `held_until` is set when nothing had been
-    paid to the destination before the request: the payout leaves when that time is over and its owner has been told.
+    `wallet_mark` is a keyed hash of the destination, a wallet or a bank account. `held_until` is set when nothing was
+    paid to the destination before the request; the payout leaves after that time and after its owner was notified.
     """
 
     __tablename__ = "payout"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
         CheckConstraint("amount_minor > 0", name="amount"),
-        CheckConstraint(f"status IN ({words(STATES)})", name="status"),
-        CheckConstraint(f"actor IN ({words(ACTORS)})", name="actor"),
+        one_of("status", STATES),
+        one_of("actor", ACTORS),
         CheckConstraint("destination IN ('payrail', 'bank')", name="destination"),
         CheckConstraint("mode IN ('now', 'schedule')", name="mode"),
         CheckConstraint("(mode = 'schedule') = (scheduled_for IS NOT NULL)", name="scheduled_for"),
@@ -96,7 +92,7 @@ class Payout(Base):
 
 
 class PayoutEvent(Base):
-    """A step that a payout took: written by a trigger on the payout, never changed, and only along allowed edges."""
+    """A step of a payout, inserted by a trigger on `payout` and never changed. A constraint allows only known steps."""
 
     __tablename__ = "payout_event"
     __table_args__ = (
@@ -114,7 +110,7 @@ class PayoutEvent(Base):
 
 
 class PayoutReview(Base):
-    """Something that a person has to look at; one open row for each reference and kind."""
+    """A problem that a person has to look at; at most one open row per reference and kind."""
 
     __tablename__ = "payout_review"
     __table_args__ = (
@@ -125,14 +121,14 @@ class PayoutReview(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     reference: Mapped[str] = mapped_column(String(80, collation="C"))
     kind: Mapped[str] = mapped_column(String(20))
-    detail: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    detail: Mapped[dict[str, object]] = mapped_column(JSONB, server_default=text("'{}'"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     resolved_at: Mapped[datetime | None] = mapped_column(Timestamp)
     note: Mapped[str | None] = mapped_column(String(500))
 
 
 class PayrailCallback(Base):
-    """An event that the rail has told of; its id counts once, for ever."""
+    """A callback of the rail. Its event id is the primary key, so a repeated one is ignored."""
 
     __tablename__ = "payrail_callback"
     __table_args__ = (Index("ix_payrail_callback_reference", "reference"),)
@@ -148,7 +144,7 @@ class PayrailCallback(Base):
 
 
 class PayoutStatement(Base):
-    """A monthly statement that was enqueued: once for each merchant and month."""
+    """A monthly statement whose mail was enqueued; one per merchant and month."""
 
     __tablename__ = "payout_statement"
 

@@ -1,10 +1,9 @@
-"""Telling the owner of a payout to a new destination, before it leaves.
+"""The mail to the owner of a payout to a new destination, sent before it leaves, and its link that stops the payout.
 
-Links that stop a payout: the payout's id, sealed; nothing is stored for a link.
+The link holds the encrypted id of the payout; it is not stored.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import current_app
 from sqlalchemy import func, select, update
@@ -20,16 +19,19 @@ from app.core.jobs import Permanent
 from app.core.money import format_money
 from app.core.transaction import transaction
 from app.payouts.models import Payout
+from app.payouts.reviews import OWNER_NOT_TOLD, create_review
 from app.payouts.states import CANCELLABLE, SERVICE
-from app.payouts.transitions import OWNER_NOT_TOLD, cancel_payouts, create_review
+from app.payouts.transitions import cancel_payouts
 
 OWNER_NOT_TOLD_REASON = "OWNER_NOT_TOLD"
+STOP_LINK_PURPOSE = "payout-stop"
+MAX_ERROR_LENGTH = 200
 
 
 def notify_owner(payout: Payout, *, fence: Callable[[], None]) -> None:
-    """Mails the owner, and lets the payout rest from then on. One that can never be told of is cancelled.
+    """Mail the owner and start the hold. When the mail is refused for good, cancel the payout.
 
-    Raises Transient or Ambiguous: then it is tried again, and the payout does not leave before.
+    Raises Transient or Ambiguous; the job runs again, and the payout does not leave before the mail has.
     """
     try:
         send(_build_notice(payout), fence=fence)
@@ -50,8 +52,8 @@ def _build_notice(payout: Payout) -> Message:
         name=account.name,
         amount=format_money(payout.amount_minor),
         destination=payout.shown_as,
-        when=format_time(leaves_at),
-        waits=bool(hold_time) or payout.scheduled_for is not None,
+        leaves_at=format_time(leaves_at),
+        can_be_stopped=bool(hold_time) or payout.scheduled_for is not None,
         stop_url=build_stop_url(payout.id),
         payout_id=payout.id,
     )
@@ -60,8 +62,8 @@ def _build_notice(payout: Payout) -> Message:
 
 
 def _start_hold(payout_id: str) -> None:
-    """The time to stop it counts from when the mail has left."""
-    held_until: Any = func.now() + (Payout.held_until - Payout.created_at)
+    """Start the hold now, because its time counts from when the mail has left."""
+    held_until = func.now() + (Payout.held_until - Payout.created_at)
     with transaction() as session:
         session.execute(
             update(Payout)
@@ -80,19 +82,16 @@ def _start_hold(payout_id: str) -> None:
 def _cancel_unnotified(payout_id: str, error: str) -> None:
     with transaction() as session:
         if cancel_payouts(session, [payout_id], actor=SERVICE, reason=OWNER_NOT_TOLD_REASON):
-            create_review(session, payout_id, OWNER_NOT_TOLD, error=error[:200])
-
-
-STOP_LINK_PURPOSE = "payout-stop"
+            create_review(session, payout_id, OWNER_NOT_TOLD, error=error[:MAX_ERROR_LENGTH])
 
 
 def build_stop_url(payout_id: str) -> str:
-    """The page on which anyone who has the link can stop the payout."""
+    """The address of the page on which anyone with the link can stop the payout."""
     base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base_url}/payout-stop/{encrypt_token(STOP_LINK_PURPOSE, bytes.fromhex(payout_id))}"
 
 
 def find_payout_id(token: str) -> str | None:
-    """The id of the payout that a link is about; None when it is none of ours."""
+    """The payout's id in the token of a stop link; None for a token that is not ours."""
     payload = decrypt_token(STOP_LINK_PURPOSE, token)
     return payload.hex() if payload is not None else None

@@ -1,11 +1,11 @@
-"""Reads of payouts, always through their owner."""
+"""Reads of payouts, always limited to their owner."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
-from sqlalchemy import Select, literal, select
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy import ColumnElement, Select, literal, select
 
 from app.accounts.caller import Caller
 from app.core.date_format import HOME, format_time
@@ -18,99 +18,160 @@ from app.ledger.transactions import Balances
 from app.merchants import payout_encryption
 from app.merchants.errors import MerchantPaused
 from app.merchants.states import PAUSED
-from app.payouts import destinations, transfers
+from app.payouts import destinations, sql, transfers
 from app.payouts.errors import PayoutDetailsMissing
-from app.payouts.models import Payout, PayoutEvent
+from app.payouts.models import CURRENCY, Payout, PayoutEvent
 from app.payouts.states import CANCELLABLE, CANCELLED, FINAL_STATES
 
-CURRENCY = "NAD"
 SORTS: dict[str, Any] = {
     "createdAt": Payout.created_at,
     "amountMinor": Payout.amount_minor,
 }
-PAYOUT_COLUMNS = (
-    "id",
-    "amount_minor",
-    "destination",
-    "shown_as",
-    "mode",
-    "scheduled_for",
-    "status",
-    "reason",
-    "held_until",
-    "created_at",
-    "updated_at",
-    "submitted_at",
-    "settled_at",
-    "version",
-)
-# One row, by primary keys and the index of scheduled payouts: the ledger is not looked at.
-AVAILABILITY_SQL = """
-    SELECT p.available_minor, p.held_minor, m.status, m.payout_details,
-           (SELECT min(scheduled_for) FROM payout WHERE account_id = a.id AND status = 'scheduled')
-      FROM (SELECT CAST(%s AS text) COLLATE "C" AS id) a
-      LEFT JOIN ledger_purse p ON p.owner_id = a.id
-      LEFT JOIN merchant m ON m.account_id = a.id AND m.profile_id IS NOT NULL
-"""
 
 
-def list_payouts_query(caller: Caller, **filters: Any) -> Select[Any]:
-    """The caller's payouts; filters are exact, and a date without a time means that day in Windhoek."""
-    columns = [getattr(Payout, name) for name in PAYOUT_COLUMNS]
+class PayoutStep(NamedTuple):
+    """A step in the history of a payout."""
+
+    status: str
+    at: datetime
+    actor: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class PayoutSummary:
+    """A payout as its owner sees it. Amounts are in cents."""
+
+    id: str
+    amount_minor: int
+    destination: str
+    shown_as: str
+    mode: str
+    scheduled_for: datetime | None
+    status: str
+    reason: str | None
+    held_until: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    submitted_at: datetime | None
+    settled_at: datetime | None
+    version: int
+    on_hold: bool = False
+    """Whether it waits because the merchant has paused. After an action it never does."""
+    history: Sequence[PayoutStep] = ()
+    """Only `get_payout` loads it."""
+
+    @property
+    def currency(self) -> str:
+        return CURRENCY
+
+    @property
+    def conclusive(self) -> bool:
+        return self.status in FINAL_STATES
+
+
+PAYOUT_COLUMNS = tuple(field.name for field in fields(PayoutSummary) if field.default is MISSING)
+
+
+class PayoutFilters(TypedDict, total=False):
+    """Filters of the list of payouts. All are exact."""
+
+    id: str
+    amount_minor: int
+    destination: str
+    mode: str
+    scheduled_for: datetime
+    payrail_msisdn: str
+    idempotency_key: str
+    status: str
+
+
+@dataclass(frozen=True)
+class StoppablePayout:
+    """The little of a payout that the page behind a stop link shows, because anybody with the link can read it."""
+
+    amount: str
+    destination: str
+    leaves: str
+    cancellable: bool
+    cancelled: bool
+
+
+class PayoutQuestion(TypedDict, total=False):
+    """A payout that is only asked about: could it be requested now?"""
+
+    amount_minor: int
+    destination: str
+    mode: str
+    scheduled_for: datetime
+    payrail_msisdn: str
+    idempotency_key: str
+
+
+class Availability(TypedDict):
+    """The caller's balances; with an amount, whether it could be paid out, and the error codes if not."""
+
+    balance_minor: int
+    held_minor: int
+    available_minor: int
+    currency: str
+    next_payout_at: datetime | None
+    payable: NotRequired[bool]
+    reasons: NotRequired[list[str]]
+
+
+def list_payouts_query(caller: Caller, **filters: Unpack[PayoutFilters]) -> Select[tuple[Any, ...]]:
+    """The caller's payouts. A `scheduled_for` without a time means that day in Windhoek."""
     is_on_hold = Payout.status.in_(CANCELLABLE) & transfers.merchant_paused_sql()
     statement = select(
-        *columns,
+        *(getattr(Payout, name) for name in PAYOUT_COLUMNS),
         literal(CURRENCY).label("currency"),
         is_on_hold.label("on_hold"),
         Payout.status.in_(FINAL_STATES).label("conclusive"),
     ).where(Payout.account_id == caller.id)
-    return statement.where(*(_build_filter(caller, name, value) for name, value in filters.items()))
+    return statement.where(*_build_filters(caller, filters))
 
 
-def _build_filter(caller: Caller, name: str, value: Any) -> ColumnElement[bool]:
-    if name == "payrail_msisdn":
-        return Payout.wallet_mark == destinations.hash_wallet(caller.id, value)
-    if name == "scheduled_for":
-        return _build_schedule_filter(value)
-    condition: ColumnElement[bool] = getattr(Payout, name) == value
-    return condition
+def _build_filters(caller: Caller, filters: PayoutFilters) -> Iterator[ColumnElement[bool]]:
+    for name, value in filters.items():
+        if name == "payrail_msisdn":
+            yield Payout.wallet_mark == destinations.hash_wallet(caller.id, filters["payrail_msisdn"])
+        elif name == "scheduled_for":
+            yield _build_schedule_filter(filters["scheduled_for"])
+        else:
+            yield getattr(Payout, name) == value
 
 
-def _build_schedule_filter(value: datetime) -> ColumnElement[bool]:
-    start = to_instant(value, HOME)
-    is_whole_day = value.tzinfo is None and (value.hour, value.minute, value.second) == (0, 0, 0)
-    end = to_instant(value + timedelta(days=1), HOME) if is_whole_day else start
-    return (
-        (Payout.scheduled_for >= start) & (Payout.scheduled_for < end)
-        if is_whole_day
-        else Payout.scheduled_for == start
-    )
+def _build_schedule_filter(moment: datetime) -> ColumnElement[bool]:
+    start = to_instant(moment, HOME)
+    is_whole_day = moment.tzinfo is None and (moment.hour, moment.minute, moment.second) == (0, 0, 0)
+    if not is_whole_day:
+        return Payout.scheduled_for == start
+    end = to_instant(moment + timedelta(days=1), HOME)
+    return (Payout.scheduled_for >= start) & (Payout.scheduled_for < end)
 
 
-def get_payout(caller: Caller, id: str) -> dict[str, Any]:
+def get_payout(caller: Caller, id: str) -> PayoutSummary:
     """A payout with its history. Raises NotFound."""
     row = db.session.execute(list_payouts_query(caller, id=id)).mappings().first()
     if row is None:
         raise NotFound()
-    events_query = select(PayoutEvent.to_status.label("status"), PayoutEvent.at, PayoutEvent.actor, PayoutEvent.reason)
-    history = (
-        db.session.execute(events_query.where(PayoutEvent.payout_id == id).order_by(PayoutEvent.id)).mappings().all()
+    steps = db.session.execute(
+        select(PayoutEvent.to_status, PayoutEvent.at, PayoutEvent.actor, PayoutEvent.reason)
+        .where(PayoutEvent.payout_id == id)
+        .order_by(PayoutEvent.id)
     )
-    return {**row, "history": history}
+    columns = {name: row[name] for name in PAYOUT_COLUMNS}
+    return PayoutSummary(**columns, on_hold=row["on_hold"], history=[PayoutStep(*step) for step in steps])
 
 
-def serialize_payout(payout: Payout) -> dict[str, Any]:
-    """What an action answers: the payout as the list has it. Anyone who could act has not paused."""
-    return serialize_payout_row({name: getattr(payout, name) for name in PAYOUT_COLUMNS})
+def summarize_payout(payout: Payout) -> PayoutSummary:
+    """The payout after an action."""
+    return PayoutSummary(**{name: getattr(payout, name) for name in PAYOUT_COLUMNS})
 
 
-def serialize_payout_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The same from the columns."""
-    return {**row, "currency": CURRENCY, "on_hold": False, "conclusive": row["status"] in FINAL_STATES}
-
-
-def find_stoppable_payout(payout_id: str) -> dict[str, Any] | None:
-    """What the page that stops a payout shows of it: little, for anyone who has the link sees it."""
+def find_stoppable_payout(payout_id: str) -> StoppablePayout | None:
+    """The payout of a stop link, or None."""
     payout = db.session.get(Payout, payout_id)
     if payout is None:
         return None
@@ -118,53 +179,51 @@ def find_stoppable_payout(payout_id: str) -> dict[str, Any] | None:
         (earliest_time for earliest_time in (payout.held_until, payout.scheduled_for) if earliest_time),
         default=payout.created_at,
     )
-    return {
-        "amount": format_money(payout.amount_minor),
-        "destination": payout.shown_as,
-        "leaves": format_time(leaves_at),
-        "cancellable": payout.status in CANCELLABLE,
-        "cancelled": payout.status == CANCELLED,
-    }
+    return StoppablePayout(
+        amount=format_money(payout.amount_minor),
+        destination=payout.shown_as,
+        leaves=format_time(leaves_at),
+        cancellable=payout.status in CANCELLABLE,
+        cancelled=payout.status == CANCELLED,
+    )
 
 
-def load_availability(caller: Caller, **payout_request: Any) -> dict[str, Any]:
-    """What the caller has and may spend, and with an amount whether it could be paid out, and if not why."""
-    row = fetch_row(AVAILABILITY_SQL, (caller.id,))
+def load_availability(caller: Caller, **question: Unpack[PayoutQuestion]) -> Availability:
+    """The caller's balances in cents; with `amount_minor`, whether that amount could be paid out now."""
+    row = fetch_row(sql.AVAILABILITY, {"account_id": caller.id})
     assert row is not None
-    balances = Balances(row[0] or 0, row[1] or 0)
-    response = {
+    available_minor, held_minor, merchant_status, encrypted_details, next_payout_at = row
+    balances = Balances(available_minor or 0, held_minor or 0)
+    availability: Availability = {
         "balance_minor": balances.balance_minor,
         "held_minor": balances.held_minor,
         "available_minor": balances.available_minor,
         "currency": CURRENCY,
-        "next_payout_at": row[4],
+        "next_payout_at": next_payout_at,
     }
-    if "amount_minor" not in payout_request:
-        return response
-    reasons = list(
-        _list_refusal_codes(
-            caller, balances, row[2], payout_encryption.decrypt_payout_details(caller.id, row[3]), payout_request
-        )
-    )
-    return {**response, "payable": not reasons, "reasons": reasons}
+    if "amount_minor" in question:
+        saved_details = payout_encryption.decrypt_payout_details(caller.id, encrypted_details)
+        reasons = list(_list_refusal_codes(caller, balances, merchant_status, saved_details, question))
+        availability["payable"], availability["reasons"] = not reasons, reasons
+    return availability
 
 
 def _list_refusal_codes(
     caller: Caller,
     balances: Balances,
-    status: str | None,
-    saved_details: Mapping[str, Any],
-    payout_request: Mapping[str, Any],
-) -> Any:
-    """The codes that a request would be refused with."""
-    destination = payout_request.get("destination") or saved_details.get("destination") or destinations.PAYRAIL
+    merchant_status: str | None,
+    saved_details: destinations.DestinationDetails,
+    question: PayoutQuestion,
+) -> Iterator[str]:
+    """The codes of the errors that a request would get."""
+    destination = question.get("destination") or saved_details.get("destination") or destinations.PAYRAIL
     if not caller.email_verified:
         yield "EMAIL_NOT_VERIFIED"
-    if status == PAUSED:
+    if merchant_status == PAUSED:
         yield MerchantPaused.code
-    if destinations.select_details(destination, payout_request.get("payrail_msisdn"), saved_details) is None:
+    if destinations.select_details(destination, question.get("payrail_msisdn"), saved_details) is None:
         yield PayoutDetailsMissing.code
-    if payout_request["amount_minor"] > balances.available_minor:
+    if question["amount_minor"] > balances.available_minor:
         yield InsufficientFunds.code
     if not transfers.is_rail_enabled():
         yield "PAYRAIL_DISABLED"

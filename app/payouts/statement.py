@@ -1,6 +1,6 @@
-"""A merchant's month: what came in, what was paid out, what is left. The same bytes however often it is made.
+"""Monthly statements of merchants: figures, PDF, and which are due. Months are calendar months in Windhoek.
 
-Calendar months in Windhoek, and whose statement is owed for one.
+The PDF of a month is always the same bytes.
 """
 
 from collections.abc import Sequence
@@ -10,28 +10,28 @@ from email.utils import parseaddr
 from zoneinfo import ZoneInfo
 
 from flask import current_app
-from sqlalchemy import text
-from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.date_format import HOME
-from app.core.db import db
+from app.core.db import db, fetch_row, fetch_rows
 from app.core.money import format_money
 from app.core.pdf import Sheet
 from app.core.step_chart import StepChart
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
 from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
 from app.merchants.models import MerchantProfile
+from app.payouts import sql
 
 MOVEMENT_NAMES = {SETTLEMENT: "Earnings", PAYOUT: "Payout", RETURN: "Returned payout"}
 TABLE_HEADINGS = ("Date", "What", "Reference", "Amount", "Balance")
+BATCH_SIZE = 500
 COLUMN_WIDTHS = (0.09, 0.27, 0.32, 0.16, 0.16)
 
 
 @dataclass(frozen=True)
 class MonthlyStatement:
-    """A merchant's month with their names; `movements` are those that changed what they have."""
+    """A merchant's month. `movements` leaves out holds and releases, which do not change the balance."""
 
     first_day: date
     names: Sequence[str]
@@ -50,7 +50,7 @@ class MonthlyStatement:
 
 
 def find_statement(account_id: str, first_day: date) -> MonthlyStatement | None:
-    """The month of a merchant; None when there is no such account."""
+    """The statement of a month; None when the account does not exist."""
     account = db.session.get(Account, account_id)
     if account is None:
         return None
@@ -61,7 +61,7 @@ def find_statement(account_id: str, first_day: date) -> MonthlyStatement | None:
 
 
 def build_summary(statement: MonthlyStatement) -> list[tuple[str, str]]:
-    """The month in a few figures that add up."""
+    """The figures of the month, as label and amount; they add up to the closing balance."""
     ledger_period = statement.ledger_period
     rows = [
         ("Balance at the beginning", format_money(ledger_period.opening.balance_minor)),
@@ -76,7 +76,7 @@ def build_summary(statement: MonthlyStatement) -> list[tuple[str, str]]:
 
 
 def build_lines(statement: MonthlyStatement) -> list[tuple[str, str, str, str, str]]:
-    """The movements, as the statement and the report show them."""
+    """The movements as text: day, description, reference, amount, balance."""
     return [
         (
             _format_day(movement.posted_at),
@@ -90,7 +90,7 @@ def build_lines(statement: MonthlyStatement) -> list[tuple[str, str, str, str, s
 
 
 def draw_statement(statement: MonthlyStatement) -> bytes:
-    """The statement as a document, with a chart of the balance over the month."""
+    """The statement as PDF, with a chart of the balance over the month."""
     settings = current_app.extensions["settings"]
     service = parseaddr(settings.MAIL_FROM)[0] or "Event Commerce"
     with Sheet(
@@ -126,7 +126,7 @@ def _build_chart(statement: MonthlyStatement) -> StepChart:
 
 
 def _format_rounded(amount: int) -> str:
-    """Whole dollars are enough beside an axis."""
+    """The amount without cents if they are zero, for the axis."""
     return format_money(amount).removesuffix(".00")
 
 
@@ -134,30 +134,17 @@ def _format_day(moment: datetime) -> str:
     return f"{moment.astimezone(ZoneInfo(HOME)):%-d %b}"
 
 
-BATCH_SIZE = 500
-# A merchant without a movement has nothing to read. The purse is walked, not the ledger: it has a row a merchant.
-CREATE_STATEMENTS_SQL = text("""
-    INSERT INTO payout_statement (account_id, month)
-    SELECT p.owner_id, :month FROM ledger_purse p
-     WHERE NOT EXISTS (SELECT 1 FROM payout_statement s WHERE s.account_id = p.owner_id AND s.month = :month)
-       AND EXISTS (SELECT 1 FROM ledger_entry e
-                    WHERE e.owner_id = p.owner_id AND e.posted_at >= :since AND e.posted_at < :until)
-     ORDER BY p.owner_id LIMIT :page
-    ON CONFLICT DO NOTHING RETURNING account_id
-""")
-
-
 def get_today() -> date:
     return utcnow().astimezone(ZoneInfo(HOME)).date()
 
 
 def get_previous_month(day: date) -> date:
-    """The first day of the month before."""
+    """The first day of the previous month."""
     return (day.replace(day=1) - timedelta(days=1)).replace(day=1)
 
 
 def parse_month(month: str) -> date:
-    """The first day of `2026-11`. Raises ValueError, also for a month without a neighbour in the calendar."""
+    """The first day of a month like `2026-11`. Raises ValueError, also for the first and last year of the calendar."""
     first_day = datetime.strptime(month, "%Y-%m").date()
     if not 1 < first_day.year < 9999:
         raise ValueError(month)
@@ -165,30 +152,23 @@ def parse_month(month: str) -> date:
 
 
 def get_month_bounds(month: date) -> tuple[datetime, datetime]:
-    """Its first instant, and that of the next."""
+    """The first instant of the month and of the next, in UTC."""
     next_month = (month + timedelta(days=32)).replace(day=1)
     since, until = (datetime.combine(day, time(), ZoneInfo(HOME)).astimezone(UTC) for day in (month, next_month))
     return since, until
 
 
-# What is booked has the time at which its transaction began, and is seen when it ends. Which month is over is found out
-# by another clock than the database's, which may say that it is not.
-MONTH_IS_OPEN_SQL = text("""
-    SELECT now() < :until OR EXISTS (SELECT FROM pg_stat_activity
-                    WHERE datname = current_database() AND backend_type = 'client backend'
-                      AND pid <> pg_backend_pid() AND xact_start < :until)
-""")
+def create_due_statements(month: date) -> list[str]:
+    """Mark the month's statement as enqueued for up to 500 merchants with movements; return their account ids.
 
-
-def create_due_statements(session: OrmSession, month: date) -> Sequence[str]:
-    """Merchants with movements in the month who have no statement yet; from now on they count as having one.
-
-    Nobody while the month is not over by the database's clock, or a transaction that began in it is open: something
-    may be booked that the statement would miss.
+    Runs in the caller's transaction. Returns none while the month is not over by the database's clock, or while a
+    transaction is open that began in it, because the statement could miss what that posts.
     """
     since, until = get_month_bounds(month)
-    if session.scalar(MONTH_IS_OPEN_SQL, {"until": until}):
+    month_is_open = fetch_row(sql.MONTH_IS_OPEN, {"until": until})
+    if month_is_open is None or month_is_open[0]:
         return []
-    return session.scalars(
-        CREATE_STATEMENTS_SQL, {"month": month, "since": since, "until": until, "page": BATCH_SIZE}
-    ).all()
+    rows = fetch_rows(
+        sql.CREATE_DUE_STATEMENTS, {"month": month, "since": since, "until": until, "batch_size": BATCH_SIZE}
+    )
+    return [account_id for (account_id,) in rows]

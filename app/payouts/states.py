@@ -1,11 +1,11 @@
-"""What a payout can be, and every step between.
+"""States of a payout, and the steps between them.
 
 (new) ──▶ scheduled ──▶ requested ──▶ processing ──┬──▶ paid ──▶ returned     a late bounce
               │             │             │        └──▶ failed
               └──▶ cancelled ◀┘           ▼
                                      needs_review ──▶ paid | failed           after 72 hours unknown
 
-The database holds it too: a trigger writes every step into `payout_event`, which refuses all others.
+The database enforces it: a trigger inserts every step into `payout_event`, whose constraint refuses all others.
 """
 
 from datetime import timedelta
@@ -15,13 +15,13 @@ FAILED, RETURNED, CANCELLED, NEEDS_REVIEW = "failed", "returned", "cancelled", "
 STATES = (SCHEDULED, REQUESTED, PROCESSING, PAID, FAILED, RETURNED, CANCELLED, NEEDS_REVIEW)
 CANCELLABLE = (SCHEDULED, REQUESTED)
 AWAITING_OUTCOME = (PROCESSING, NEEDS_REVIEW)
-"""The rail has been told, and has not said how it ended."""
+"""Submitted to the rail; the outcome is unknown."""
 OPEN_STATES = (SCHEDULED, REQUESTED, PROCESSING, NEEDS_REVIEW)
 """The amount is held."""
 FINAL_STATES = (PAID, FAILED, RETURNED, CANCELLED)
 
 BOUNCE_WINDOW = timedelta(days=14)
-"""How long the rail is asked whether a payout that was paid came back."""
+"""How long after the payment the rail is asked whether it came back."""
 
 STEPS: dict[str, tuple[str, ...]] = {
     "": (SCHEDULED, REQUESTED),

@@ -1,53 +1,43 @@
-"""What each step does to the books: which legs, on which accounts.
+"""Steps of payouts: a conditional UPDATE of the payout, and the ledger transaction that belongs to it.
 
-A step of a payout: one conditional UPDATE. Anyone who comes second finds no row, and does nothing.
-
-Cancelling payouts that have not left: all of them take the step first, then their amounts go back.
-
-The purse is locked last, as by every other step of a payout, so that two of them never wait for each other.
-
-What a person has to look at: written beside whatever was found, never twice while it is open, told to operators.
+Of two concurrent steps, the second matches no row and does nothing. Steps lock the merchant's balance last, so two of
+them never wait for each other.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
-import structlog
-from sqlalchemy import func, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, func, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core import outbox
-from app.core.outbox import enqueue
 from app.ledger.models import HOLD, MERCHANT_BALANCE, MERCHANT_HELD, PAYOUT, RAIL_CLEARING, RELEASE, RETURN
 from app.ledger.transactions import Balances, post_transaction
-from app.payouts.models import Payout, PayoutReview
+from app.payouts.models import Payout
 from app.payouts.states import CANCELLABLE, CANCELLED, STEPS
+
+MAX_REASON_LENGTH = 200
 
 
 def post_hold(session: OrmSession, payout_id: str, owner_id: str, amount: int) -> Balances:
-    """Sets the amount aside. Raises InsufficientFunds."""
+    """Move the amount from available to held. Raises InsufficientFunds."""
     return post_transaction(session, HOLD, payout_id, owner_id, {MERCHANT_BALANCE: -amount, MERCHANT_HELD: amount})
 
 
 def post_release(session: OrmSession, payout_id: str, owner_id: str, amount: int) -> Balances:
-    """Gives back what was set aside."""
+    """Move the held amount back to available."""
     return post_transaction(session, RELEASE, payout_id, owner_id, {MERCHANT_HELD: -amount, MERCHANT_BALANCE: amount})
 
 
 def post_payout(session: OrmSession, payout_id: str, owner_id: str, amount: int, *, shown_as: str) -> Balances:
-    """What was set aside has left."""
+    """Post that the held amount has left by the rail."""
     legs = {MERCHANT_HELD: -amount, RAIL_CLEARING: amount}
     return post_transaction(session, PAYOUT, payout_id, owner_id, legs, description=f"Payout to {shown_as}")
 
 
 def post_return(session: OrmSession, payout_id: str, owner_id: str, amount: int, *, shown_as: str) -> Balances:
-    """What had left has come back: the compensating entry of a bounce."""
+    """Post that a paid amount came back: the compensating transaction of a bounce."""
     legs = {RAIL_CLEARING: -amount, MERCHANT_BALANCE: amount}
     return post_transaction(session, RETURN, payout_id, owner_id, legs, description=f"Returned from {shown_as}")
-
-
-MAX_REASON_LENGTH = 200
 
 
 def update_status(
@@ -58,10 +48,13 @@ def update_status(
     from_statuses: Collection[str],
     actor: str,
     reason: str | None = None,
-    conditions: Collection[Any] = (),
-    **values: Any,
+    conditions: Collection[ColumnElement[bool]] = (),
+    **column_values: object,
 ) -> Payout | None:
-    """The payout after the step; None when it was in none of these states any more. A trigger writes its history."""
+    """The payout with its new status; None when its status is another or a condition fails.
+
+    A trigger writes the payout's history. Raises ValueError for a step that does not exist.
+    """
     if any(new_status not in STEPS[status] for status in from_statuses):
         raise ValueError(f"{from_statuses} -> {new_status}")
     return session.scalars(
@@ -73,7 +66,7 @@ def update_status(
             reason=reason[:MAX_REASON_LENGTH] if reason else None,
             updated_at=func.now(),
             version=Payout.version + 1,
-            **values,
+            **column_values,
         )
         .returning(Payout)
         .execution_options(populate_existing=True, synchronize_session=False)
@@ -86,9 +79,12 @@ def cancel_payouts(
     *,
     actor: str,
     reason: str | None = None,
-    conditions: Collection[Any] = (),
+    conditions: Collection[ColumnElement[bool]] = (),
 ) -> list[Payout]:
-    """Those of the payouts that could still be cancelled, and are now; their amounts are available again."""
+    """Cancel those of the payouts that have not left; return them. Their amounts are available again.
+
+    All payouts are updated before the first amount is posted, so that the balance is locked last.
+    """
     payouts = [
         update_status(
             session,
@@ -107,32 +103,3 @@ def cancel_payouts(
         post_release(session, payout.id, payout.account_id, payout.amount_minor)
         outbox.cancel(f"payout:{payout.id}")
     return cancelled
-
-
-TOO_LONG, CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE = "no_outcome", "contradiction", "mismatch", "unknown_reference"
-OWNER_NOT_TOLD, MERCHANT_DELETED, RETIRED_WITH_MONEY = "owner_not_told", "merchant_deleted", "retired_with_money"
-REVIEW_TEXTS = {
-    TOO_LONG: "The rail has not said for 72 hours how this payout ended. The amount is held.",
-    CONTRADICTION: "What the rail says now does not fit how this payout ended. Nothing was booked.",
-    MISMATCH: "The rail names another amount or currency than was paid out. Nothing was booked.",
-    UNKNOWN_REFERENCE: "The rail names a transfer that this service does not know.",
-    OWNER_NOT_TOLD: "The mail about a payout to a new destination was refused. The payout was cancelled.",
-    MERCHANT_DELETED: "This payout came back after its merchant had deleted the account. Nobody can request the money; "
-    "decide what becomes of it.",
-    RETIRED_WITH_MONEY: "This account has money, and its address has gone to somebody else before it was verified. "
-    "Find out whose the money is.",
-}
-log = structlog.get_logger(__name__)
-
-
-def create_review(session: OrmSession, reference: str, kind: str, **detail: Any) -> None:
-    """Adds a row and has operators told, unless one of that kind is open already."""
-    log.warning("payout.review", reference=reference, kind=kind)
-    review_id = session.scalar(
-        insert(PayoutReview)
-        .values(reference=reference, kind=kind, detail=detail)
-        .on_conflict_do_nothing(index_elements=["reference", "kind"], index_where=text("resolved_at IS NULL"))
-        .returning(PayoutReview.id)
-    )
-    if review_id is not None:
-        enqueue("payouts.notify_operators", review_id=review_id)

@@ -1,4 +1,4 @@
-"""A certificate for 127.0.0.1, signed by itself."""
+"""A self-signed certificate for 127.0.0.1."""
 
 import datetime
 import ipaddress

@@ -1,4 +1,4 @@
-"""A gateway on loopback that does as it is told: takes messages, refuses them, is slow, or hangs up at a bad time."""
+"""A gateway on loopback that accepts, refuses, delays or disconnects as the test chooses."""
 
 import json
 import time

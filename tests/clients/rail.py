@@ -1,4 +1,4 @@
-"""A rail on loopback for tests, and the live client that talks to it."""
+"""A mock rail on loopback, and the client for it."""
 
 import json
 import time
@@ -12,8 +12,7 @@ from typing import Any
 from flask import Flask
 
 from app.clients.payrail.breaker import Breaker, Limits
-from app.clients.payrail.credentials import Account
-from app.clients.payrail.http_client import Exchange
+from app.clients.payrail.http_client import Credentials, RailClient
 from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.interface import Charge, Transfer, TransferOutcome, Wallet
 from app.clients.payrail.mock_rules import Pace
@@ -35,7 +34,7 @@ def client_of(app: Flask, url: str, *, limits: Limits | None = None, name: str =
     """A live client with a breaker of its own, unless a name shares one."""
     breaker = Breaker(app.extensions["settings"].REDIS_URL, name or uuid.uuid4().hex, limits)
     given = {"key": KEY, "secret": SECRET, "connect": 0.5, "total": 1.0, **account}
-    return LiveRail(Exchange(Account(url=url, **given), breaker))
+    return LiveRail(RailClient(Credentials(url=url, **given), breaker))
 
 
 def transfer(reference: str = "a-transfer", *, ending: str = "4567", amount_minor: int = 90000) -> Transfer:

@@ -1,4 +1,4 @@
-"""SMS and push over the wire: what a gateway hears, and what each of its answers makes of a message."""
+"""SMS and push over HTTP: requests to the gateway, and the outcome for each response."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def sending(app: Flask, other_side: Gateway, tmp_path: Path) -> Iterator[None]:
     before = app.extensions["settings"]
     configure(app, SMS_URL=other_side.url(), PUSH_URL=other_side.url("push:s%40cret", "/push"), DATA_DIR=tmp_path)
     yield
-    client._line.cache_clear()
+    client._get_connection.cache_clear()
     app.extensions["settings"] = before
 
 
@@ -129,7 +129,7 @@ def test_nobody_there_is_no_message(app: Flask) -> None:
 def test_a_message_that_was_handed_over_and_not_answered_is_uncertain(
     other_side: Gateway, monkeypatch: pytest.MonkeyPatch, plan: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(client, "TOTAL", 0.5)
+    monkeypatch.setattr(client, "TOTAL_SECONDS", 0.5)
     other_side.next(**plan)
     with pytest.raises(Ambiguous, match="no answer"):
         send_sms(SMS, fence=no_fence)

@@ -1,4 +1,4 @@
-"""Addresses of gateways that stop the start."""
+"""Gateway URLs that stop the start."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a mail is made of, as a server over real SMTP receives it."""
+"""Content of mails as an SMTP server receives it."""
 
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header

@@ -1,4 +1,4 @@
-"""Mail to a server that refuses, hangs up or falls silent at every step."""
+"""Mail to a server that refuses, disconnects or stops responding at any step."""
 
 import socket
 import threading
@@ -38,7 +38,7 @@ def test_each_thread_has_its_own_connection(app: Flask, sink: Sink) -> None:
 
 
 def test_a_connection_is_given_up_after_its_share(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp, "REUSED_MESSAGES", 2)
+    monkeypatch.setattr(smtp, "MAX_REUSED_MESSAGES", 2)
     for _ in range(5):
         send(mail(), fence=no_fence)
     assert (sink.connections, len(sink.received)) == (3, 5)
@@ -99,7 +99,7 @@ def test_a_server_that_falls_silent_after_the_final_dot_leaves_it_open(
 
 
 def test_no_mail_takes_longer_than_its_time(sink: Sink, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp, "MAIL_SECONDS", 0.3)
+    monkeypatch.setattr(smtp, "MAX_MAIL_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         configure(app, SMTP_URL=f"smtp://127.0.0.1:{silent.getsockname()[1]}")
         with pytest.raises(Transient):
@@ -120,7 +120,7 @@ def test_the_fence_comes_after_the_recipient_and_before_the_data(sink: Sink) -> 
     assert seen == [["MAIL", "RCPT"]]
 
 
-def test_a_fence_that_raises_stops_the_mail(sink: Sink) -> None:
+def test_raising_fence_stops_the_mail(sink: Sink) -> None:
     class Lost(Exception):
         pass
 
@@ -134,14 +134,14 @@ def test_a_fence_that_raises_stops_the_mail(sink: Sink) -> None:
     assert len(sink.received) == 1
 
 
-def test_nothing_is_sent_inside_a_transaction(sink: Sink) -> None:
+def test_sending_inside_a_transaction_raises(sink: Sink) -> None:
     with pytest.raises(TransactionOpen), transaction():
         send(mail(), fence=no_fence)
     assert sink.connections == 0
 
 
-def test_a_server_too_slow_to_finish_in_time_gets_no_data(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp, "LAST_SECONDS", smtp.MAIL_SECONDS)
+def test_server_that_is_too_slow_gets_no_data(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smtp, "MIN_DATA_SECONDS", smtp.MAX_MAIL_SECONDS)
     with pytest.raises(Transient, match="slow"):
         send(mail(), fence=no_fence)
     assert "DATA" not in sink.commands
@@ -163,7 +163,7 @@ def test_a_server_too_slow_to_finish_in_time_gets_no_data(sink: Sink, monkeypatc
         ("550 5.1.8 Bad sender", False),
     ],
 )
-def test_only_what_is_said_of_the_address_counts_against_it(sink: Sink, reply: str, nobody: bool) -> None:
+def test_only_refusals_of_the_address_suppress_it(sink: Sink, reply: str, nobody: bool) -> None:
     sink.next(rcpt=reply)
     with pytest.raises(Permanent, match=reply[:3]) as refused:
         send(mail(), fence=no_fence)

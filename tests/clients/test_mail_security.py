@@ -1,4 +1,4 @@
-"""TLS and sign-in at the mail server, with a certificate made for the test."""
+"""TLS and login at the mail server, with a certificate of the test."""
 
 import datetime
 import ipaddress
@@ -57,7 +57,7 @@ def deliver(app: Flask, url: str) -> None:
 
 
 @pytest.mark.parametrize("starttls", [True, False])
-def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
+def test_mail_is_sent_over_tls_to_a_server_with_a_valid_certificate(
     app: Flask,
     certificate: Path,
     tls: ssl.SSLContext,
@@ -71,7 +71,7 @@ def test_mail_travels_encrypted_to_a_server_that_proves_its_name(
 
 
 @pytest.mark.parametrize("starttls", [True, False])
-def test_a_server_with_an_unknown_certificate_gets_nothing(
+def test_server_with_an_unknown_certificate_gets_nothing(
     app: Flask,
     tls: ssl.SSLContext,
     starttls: bool,
@@ -81,19 +81,19 @@ def test_a_server_with_an_unknown_certificate_gets_nothing(
     assert sink.received == []
 
 
-def test_starttls_is_required_when_asked_for(app: Flask) -> None:
+def test_starttls_is_required_if_the_url_demands_it(app: Flask) -> None:
     with running() as sink, pytest.raises(Transient, match="STARTTLS"):
         deliver(app, sink.url + "?starttls=1")
     assert sink.received == []
 
 
-def test_the_service_signs_in_with_the_password_of_the_address(app: Flask) -> None:
+def test_login_uses_the_password_of_the_url(app: Flask) -> None:
     with running(login=("mailer", "p@ss")) as sink:
         deliver(app, sink.url.replace("p@ss", "p%40ss"))
     assert (sink.signed_in, len(sink.received)) == (1, 1)
 
 
-def test_a_refused_sign_in_is_ours_to_mend_and_kills_no_mail(app: Flask) -> None:
+def test_refused_login_is_transient(app: Flask) -> None:
     with running(login=("mailer", "right")) as sink, pytest.raises(Transient) as refused:
         deliver(app, sink.url.replace("right", "wrong-secret"))
     assert "wrong-secret" not in str(refused.value)

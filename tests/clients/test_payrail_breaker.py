@@ -1,4 +1,4 @@
-"""The circuit breaker: one for all threads of all processes, and no obstacle without Redis."""
+"""The circuit breaker: shared by all processes, and without effect when Redis is down."""
 
 import multiprocessing
 import time
@@ -36,7 +36,7 @@ def passes(breaker: Breaker, key: str, seconds: float) -> None:
     breaker._redis.delete(key)
 
 
-def test_failures_in_a_row_open_it_and_a_success_between_does_not_let_them(breaker: Breaker) -> None:
+def test_five_failures_in_a_row_open_the_breaker(breaker: Breaker) -> None:
     for _ in range(2):
         breaker.failed(breaker.permit())
     breaker.succeeded(breaker.permit())
@@ -45,7 +45,7 @@ def test_failures_in_a_row_open_it_and_a_success_between_does_not_let_them(break
     assert breaker.permit() is Permit.FREE
 
 
-def test_after_a_while_exactly_one_tries_and_its_success_closes_it(breaker: Breaker) -> None:
+def test_half_open_breaker_allows_one_trial_whose_success_closes_it(breaker: Breaker) -> None:
     tripped(breaker)
     passes(breaker, breaker._open, 15)
     permits = at_once(32, lambda _: breaker.permit())
@@ -57,21 +57,21 @@ def test_after_a_while_exactly_one_tries_and_its_success_closes_it(breaker: Brea
 
 
 @pytest.mark.control
-def test_without_the_key_that_one_can_set_all_would_try(breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_trial_key_all_callers_would_try(breaker: Breaker, monkeypatch: pytest.MonkeyPatch) -> None:
     tripped(breaker)
     passes(breaker, breaker._open, 15)
     monkeypatch.setattr(breaker._redis, "set", lambda *_, **__: True)
     assert at_once(32, lambda _: breaker.permit()).count(Permit.TRIAL) == 32
 
 
-def test_the_one_that_tries_and_fails_opens_it_again(breaker: Breaker) -> None:
+def test_failed_trial_opens_the_breaker_again(breaker: Breaker) -> None:
     tripped(breaker)
     passes(breaker, breaker._open, 15)
     breaker.failed(breaker.permit())
     assert breaker.permit() is Permit.NONE
 
 
-def test_when_the_one_that_tries_dies_another_may(breaker: Breaker) -> None:
+def test_another_trial_is_allowed_when_the_first_dies(breaker: Breaker) -> None:
     tripped(breaker)
     passes(breaker, breaker._open, 15)
     assert breaker.permit() is Permit.TRIAL and breaker.permit() is Permit.NONE
@@ -98,7 +98,7 @@ def elsewhere(url: str, name: str, what: Callable[[Breaker, Permit], None]) -> s
     return said
 
 
-def test_other_processes_see_it_open_and_one_of_them_tries(app: Flask) -> None:
+def test_breaker_is_shared_between_processes(app: Flask) -> None:
     url, name = app.extensions["settings"].REDIS_URL, uuid.uuid4().hex
     breaker = Breaker(url, name)
     for _ in range(4):
@@ -112,7 +112,7 @@ def test_other_processes_see_it_open_and_one_of_them_tries(app: Flask) -> None:
     assert elsewhere(url, name, Breaker.succeeded) == "free"
 
 
-def test_a_rail_that_is_down_is_left_alone_and_found_again(app: Flask, tmp_path: Path) -> None:
+def test_rail_that_is_down_is_not_called_until_a_trial_succeeds(app: Flask, tmp_path: Path) -> None:
     with serving(tmp_path / "journal") as server:
         first = client_of(app, server.url, name=server.url, limits=FEW)
         other = client_of(app, server.url, name=server.url, limits=FEW)
@@ -127,7 +127,7 @@ def test_a_rail_that_is_down_is_left_alone_and_found_again(app: Flask, tmp_path:
 
 
 @pytest.mark.parametrize("do", ["busy", "not_signed"])
-def test_a_rail_that_refuses_is_no_rail_that_is_down(app: Flask, do: str) -> None:
+def test_refusals_of_the_rail_do_not_open_the_breaker(app: Flask, do: str) -> None:
     with serving() as server:
         server.faults.set([Fault(do="busy", status=429, seconds=9)] if do == "busy" else [])
         rail = client_of(app, server.url, name=server.url, limits=FEW, secret="s" if do == "busy" else "another")
@@ -136,7 +136,7 @@ def test_a_rail_that_refuses_is_no_rail_that_is_down(app: Flask, do: str) -> Non
         assert Breaker(app.extensions["settings"].REDIS_URL, server.url, FEW).permit() is Permit.FREE
 
 
-def test_without_redis_everybody_may_call() -> None:
+def test_all_calls_are_allowed_without_redis() -> None:
     lonely = Breaker("redis://127.0.0.1:1/0", "nobody", FEW)
     begun = time.monotonic()
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Callbacks of the rail: signed, fresh and readable, or refused by name."""
+"""Callbacks of the rail: signature, timestamp and format."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.clients.payrail.callbacks import CallbackEvent, verified
+from app.clients.payrail.callbacks import CallbackEvent, parse_callback
 from app.clients.payrail.errors import CallbackNotSigned, CallbackUnreadable
 from app.clients.payrail.interface import Outcome, TransferOutcome
 from app.clients.payrail.signing import callback_signature
@@ -43,8 +43,8 @@ def said(**fields: Any) -> bytes:
     return json.dumps({**EVENT, **fields}).encode()
 
 
-def test_a_signed_event_is_read(live: Flask) -> None:
-    event = verified(signed(said()), said())
+def test_signed_event_is_parsed(live: Flask) -> None:
+    event = parse_callback(signed(said()), said())
     assert event == CallbackEvent(
         event_id="evt-1",
         kind="transfer",
@@ -55,19 +55,19 @@ def test_a_signed_event_is_read(live: Flask) -> None:
         at=event.at,
     )
     charge = said(kind="charge", outcome="declined")
-    assert verified(signed(charge), charge).outcome is Outcome.DECLINED
+    assert parse_callback(signed(charge), charge).outcome is Outcome.DECLINED
     assert event.at.isoformat() == "2026-11-21T09:00:00+00:00"
 
 
 @pytest.mark.parametrize("seconds", [-290, 290])
-def test_a_clock_may_be_off_by_five_minutes(live: Flask, seconds: int) -> None:
-    assert verified(signed(said(), at=time.time() + seconds), said())
+def test_timestamp_may_differ_by_five_minutes(live: Flask, seconds: int) -> None:
+    assert parse_callback(signed(said(), at=time.time() + seconds), said())
 
 
 @pytest.mark.parametrize("seconds", [-310, 310, 1e6])
-def test_but_not_by_more(live: Flask, seconds: float) -> None:
+def test_timestamp_may_not_differ_by_more(live: Flask, seconds: float) -> None:
     with pytest.raises(CallbackNotSigned):
-        verified(signed(said(), at=time.time() + seconds), said())
+        parse_callback(signed(said(), at=time.time() + seconds), said())
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_but_not_by_more(live: Flask, seconds: float) -> None:
         {"Payrail-Timestamp": str(int(time.time()) - 20)},
     ],
 )
-def test_an_altered_signature_is_401(live: Flask, change: dict[str, str]) -> None:
+def test_altered_signature_is_401(live: Flask, change: dict[str, str]) -> None:
     with pytest.raises(CallbackNotSigned) as refused:
-        verified({**signed(said()), **change}, said())
+        parse_callback({**signed(said()), **change}, said())
     assert refused.value.status == 401
 
 
-def test_an_altered_body_is_401(live: Flask) -> None:
+def test_altered_body_is_401(live: Flask) -> None:
     with pytest.raises(CallbackNotSigned):
-        verified(signed(said()), said(amountMinor=1))
+        parse_callback(signed(said()), said(amountMinor=1))
 
 
-def test_without_a_secret_nothing_is_believed(app: Flask) -> None:
+def test_callbacks_are_refused_without_a_secret(app: Flask) -> None:
     with pytest.raises(CallbackNotSigned):
-        verified(signed(said(), secret=""), said())
+        parse_callback(signed(said(), secret=""), said())
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_without_a_secret_nothing_is_believed(app: Flask) -> None:
         said(pad="x" * 70000),
     ],
 )
-def test_what_is_signed_but_no_event_is_422(live: Flask, body: bytes) -> None:
+def test_signed_body_that_is_no_event_is_422(live: Flask, body: bytes) -> None:
     with pytest.raises(CallbackUnreadable) as refused:
-        verified(signed(body), body)
+        parse_callback(signed(body), body)
     assert refused.value.status == 422

@@ -1,4 +1,4 @@
-"""`flask payrail mock-server`, as a process of its own, and the settings that lead to it."""
+"""`flask payrail mock-server` as a process, and the settings of the rail."""
 
 import os
 import re
@@ -57,8 +57,8 @@ def test_the_command_serves_a_rail_that_misbehaves_as_told(app: Flask, tmp_path:
         assert control.status_code == 200 and sent(live, reference="another") is TransferOutcome.FAILED
         assert httpx.post(f"{found[0]}/_control/faults", json={"faults": [{"do": "x"}]}).status_code == 400
         assert httpx.post(f"{found[0]}/_control/refuse", json={"seconds": 1.5}).status_code == 200
-        wait(lambda: not live.exchange.reachable(1))
-        wait(lambda: live.exchange.reachable(1))
+        wait(lambda: not live.client.reachable(1))
+        wait(lambda: live.client.reachable(1))
         assert told(live) is TransferOutcome.PAID
 
 
@@ -129,7 +129,7 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
         assert live.reachable()
         server.refuse()
         assert live.reachable(), "what was found holds five seconds"
-        live.reach.until = 0
+        live.reachability.valid_until = 0
         begun = time.monotonic()
         assert not live.reachable()
         timely(time.monotonic() - begun < 2.5)

@@ -100,7 +100,7 @@ def test_a_reference_that_nobody_sent_is_not_found(app: Flask) -> None:
     assert told() is TransferOutcome.NOT_FOUND
 
 
-def test_nobody_calls_it_inside_a_transaction(app: Flask) -> None:
+def test_call_inside_a_transaction_raises(app: Flask) -> None:
     with pytest.raises(TransactionOpen), transaction():
         started("4567")
 

@@ -1,4 +1,4 @@
-"""Signatures of requests, as docs/payrail.md has them, and what must never be logged."""
+"""Signatures of requests, as in docs/payrail.md, and secrets that must not be logged."""
 
 import re
 import time

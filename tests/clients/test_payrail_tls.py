@@ -1,4 +1,4 @@
-"""The rail over TLS: believed only with a certificate that holds, and bounded in the handshake, too."""
+"""The rail over TLS: a valid certificate is required, and the handshake has a time limit."""
 
 import socket
 import time
@@ -17,9 +17,9 @@ from tests.timing import timely
 
 @pytest.fixture(autouse=True)
 def _fresh_trust() -> Iterator[None]:
-    http_connection._tls.cache_clear()
+    http_connection._build_ssl_context.cache_clear()
     yield
-    http_connection._tls.cache_clear()
+    http_connection._build_ssl_context.cache_clear()
 
 
 def test_only_a_certificate_that_holds_is_believed(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_only_a_certificate_that_holds_is_believed(app: Flask, tmp_path: Path, m
         url = server.url.replace("http:", "https:")
         assert sent(client_of(app, url)) is TransferOutcome.UNKNOWN
         assert journal_of(tmp_path / "journal", "asked") == []
-        http_connection._tls.cache_clear()
+        http_connection._build_ssl_context.cache_clear()
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
         assert sent(client_of(app, url)) is TransferOutcome.PAID
 

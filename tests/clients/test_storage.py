@@ -1,4 +1,4 @@
-"""Files in a folder and in a bucket: the same behaviour, and a clear refusal when the store is away."""
+"""Files in a folder and in a bucket: the same behaviour, and a 503 when the store is down."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,25 +40,25 @@ def use(app: Flask, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_was_put_can_be_read() -> None:
+def test_stored_file_can_be_read() -> None:
     storage.put("media/a.png", b"\x89PNG", content_type="image/png")
     assert storage.get("media/a.png") == b"\x89PNG"
 
 
 @pytest.mark.usefixtures("stored")
-def test_the_same_name_can_be_put_twice() -> None:
+def test_name_can_be_put_twice() -> None:
     storage.put("media/b.png", b"one", content_type="image/png")
     storage.put("media/b.png", b"one", content_type="image/png")
     assert storage.get("media/b.png") == b"one"
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_is_not_there_is_none() -> None:
+def test_missing_file_is_none() -> None:
     assert storage.get("media/none.png") is None
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_was_deleted_is_gone_and_deleting_it_again_is_no_error() -> None:
+def test_deleting_twice_is_no_error() -> None:
     storage.put("private/g.pdf", b"%PDF", content_type="application/pdf")
     storage.delete("private/g.pdf")
     storage.delete("private/g.pdf")
@@ -66,14 +66,14 @@ def test_what_was_deleted_is_gone_and_deleting_it_again_is_no_error() -> None:
 
 
 @pytest.mark.usefixtures("stored")
-def test_no_file_is_touched_inside_a_transaction() -> None:
+def test_use_inside_a_transaction_raises() -> None:
     with pytest.raises(TransactionOpen), transaction():
         storage.put("media/c.png", b"one", content_type="image/png")
     with pytest.raises(TransactionOpen), transaction():
         storage.delete("media/c.png")
 
 
-def test_the_environments_keys_count_when_the_address_has_none(
+def test_credentials_of_the_environment_are_used_without_those_of_the_url(
     app: Flask, s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
@@ -84,7 +84,7 @@ def test_the_environments_keys_count_when_the_address_has_none(
 
 
 @pytest.mark.parametrize("endpoint", ["http://127.0.0.1:1", "http://127.0.0.1:1/path"])
-def test_a_store_that_is_away_is_a_503(app: Flask, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_store_is_a_503(app: Flask, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     use(app, monkeypatch, f"s3://{KEY}:secret@{BUCKET}?endpoint={endpoint}")
     with pytest.raises(storage.StorageUnavailable):
         storage.put("media/e.png", b"one", content_type="image/png")
@@ -94,7 +94,9 @@ def test_a_store_that_is_away_is_a_503(app: Flask, endpoint: str, monkeypatch: p
         storage.delete("media/e.png")
 
 
-def test_a_wrong_key_is_a_503_and_never_an_empty_file(app: Flask, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_credentials_are_a_503_and_not_a_missing_file(
+    app: Flask, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     use(app, monkeypatch, f"s3://{KEY}:wrong@{BUCKET}?endpoint={s3}")
     with pytest.raises(storage.StorageUnavailable):
         storage.put("media/f.png", b"one", content_type="image/png")

@@ -1,4 +1,4 @@
-"""Workers, relays, a Redis and an SMTP sink of one test's own, all of which may be killed."""
+"""Workers, relays, a Redis and an SMTP server of one test, which the test may kill."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Folders for servers of a test's own."""
+"""Folders for servers of one test."""
 
 from collections.abc import Iterator
 from pathlib import Path

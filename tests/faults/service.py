@@ -1,4 +1,4 @@
-"""The whole service, or its web part alone, as processes of a test's own."""
+"""The whole service, or its web part alone, as processes of one test."""
 
 import json
 import os

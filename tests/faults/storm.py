@@ -1,4 +1,4 @@
-"""Kills at random, from a seed, and counts what it has killed."""
+"""Random kills from a seed, counted."""
 
 import random
 import signal

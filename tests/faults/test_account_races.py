@@ -1,4 +1,4 @@
-"""One account per address, no matter who arrives at once; and answers that tell nothing of who has one."""
+"""Concurrent registrations make one account per address; response times do not reveal which addresses exist."""
 
 import statistics
 import time
@@ -33,7 +33,7 @@ def accounts() -> int:
 
 
 @pytest.mark.parametrize("spellings", [SPELLINGS, ACCENTS])
-def test_sixty_four_registrations_of_one_address_make_one_account(client: Client, spellings: list[str]) -> None:
+def test_64_concurrent_registrations_of_an_address_make_one_account(client: Client, spellings: list[str]) -> None:
     answers = at_once(64, lambda number: register(client, spellings[number % len(spellings)], number))
     assert accounts() == 1
     assert answers.count(201) >= 60 and set(answers) <= {201, 503}

@@ -1,4 +1,4 @@
-"""Every law of the fault suite speaks when it is broken, and none does when nothing is."""
+"""Every rule of the fault suite reports when it is broken, and none does otherwise."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from tests.factories.allocations import Block, block
 from tests.factories.campaigns import Crowd
 from tests.factories.inventory import Stock
 from tests.factories.payouts import earner, requested, work
-from tests.faults.suite import goods, messages, money, people
-from tests.faults.suite.asking import FAIL, OK, UNKNOWN, Asked, Journal, Request
+from tests.faults.suite import account_rules, inventory_rules, message_rules, money_rules
 from tests.faults.suite.evidence import LAWS, Evidence, broken
+from tests.faults.suite.request_log import FAIL, OK, UNKNOWN, Journal, Request, RequestRecord
 from tests.http import Client
 
-__all__ = ["goods", "messages", "money", "people"]
+__all__ = ["account_rules", "inventory_rules", "message_rules", "money_rules"]
 NOBODY = "0" * 24
 FIRST_PAYOUT = "(SELECT min(id) FROM payout)"
 
@@ -29,19 +29,19 @@ class Case:
     """What breaks a law: statements that no trigger sees, answers that were given, and more that is known."""
 
     statements: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[RequestRecord, ...] = ()
     known: dict[str, Any] = field(default_factory=dict)
 
 
-def yes(kind: str, told: dict[str, Any] | None = None, **about: Any) -> Asked:
+def yes(kind: str, told: dict[str, Any] | None = None, **about: Any) -> RequestRecord:
     """A write that was acknowledged."""
-    asked = Asked(kind, Request("POST", "/"), about, status=200, outcome=OK, data=told or {})
+    asked = RequestRecord(kind, Request("POST", "/"), about, status=200, outcome=OK, data=told or {})
     asked.told.append(asked.data)
     return asked
 
 
-def answered(kind: str, status: int, outcome: str, **about: Any) -> Asked:
-    return Asked(kind, Request("POST", "/"), about, status=status, outcome=outcome)
+def answered(kind: str, status: int, outcome: str, **about: Any) -> RequestRecord:
+    return RequestRecord(kind, Request("POST", "/"), about, status=status, outcome=outcome)
 
 
 def rail(event: str, reference: str = NOBODY, **more: Any) -> dict[str, Any]:
@@ -141,20 +141,20 @@ def house(app: Flask, client: Client) -> Iterator[Client]:
     yield client
 
 
-def test_every_law_has_its_case() -> None:
+def test_every_rule_has_a_case() -> None:
     assert set(CASES) == set(LAWS)
 
 
-def test_no_law_speaks_when_nothing_is_broken(house: Client) -> None:
+def test_no_rule_reports_when_nothing_is_broken(house: Client) -> None:
     found = evidence()
     assert broken(found) == {}
 
 
-def test_each_law_speaks_when_it_is_broken(house: Client) -> None:
+def test_each_rule_reports_when_it_is_broken(house: Client) -> None:
     assert {name: said for name in CASES if not (said := sentences(name, CASES[name]))} == {}
 
 
-def test_a_refusal_that_had_an_effect_shows(house: Client) -> None:
+def test_refused_request_with_an_effect_is_reported(house: Client) -> None:
     found = evidence()
     key, item, email = found.rows(
         "SELECT idempotency_key, (SELECT min(item_id) FROM inventory_movement), "
@@ -174,14 +174,16 @@ def test_a_refusal_that_had_an_effect_shows(house: Client) -> None:
     assert item and all(said.values()), said
 
 
-def evidence(*asked: Asked, **known: Any) -> Evidence:
+def evidence(*asked: RequestRecord, **known: Any) -> Evidence:
     """What is known in a house where all is well, and this besides."""
     journal = Journal()
     journal.asked += asked
     with db.engine.connect() as connection:
         keys = connection.execute(text("SELECT dedupe_key, id, kind FROM outbox WHERE state = 'done'")).all()
         payouts = connection.execute(text("SELECT id, amount_minor FROM payout")).all()
-    mails = Counter({f"<{key or f'outbox-{id}'}@localhost>": 1 for key, id, kind in keys if kind in messages.ALWAYS})
+    mails = Counter(
+        {f"<{key or f'outbox-{id}'}@localhost>": 1 for key, id, kind in keys if kind in message_rules.ALWAYS}
+    )
     sent = [rail("transfer", row.id, amount_minor=row.amount_minor) for row in payouts]
     given = {"journal": journal, "mails": mails, "rail": sent} | known
     return Evidence(**given)

@@ -1,4 +1,4 @@
-"""`make faults` in small: F0, a little of everything within seconds, held against every law."""
+"""F0 of the fault suite: a few seconds of everything, checked against every rule."""
 
 import os
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.service import kept_open
+from tests.faults.suite.fault_run import Settings, tried
 from tests.faults.suite.report import told
 from tests.faults.suite.servers import template
-from tests.faults.suite.trial import Settings, tried
 
 SEEDS = [int(part) for part in os.environ.get("FAULTS_SEEDS", "1,2,3").split(",")]
 FEW = Settings(seconds=6, rate=25)
@@ -24,6 +24,6 @@ def place() -> Iterator[tuple[Path, Path]]:
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_little_of_everything_breaks_no_law(place: tuple[Path, Path], seed: int) -> None:
+def test_mixture_of_faults_breaks_no_rule(place: tuple[Path, Path], seed: int) -> None:
     outcome = tried("F0", seed, *place, FEW)
     assert not outcome.impossible and outcome.missed == {}, told(outcome)

@@ -1,4 +1,4 @@
-"""Redis away, PostgreSQL restarted: what was promised is kept."""
+"""Outages of Redis and restarts of PostgreSQL lose nothing that was acknowledged."""
 
 import os
 import signal
@@ -77,7 +77,7 @@ def stores(open_folder: Path) -> Iterator[Stores]:
     made.stop()
 
 
-def test_a_restart_of_postgresql_under_load_loses_nothing(open_folder: Path, stores: Stores) -> None:
+def test_restart_of_postgresql_under_load_loses_nothing(open_folder: Path, stores: Stores) -> None:
     with servers(stores.state) as found:
         urls = {"DATABASE_URL": found.database_url, "REDIS_URL": found.redis_url}
     port, log = free_port(), open_folder / "log"

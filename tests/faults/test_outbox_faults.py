@@ -1,4 +1,4 @@
-"""Work survives what kills its processes: nothing is lost, nothing that may happen once happens twice."""
+"""Jobs survive killed processes: none is lost, and none that must run once runs twice."""
 
 import os
 import time
@@ -65,7 +65,7 @@ def holder() -> list[int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_storm_of_kills_loses_nothing_and_repeats_nothing_it_must_not(cluster: Cluster, seed: int) -> None:
+def test_random_kills_lose_no_job_and_repeat_none_that_must_run_once(cluster: Cluster, seed: int) -> None:
     cluster.start(FAST)
     enqueue_mail(cluster, "mail_once", 400)
     enqueue_mail(cluster, "mail_surely", 200)
@@ -95,7 +95,7 @@ def test_without_the_fence_mails_go_out_twice(cluster: Cluster) -> None:
     assert max(cluster.sink.noted().values()) > 1
 
 
-def test_a_poison_pill_is_dead_after_five_tries_and_others_go_on(cluster: Cluster) -> None:
+def test_crashing_job_is_dead_after_five_tries_and_others_run(cluster: Cluster) -> None:
     cluster.start(Tuning(lease=0.8, time_limit=0.5, ring=0.1, reap=0.1), workers=2)
     with transaction():
         enqueue("faults.poison")
@@ -108,7 +108,7 @@ def test_a_poison_pill_is_dead_after_five_tries_and_others_go_on(cluster: Cluste
     assert outcomes == {"done": 50}
 
 
-def test_a_worker_that_wakes_up_before_the_fence_sends_nothing(cluster: Cluster) -> None:
+def test_worker_that_resumes_before_the_fence_sends_nothing(cluster: Cluster) -> None:
     cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
     with transaction():
         enqueue("faults.mail_once", key="slow", port=cluster.sink.port, before=0.5)
@@ -122,7 +122,7 @@ def test_a_worker_that_wakes_up_before_the_fence_sends_nothing(cluster: Cluster)
     assert (the_row("mail_once").state, the_row("mail_once").attempts) == ("done", 2)
 
 
-def test_a_worker_that_wakes_up_after_the_fence_changes_nothing(app: Flask, tmp_path: Path) -> None:
+def test_worker_that_resumes_after_the_fence_changes_nothing(app: Flask, tmp_path: Path) -> None:
     with cluster_of(app, tmp_path, hold=1) as cluster:
         cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
         with transaction():
@@ -137,7 +137,7 @@ def test_a_worker_that_wakes_up_after_the_fence_changes_nothing(app: Flask, tmp_
         assert cluster.sink.noted() == {"held": 1}
 
 
-def test_critical_work_is_done_while_redis_is_away_and_the_rest_after_it(cluster: Cluster) -> None:
+def test_critical_jobs_run_during_a_redis_outage_and_others_after_it(cluster: Cluster) -> None:
     cluster.start(FAST)
     cluster.redis.kill()
     began = time.monotonic()
@@ -153,7 +153,7 @@ def test_critical_work_is_done_while_redis_is_away_and_the_rest_after_it(cluster
     assert set(cluster.sink.noted().values()) == {1}
 
 
-def test_work_goes_on_after_redis_is_emptied_or_full(cluster: Cluster) -> None:
+def test_jobs_run_after_redis_was_emptied_or_full(cluster: Cluster) -> None:
     cluster.start(FAST)
     cluster.redis.client.config_set("maxmemory", 1)
     enqueue_mail(cluster, "mail_surely", 20)

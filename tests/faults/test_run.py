@@ -1,4 +1,4 @@
-"""What a newcomer does: start everything with one command, follow the README, stop it, start it again."""
+"""The first steps of the README: start everything with one command, follow the tour, stop, start again."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def tour() -> str:
     return found[1]
 
 
-def test_the_readmes_tour_works_as_it_stands(folder: Path) -> None:
+def test_tour_of_the_readme_works(folder: Path) -> None:
     with everything(folder) as service:
         done = subprocess.run(
             ["bash", "-eu", "-c", tour()],
@@ -47,7 +47,7 @@ def test_the_readmes_tour_works_as_it_stands(folder: Path) -> None:
         )
 
 
-def test_a_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
+def test_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
     with everything(folder) as service:
         body = {"email": "frieda@example.com", "password": "windhoek-lights-2026"}
         assert call(f"{service.base}/api/auth/login", body)[1]["data"]["user"]["name"] == "Frieda Amupolo"

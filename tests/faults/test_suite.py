@@ -1,16 +1,16 @@
-"""The plan and the report of the fault suite; `make faults` plays it."""
+"""The plan and the report of the fault suite, which `make faults` runs."""
 
+from tests.faults.suite.fault_run import Outcome
 from tests.faults.suite.plan import ACTS, PLAN
 from tests.faults.suite.report import line, told
-from tests.faults.suite.trial import Outcome
 
 
-def test_every_fault_of_the_plan_can_be_played() -> None:
+def test_every_fault_of_the_plan_has_an_implementation() -> None:
     assert set(PLAN) == set(ACTS) == {f"F{number}" for number in range(21)}
     assert all(act.__doc__ for act in ACTS.values())
 
 
-def test_a_figure_that_is_missed_or_missing_shows() -> None:
+def test_missed_or_missing_figure_is_reported() -> None:
     good = Outcome("F1", 1, figures={"respawn s": 1.0}, limits={"respawn s": 2.0})
     slow = Outcome("F1", 2, figures={"respawn s": 3.0}, limits={"respawn s": 2.0})
     none = Outcome("F1", 3, limits={"respawn s": 2.0})

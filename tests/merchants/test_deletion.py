@@ -14,7 +14,7 @@ from app.core.outbox.lease_expiry import expire_leases
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from app.merchants import deletion_hooks, row_locks
-from app.payouts.transitions import RETIRED_WITH_MONEY, create_review
+from app.payouts.reviews import RETIRED_WITH_MONEY, create_review
 from app.subscriptions import actions as subscription_actions
 from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
 from tests.factories.crew import crew_of, put

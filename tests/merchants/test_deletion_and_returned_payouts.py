@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.orm import Session
 
 from app.clients.payrail import TransferOutcome, TransferState
-from app.payouts import operator_actions, transfers
+from app.payouts import outcomes, reviews
 from tests.factories.accounts import PASSWORD, account, mails_to
 from tests.factories.merchants import DELETE
 from tests.factories.payouts import Sink, earner, later, lawful, rail_of, requested, scalar, work
@@ -35,7 +35,7 @@ def test_payout_returned_after_deletion_goes_to_operators(client: Client) -> Non
         later()
     assert scalar("SELECT status FROM payout") == "returned"
     assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=owner.id) == 1000
-    (open_review,) = operator_actions.list_open_reviews()
+    (open_review,) = reviews.list_open_reviews()
     assert (open_review.review.kind, open_review.review.reference) == ("merchant_deleted", payout["id"])
     (mail,) = mails_to(operator.email)
     assert payout["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
@@ -56,12 +56,10 @@ def test_concurrent_return_and_deletion_never_lose_money_silently(app: Flask, cl
             if number:
                 return me.post(DELETE, DELETE_BODY).status_code
             with app.app_context():
-                return transfers.record_outcome(
-                    payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail"
-                )
+                return outcomes.record_outcome(payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
 
         _, status = at_once(2, act)
-        reviewed_payout_ids = [review.review.reference for review in operator_actions.list_open_reviews()]
+        reviewed_payout_ids = [review.review.reference for review in reviews.list_open_reviews()]
         assert status in (200, 409) and (payout["id"] in reviewed_payout_ids) == (status == 200)
     lawful()
 
@@ -72,7 +70,7 @@ def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyP
     with rail_of(Sink()):
         payout = requested(me, 700)
         work()
-    merchant_checked, lock_merchant = Event(), transfers._lock_merchant
+    merchant_checked, lock_merchant = Event(), outcomes._lock_merchant
 
     def check_and_wait(session: Session, payout_id: str) -> bool:
         is_merchant = lock_merchant(session, payout_id)
@@ -85,11 +83,11 @@ def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyP
             merchant_checked.wait(10)
             return me.post(DELETE, DELETE_BODY).status_code
         with app.app_context():
-            transfers.record_outcome(payout["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
+            outcomes.record_outcome(payout["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
         return 0
 
-    monkeypatch.setattr(transfers, "_lock_merchant", check_and_wait)
-    return at_once(2, act)[1], len(operator_actions.list_open_reviews())
+    monkeypatch.setattr(outcomes, "_lock_merchant", check_and_wait)
+    return at_once(2, act)[1], len(reviews.list_open_reviews())
 
 
 def test_deletion_waits_for_returned_payout(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,5 +98,5 @@ def test_deletion_waits_for_returned_payout(app: Flask, client: Client, monkeypa
 def test_without_account_lock_returned_money_is_lost(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfers, "_lock_merchant", lambda session, payout_id: True)
+    monkeypatch.setattr(outcomes, "_lock_merchant", lambda session, payout_id: True)
     assert delete_during_return(app, client, monkeypatch) == (200, 0)

@@ -1,4 +1,4 @@
-"""Callbacks are hints: signed, counted once, and never believed: the rail is asked, and what it says counts."""
+"""Callbacks are verified, stored once, and only trigger a status check at the rail."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from tests.http import Client, refusal
 SECRET = "the-secret-that-rail-and-tests-share"
 SEEDS, EVENTS = int(os.environ.get("PAYOUT_CALLBACK_SEEDS", "2")), 100
 PATH = "/api/payrail/callbacks"
-WORDS = ("accepted", "paid", "failed", "returned")
-TRUTHS = (
+OUTCOMES = ("accepted", "paid", "failed", "returned")
+FINAL_OUTCOMES = (
     TransferOutcome.PAID,
     TransferOutcome.FAILED,
     TransferOutcome.RETURNED,
@@ -33,7 +33,7 @@ def secret(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], PAYRAIL_SECRET=SECRET))
 
 
-def said(payout: dict[str, Any], outcome: str = "paid", **fields: Any) -> bytes:
+def build_event(payout: dict[str, Any], outcome: str = "paid", **fields: Any) -> bytes:
     event = {
         "id": f"evt-{payout['id']}",
         "kind": "transfer",
@@ -46,40 +46,40 @@ def said(payout: dict[str, Any], outcome: str = "paid", **fields: Any) -> bytes:
     return json.dumps({**event, **fields}).encode()
 
 
-def call(client: Client, body: bytes, secret: str = SECRET) -> Any:
+def send_callback(client: Client, body: bytes, secret: str = SECRET) -> Any:
     timestamp = str(int(time.time()))
     signature = callback_signature(secret, timestamp=timestamp, body=body)
     headers = {"Payrail-Timestamp": timestamp, "Payrail-Signature": signature}
     return client.post(PATH, data=body, content_type="application/json", headers=headers)
 
 
-def test_a_callback_makes_us_ask_at_once(client: Client) -> None:
+def test_callback_triggers_a_status_check(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=TransferOutcome.UNKNOWN)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
         sink.answer = None
-        assert call(client, said(made, "failed")).status_code == 200
+        assert send_callback(client, build_event(payout, "failed")).status_code == 200
         work()
-    assert read(me, made)["status"] == "paid"
+    assert read(me, payout)["status"] == "paid"
     assert scalar("SELECT kind FROM payout_review") == "contradiction"
     lawful()
 
 
-def test_a_bad_signature_leaves_no_row(client: Client) -> None:
+def test_callback_with_bad_signature_is_not_stored(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me)
-    assert refusal(call(client, said(made), "another")) == (401, "CALLBACK_NOT_SIGNED")
-    assert refusal(client.post(PATH, data=said(made))) == (401, "CALLBACK_NOT_SIGNED")
+    payout = requested(me)
+    assert refusal(send_callback(client, build_event(payout), "another")) == (401, "CALLBACK_NOT_SIGNED")
+    assert refusal(client.post(PATH, data=build_event(payout))) == (401, "CALLBACK_NOT_SIGNED")
     assert scalar("SELECT count(*) FROM payrail_callback") == 0
-    assert refusal(call(client, b"[]")) == (422, "CALLBACK_UNREADABLE")
+    assert refusal(send_callback(client, b"[]")) == (422, "CALLBACK_UNREADABLE")
 
 
-def test_an_event_counts_once(client: Client) -> None:
+def test_repeated_event_id_is_ignored(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me)
+    payout = requested(me)
     for outcome in ("paid", "failed", "paid"):
-        assert call(client, said(made, outcome, id="the-same")).status_code == 200
+        assert send_callback(client, build_event(payout, outcome, id="the-same")).status_code == 200
     assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.ask'") == 1
 
 
@@ -87,53 +87,53 @@ def test_an_event_counts_once(client: Client) -> None:
     ("fields", "kind"),
     [({"amountMinor": 999}, "mismatch"), ({"currency": "ZAR"}, "mismatch"), ({"reference": "x"}, "unknown_reference")],
 )
-def test_what_does_not_match_is_looked_at_and_changes_nothing(
+def test_mismatching_callback_creates_a_review_and_changes_nothing(
     client: Client, fields: dict[str, Any], kind: str
 ) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=TransferOutcome.UNKNOWN)):
-        made = requested(me)
+        payout = requested(me)
         work()
-        call(client, said(made, **fields))
+        send_callback(client, build_event(payout, **fields))
         work()
     assert scalar("SELECT kind FROM payout_review") == kind
-    assert read(me, made)["status"] == "processing" and money(me) == (4000, 1000)
+    assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
     lawful()
 
 
-def test_a_callback_for_a_charge_has_the_stall_fee_asked_for(client: Client) -> None:
-    event = json.loads(said({"id": "a" * 24, "amountMinor": 5}, kind="charge"))
-    call(client, json.dumps(event).encode())
+def test_callback_of_a_charge_enqueues_a_check_of_the_stall_fee(client: Client) -> None:
+    event = json.loads(build_event({"id": "a" * 24, "amountMinor": 5}, kind="charge"))
+    send_callback(client, json.dumps(event).encode())
     assert scalar("SELECT payload->>'payment_id' FROM outbox WHERE kind = 'applications.weigh_callback'") == "a" * 24
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_whatever_is_said_the_end_is_the_rails_truth(client: Client, seed: int) -> None:
+def test_final_status_is_the_rails_whatever_callbacks_say(client: Client, seed: int) -> None:
     """A hundred shuffled, duplicated and contradictory events about payouts in every state."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     me, _ = earner(client, 100_000)
     with rail_of(Sink(answer=TransferOutcome.UNKNOWN)) as sink:
         payouts = [requested(me) for _ in range(5)]
         work()
         sink.answer = None
-        truths = dict(zip((payout["id"] for payout in payouts), chance.sample(TRUTHS, 5), strict=True))
+        final_outcomes = dict(zip((payout["id"] for payout in payouts), rng.sample(FINAL_OUTCOMES, 5), strict=True))
         events = [
-            said(chance.choice(payouts), chance.choice(WORDS), id=f"evt-{chance.randrange(70)}") for _ in range(EVENTS)
+            build_event(rng.choice(payouts), rng.choice(OUTCOMES), id=f"evt-{rng.randrange(70)}") for _ in range(EVENTS)
         ]
         for number, body in enumerate(events):
             if number == EVENTS // 4:
-                sink.truth.update(truths)
+                sink.truth.update(final_outcomes)
             elif number < EVENTS // 4:
                 sink.truth.update(dict.fromkeys(sink.truth, TransferOutcome.UNKNOWN))
-            assert call(client, body).status_code == 200
-            if chance.random() < 0.2:
+            assert send_callback(client, body).status_code == 200
+            if rng.random() < 0.2:
                 work()
-        # Anyone who was never spoken of is found by asking.
+        # Payouts without a callback get a status check.
         scalar("UPDATE outbox SET run_at = now() WHERE state = 'ready' RETURNING 1")
         work()
-    for made in payouts:
-        truth = truths[made["id"]]
-        settled = truth in (TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED)
-        assert read(me, made)["status"] == ("processing" if settled else truth.value)
+    for payout in payouts:
+        final_outcome = final_outcomes[payout["id"]]
+        settled = final_outcome in (TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED)
+        assert read(me, payout)["status"] == ("processing" if settled else final_outcome.value)
     assert scalar("SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry") == 0
     lawful()

@@ -1,4 +1,4 @@
-"""kill -9 of the worker between claim, call and record: at the rail one transfer for each payout, never two."""
+"""Workers killed between submission, call and recording never make the rail pay a payout twice."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def nursery(app: Flask, sink: Path, *options: str) -> Iterator[Callable[[int], i
         "LOG_LEVEL": "error",
         "DATA_DIR": str(settings.DATA_DIR),
     }
-    command = [sys.executable, "-m", "tests.payouts.dying", str(sink), *options]
+    command = [sys.executable, "-m", "tests.payouts.crashing_worker", str(sink), *options]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
     with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
 
@@ -56,7 +56,7 @@ def played(app: Flask, client: Client, sink: Path, seeds: int, *options: str) ->
     return killed, Counter(sink.read_text().split()), seeds * PAYOUTS
 
 
-def test_a_worker_killed_at_any_point_pays_nothing_twice(app: Flask, client: Client, tmp_path: Path) -> None:
+def test_killed_worker_never_pays_twice(app: Flask, client: Client, tmp_path: Path) -> None:
     killed, sent, payouts = played(app, client, tmp_path / "rail", SEEDS)
     assert killed >= SEEDS
     assert set(sent.values()) == {1} and len(sent) == payouts
@@ -66,6 +66,6 @@ def test_a_worker_killed_at_any_point_pays_nothing_twice(app: Flask, client: Cli
 
 
 @pytest.mark.control
-def test_without_asking_first_something_would_be_paid_twice(app: Flask, client: Client, tmp_path: Path) -> None:
+def test_without_status_check_a_payout_would_be_paid_twice(app: Flask, client: Client, tmp_path: Path) -> None:
     killed, sent, _ = played(app, client, tmp_path / "rail", 2, "--unasked")
     assert killed and max(sent.values()) > 1

@@ -34,13 +34,13 @@ SUBJECT = "A payout to a new destination"
 
 
 def earlier(client: Client, amount: int = 5000) -> tuple[Client, Account]:
-    """A merchant with earnings who signed in long ago."""
-    me, who = earner(client, amount)
-    signed_in_earlier(who)
-    return me, who
+    """A merchant with earnings whose last sign-in was long ago."""
+    me, merchant = earner(client, amount)
+    signed_in_earlier(merchant)
+    return me, merchant
 
 
-def test_a_token_alone_pays_nothing_to_a_new_destination(client: Client) -> None:
+def test_new_destination_needs_more_than_a_token(client: Client) -> None:
     me, _ = earlier(client)
     answer = me.post(PATH, wish())
     assert refusal(answer) == (409, "CONFIRMATION_REQUIRED")
@@ -52,68 +52,70 @@ def test_a_token_alone_pays_nothing_to_a_new_destination(client: Client) -> None
     lawful()
 
 
-def test_insufficient_funds_is_told_before_a_password_is_asked_for(client: Client) -> None:
+def test_insufficient_funds_is_reported_before_confirmation(client: Client) -> None:
     me, _ = earlier(client)
     assert refusal(me.post(PATH, wish(5001))) == (409, "INSUFFICIENT_FUNDS")
 
 
 @pytest.mark.parametrize("place", ["body", "header"])
-def test_the_password_confirms(client: Client, place: str) -> None:
+def test_password_confirms_new_destination(client: Client, place: str) -> None:
     me, _ = earlier(client)
     body = wish(password=PASSWORD) if place == "body" else wish()
     headers = {} if place == "body" else {"X-Confirm-Password": PASSWORD}
-    made = data(me.post(PATH, body, headers=headers), 201)
+    payout = data(me.post(PATH, body, headers=headers), 201)
     work()
-    assert read(me, made)["status"] == "paid"
+    assert read(me, payout)["status"] == "paid"
     lawful()
 
 
-def test_a_password_with_letters_beyond_ascii_comes_in_the_header_as_utf_8(client: Client) -> None:
-    me, who = earlier(client)
+def test_non_ascii_password_is_accepted_in_the_header_as_utf_8(client: Client) -> None:
+    me, merchant = earlier(client)
     password = "grüße aus Lüderitz"
-    write("UPDATE account SET password_hash = :it WHERE id = :id", it=hash_password(password), id=who.id)
+    write("UPDATE account SET password_hash = :it WHERE id = :id", it=hash_password(password), id=merchant.id)
     header = password.encode().decode("latin-1")
     assert me.post(PATH, wish(), headers={"X-Confirm-Password": header}).status_code == 201
 
 
-def test_a_sign_in_of_the_last_ten_minutes_confirms(client: Client) -> None:
-    me, who = earner(client, 5000)
-    signed_in_earlier(who, timedelta(minutes=9, seconds=50))
+def test_sign_in_of_the_last_ten_minutes_confirms(client: Client) -> None:
+    me, merchant = earner(client, 5000)
+    signed_in_earlier(merchant, timedelta(minutes=9, seconds=50))
     requested(me)
-    signed_in_earlier(who, timedelta(seconds=20))
+    signed_in_earlier(merchant, timedelta(seconds=20))
     assert refusal(me.post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
 
 
-def test_refreshing_a_token_is_no_sign_in(client: Client) -> None:
-    _, who = earner(client, 5000)
-    tokens = sign_in(client, who.email)
-    signed_in_earlier(who)
+def test_refreshed_token_does_not_confirm(client: Client) -> None:
+    _, merchant = earner(client, 5000)
+    tokens = sign_in(client, merchant.email)
+    signed_in_earlier(merchant)
     fresh = data(client.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))
     assert refusal(client.as_(fresh["accessToken"]).post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
 
 
-def test_a_sign_in_right_after_an_identity_was_linked_confirms_nothing(client: Client) -> None:
-    """Anyone who has a token can link an identity of their own, and sign in with it."""
-    me, who = earner(client, 5000)
-    write("INSERT INTO external_identity (provider, subject, account_id) VALUES ('google', 'theirs', :id)", id=who.id)
+def test_sign_in_right_after_linking_an_identity_does_not_confirm(client: Client) -> None:
+    """Anyone with a token can link an identity of their own, and sign in with it."""
+    me, merchant = earner(client, 5000)
+    write(
+        "INSERT INTO external_identity (provider, subject, account_id) VALUES ('google', 'theirs', :id)", id=merchant.id
+    )
     write("UPDATE account SET created_at = created_at - interval '1 year'")
     assert refusal(me.post(PATH, wish())) == (409, "CONFIRMATION_REQUIRED")
     assert me.post(PATH, wish(password=PASSWORD)).status_code == 201
 
 
-def test_an_account_without_a_password_signs_in_again(client: Client) -> None:
-    me, who = earner(client, 5000)
+def test_account_without_a_password_confirms_by_signing_in_again(client: Client) -> None:
+    me, merchant = earner(client, 5000)
     write("UPDATE account SET password_hash = NULL")
     write(
         "INSERT INTO external_identity (provider, subject, account_id, linked_at)"
         " SELECT 'google', 'mine', id, created_at FROM account"
     )
     requested(me)
-    signed_in_earlier(who)
+    signed_in_earlier(merchant)
     assert me.post(PATH, wish()).get_json()["data"] == {"methods": ["sign_in"]}
 
 
-def test_a_wrong_password_counts_like_a_failed_sign_in(client: Client) -> None:
+def test_wrong_password_counts_as_failed_sign_in(client: Client) -> None:
     me, _ = earlier(client)
     for _ in range(10):
         assert refusal(me.post(PATH, wish(password="wrong"))) == (422, "CURRENT_PASSWORD_WRONG")
@@ -125,7 +127,7 @@ def test_a_wrong_password_counts_like_a_failed_sign_in(client: Client) -> None:
     lawful()
 
 
-def test_failures_under_a_key_count_as_well_and_leave_the_key_free(client: Client) -> None:
+def test_failures_with_an_idempotency_key_count_and_do_not_use_it_up(client: Client) -> None:
     me, _ = earlier(client)
     key = {"Idempotency-Key": "a-key-for-this"}
     assert me.post(PATH, wish(), headers=key).status_code == 409
@@ -147,11 +149,11 @@ def test_failures_under_a_key_count_as_well_and_leave_the_key_free(client: Clien
     assert scalar("SELECT count(*) FROM payout") == 1
 
 
-def test_a_destination_is_known_once_a_payout_to_it_was_paid(client: Client) -> None:
-    me, who = earner(client, 9000)
+def test_destination_is_known_after_a_paid_payout(client: Client) -> None:
+    me, merchant = earner(client, 9000)
     with rail_of(Sink()) as sink:
         requested(me)
-        signed_in_earlier(who)
+        signed_in_earlier(merchant)
         assert me.post(PATH, wish()).status_code == 409, "requested is not paid"
         sink.first = TransferOutcome.FAILED
         work()
@@ -178,24 +180,24 @@ def test_a_destination_is_known_once_a_payout_to_it_was_paid(client: Client) -> 
         {"branchCode": None},
     ],
 )
-def test_details_that_changed_are_a_new_destination(client: Client, change: dict[str, Any]) -> None:
-    me, who = earner(client, 9000)
+def test_changed_details_are_a_new_destination(client: Client, change: dict[str, Any]) -> None:
+    me, merchant = earner(client, 9000)
     requested(me, destination="bank")
     work()
-    signed_in_earlier(who)
+    signed_in_earlier(merchant)
     changed(me, payoutDetails={"bankName": BANK["bankName"].upper(), "accountName": f" {BANK['accountName'].lower()} "})
     assert requested(me, destination="bank")["heldUntil"] is None
     changed(me, payoutDetails=change)
     assert refusal(me.post(PATH, wish(destination="bank"))) == (409, "CONFIRMATION_REQUIRED")
 
 
-def test_banks_paid_before_destinations_were_marked_stay_known(client: Client) -> None:
-    me, who = earner(client, 9000)
+def test_banks_paid_before_destinations_were_hashed_stay_known(client: Client) -> None:
+    me, merchant = earner(client, 9000)
     for _ in range(2):
         requested(me, destination="bank")
     work()
     write("UPDATE payout SET wallet_mark = NULL, held_until = NULL, owner_told_at = NULL")
-    signed_in_earlier(who)
+    signed_in_earlier(merchant)
     assert requested(me, destination="bank")["heldUntil"] is None
     assert scalar("SELECT count(*) FROM payout WHERE wallet_mark IS NULL") == 0
     write("UPDATE payout SET wallet_mark = NULL WHERE status = 'paid'")
@@ -216,7 +218,7 @@ def pay_while_details_change(client: Client, monkeypatch: pytest.MonkeyPatch) ->
     return me.post(PATH, wish(password=PASSWORD))
 
 
-def test_details_changed_while_the_password_is_looked_at_are_not_confirmed(
+def test_details_changed_during_the_password_check_are_not_confirmed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refusal(pay_while_details_change(client, monkeypatch)) == (409, "CONFIRMATION_REQUIRED")
@@ -224,7 +226,7 @@ def test_details_changed_while_the_password_is_looked_at_are_not_confirmed(
 
 
 @pytest.mark.control
-def test_without_the_mark_the_password_would_confirm_the_changed_details(
+def test_without_the_hash_the_password_would_confirm_changed_details(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(destinations, "hash_destination", lambda account_id, destination, details: "the same for all")

@@ -1,4 +1,4 @@
-"""What the rail says, and when it does not: asked again, never paid twice, never believed against the books."""
+"""Outcomes of transfers: status checks, retries, reviews, bounces and operators' actions."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,11 +10,11 @@ from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
 from app.core.outbox import scheduler
-from app.payouts import operator_actions
+from app.payouts import operator_actions, reviews
 from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
+from app.payouts.outcomes import record_outcome
 from app.payouts.states import STATES, STEPS
-from app.payouts.transfers import record_outcome
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import (
     PATH,
@@ -37,42 +37,42 @@ PAID, FAILED, RETURNED = TransferOutcome.PAID, TransferOutcome.FAILED, TransferO
 UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED, TransferOutcome.NOT_FOUND
 
 
-def reviews() -> list[tuple[str, str]]:
-    return [(review.review.kind, review.review.reference) for review in operator_actions.list_open_reviews()]
+def open_reviews() -> list[tuple[str, str]]:
+    return [(review.review.kind, review.review.reference) for review in reviews.list_open_reviews()]
 
 
-def told(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
+def record(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str:
     return record_outcome(payout["id"], TransferState(outcome=outcome, **more), actor="rail")
 
 
-def test_a_timeout_after_the_commit_stays_processing_and_settles_when_the_rail_answers(client: Client) -> None:
+def test_timeout_after_the_commit_stays_processing_until_the_rail_responds(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
-        assert (read(me, made)["status"], read(me, made)["conclusive"]) == ("processing", False)
-        assert refusal(me.post(f"{PATH}/{made['id']}/cancel")) == (409, "NOT_CANCELLABLE")
+        assert (read(me, payout)["status"], read(me, payout)["conclusive"]) == ("processing", False)
+        assert refusal(me.post(f"{PATH}/{payout['id']}/cancel")) == (409, "NOT_CANCELLABLE")
         for _ in range(4):
             later(timedelta(seconds=61))
-        assert read(me, made)["status"] == "processing" and money(me) == (4000, 1000)
+        assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
         sink.answer = None
         later(timedelta(minutes=3))
-    assert read(me, made)["status"] == "paid"
-    assert sink.tries == [made["id"]]
+    assert read(me, payout)["status"] == "paid"
+    assert sink.tries == [payout["id"]]
     lawful()
 
 
-def test_the_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client) -> None:
+def test_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me, payrailMsisdn="+264811230002")
+    payout = requested(me, payrailMsisdn="+264811230002")
     work()
-    assert read(me, made)["status"] == "processing"
+    assert read(me, payout)["status"] == "processing"
     write("UPDATE payrail_mock_transfer SET created_at = created_at - interval '31 s'")
     later(timedelta(seconds=31))
-    assert read(me, made)["status"] == "paid"
+    assert read(me, payout)["status"] == "paid"
 
 
-def test_it_is_asked_after_ten_seconds_half_a_minute_and_ever_more_rarely(app: Flask) -> None:
+def test_status_checks_run_at_growing_intervals(app: Flask) -> None:
     age, asked = timedelta(), []
     while age < timedelta(hours=1):
         with pytest.raises(Postpone) as error:
@@ -85,141 +85,141 @@ def test_it_is_asked_after_ten_seconds_half_a_minute_and_ever_more_rarely(app: F
     assert all(gap <= timedelta(seconds=60) for gap in gaps[:3])
 
 
-def test_what_the_rail_surely_does_not_know_is_sent_again_under_the_same_reference(client: Client) -> None:
+def test_transfer_unknown_to_the_rail_is_sent_again_with_the_same_reference(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
         sink.truth.clear()
         sink.answer = None
         later(timedelta(seconds=11))
-    assert sink.tries == [made["id"], made["id"]]
-    assert read(me, made)["status"] == "paid"
+    assert sink.tries == [payout["id"], payout["id"]]
+    assert read(me, payout)["status"] == "paid"
 
 
-def test_nothing_is_sent_again_while_the_merchant_has_paused(client: Client) -> None:
+def test_no_transfer_is_sent_again_while_the_merchant_has_paused(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
         sink.truth.clear()
         sink.answer = None
         me.post("/api/merchants/me/pause")
         later(timedelta(minutes=2))
-        assert (sink.tries, read(me, made)["status"]) == ([made["id"]], "processing")
+        assert (sink.tries, read(me, payout)["status"]) == ([payout["id"]], "processing")
         later(timedelta(hours=73))
-        assert read(me, made)["status"] == "needs_review"
+        assert read(me, payout)["status"] == "needs_review"
     lawful()
 
 
-def test_after_seventy_two_hours_a_person_has_to_look(client: Client) -> None:
-    me, who = earner(client, 5000)
+def test_payout_needs_review_after_72_hours(client: Client) -> None:
+    me, merchant = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
         later(timedelta(hours=73))
-        assert read(me, made)["status"] == "needs_review" and not read(me, made)["conclusive"]
-        assert reviews() == [("no_outcome", made["id"])] and money(me) == (4000, 1000)
+        assert read(me, payout)["status"] == "needs_review" and not read(me, payout)["conclusive"]
+        assert open_reviews() == [("no_outcome", payout["id"])] and money(me) == (4000, 1000)
         lawful()
         sink.answer = None
-        assert operator_actions.check_transfer_now(made["id"]) == ("paid", "paid")
-    assert "is paid out" in mails_to(who.email)[0]["subject"]
+        assert operator_actions.check_transfer_now(payout["id"]) == ("paid", "paid")
+    assert "is paid out" in mails_to(merchant.email)[0]["subject"]
     lawful()
 
 
 @pytest.mark.parametrize(("outcome", "left"), [("paid", (4000, 0)), ("failed", (5000, 0))])
-def test_an_operator_ends_what_needs_review(client: Client, outcome: str, left: tuple[int, int]) -> None:
+def test_operator_resolves_a_payout_that_needs_review(client: Client, outcome: str, left: tuple[int, int]) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)):
-        made = requested(me)
+        payout = requested(me)
         work()
         with pytest.raises(NotResolvable, match="processing"):
-            operator_actions.resolve_payout(made["id"], outcome, "too early")
+            operator_actions.resolve_payout(payout["id"], outcome, "too early")
         later(timedelta(hours=73))
-        assert operator_actions.resolve_payout(made["id"], outcome, "the bank says so, by telephone") == outcome
-    last = read(me, made)["history"][-1]
+        assert operator_actions.resolve_payout(payout["id"], outcome, "the bank says so, by telephone") == outcome
+    last = read(me, payout)["history"][-1]
     assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
-    assert reviews() == [] and money(me) == left
+    assert open_reviews() == [] and money(me) == left
     lawful()
 
 
-def test_what_the_rail_says_at_that_moment_stays_open(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_review_created_during_resolve_stays_open(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     me, _ = earner(client, 5000)
 
     def after_the_rail(payout_id: str, found_out: TransferState, **more: Any) -> str:
-        told({"id": payout_id}, PAID)
+        record({"id": payout_id}, PAID)
         return record_outcome(payout_id, found_out, **more)
 
     with rail_of(Sink(answer=UNKNOWN)):
-        made = requested(me)
+        payout = requested(me)
         work()
         later(timedelta(hours=73))
         monkeypatch.setattr(operator_actions, "record_outcome", after_the_rail)
-        assert operator_actions.resolve_payout(made["id"], "failed", "the bank says so") == "paid"
-    assert [kind for kind, *_ in reviews()] == ["contradiction"]
+        assert operator_actions.resolve_payout(payout["id"], "failed", "the bank says so") == "paid"
+    assert [kind for kind, *_ in open_reviews()] == ["contradiction"]
 
 
-def test_operators_commands(app: Flask, client: Client) -> None:
+def test_commands_of_operators(app: Flask, client: Client) -> None:
     me, _ = earner(client, 5000)
     flask = app.test_cli_runner()
     with rail_of(Sink(answer=UNKNOWN)):
-        made = requested(me)
+        payout = requested(me)
         work()
         later(timedelta(hours=73))
-        assert f"no_outcome         {made['id']}" in flask.invoke(args=["payouts", "review"]).output
-        assert "says unknown" in flask.invoke(args=["payouts", "ask", made["id"]]).output
+        assert f"no_outcome         {payout['id']}" in flask.invoke(args=["payouts", "review"]).output
+        assert "says unknown" in flask.invoke(args=["payouts", "ask", payout["id"]]).output
         assert flask.invoke(args=["payouts", "resolve", "0" * 24, "paid", "--note", "x"]).exit_code == 1
-        run = flask.invoke(args=["payouts", "resolve", made["id"], "failed", "--note", "asked the bank"])
+        run = flask.invoke(args=["payouts", "resolve", payout["id"], "failed", "--note", "asked the bank"])
         assert (run.exit_code, run.output) == (0, "the payout is failed\n")
         assert "0 open" in flask.invoke(args=["payouts", "review"]).output
-        assert "0 closed" in flask.invoke(args=["payouts", "seen", made["id"], "--note", "x"]).output
+        assert "0 closed" in flask.invoke(args=["payouts", "seen", payout["id"], "--note", "x"]).output
 
 
-def test_accepted_is_not_paid_yet(client: Client) -> None:
+def test_accepted_transfer_is_not_paid(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(first=ACCEPTED)) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
-        assert read(me, made)["status"] == "processing"
-        sink.truth[made["id"]] = PAID
+        assert read(me, payout)["status"] == "processing"
+        sink.truth[payout["id"]] = PAID
         later(timedelta(seconds=11))
-    assert read(me, made)["status"] == "paid" and len(sink.tries) == 1
+    assert read(me, payout)["status"] == "paid" and len(sink.tries) == 1
 
 
-def test_a_bounce_is_found_by_asking_alone(client: Client) -> None:
-    me, who = earner(client, 5000)
+def test_bounce_is_found_without_a_callback(client: Client) -> None:
+    me, merchant = earner(client, 5000)
     with rail_of(Sink()) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
         later(timedelta(days=3))
-        assert read(me, made)["status"] == "paid"
-        sink.truth[made["id"]] = RETURNED
+        assert read(me, payout)["status"] == "paid"
+        sink.truth[payout["id"]] = RETURNED
         later(timedelta(days=2))
-    assert read(me, made)["status"] == "returned" and money(me) == (5000, 0)
-    assert "came back" in mails_to(who.email)[0]["subject"]
+    assert read(me, payout)["status"] == "returned" and money(me) == (5000, 0)
+    assert "came back" in mails_to(merchant.email)[0]["subject"]
     assert scalar("SELECT string_agg(kind, ' ' ORDER BY id) FROM ledger_transaction") == "settlement hold payout return"
     lawful()
 
 
-def test_paid_and_bounced_before_anybody_asked_takes_both_steps(client: Client) -> None:
+def test_transfer_that_bounced_before_the_first_check_takes_both_steps(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(first=RETURNED)):
-        made = requested(me)
+        payout = requested(me)
         work()
-    assert [item["status"] for item in read(me, made)["history"]][-2:] == ["paid", "returned"]
+    assert [item["status"] for item in read(me, payout)["history"]][-2:] == ["paid", "returned"]
     assert money(me) == (5000, 0)
     lawful()
 
 
-def test_another_amount_or_currency_changes_nothing_and_is_looked_at(client: Client) -> None:
+def test_other_amount_or_currency_creates_a_review_and_changes_nothing(client: Client) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(answer=UNKNOWN)):
-        made = requested(me)
+        payout = requested(me)
         work()
-        assert told(made, PAID, amount_minor=999) == told(made, PAID, currency="ZAR") == "processing"
-        assert reviews() == [("mismatch", made["id"])]
+        assert record(payout, PAID, amount_minor=999) == record(payout, PAID, currency="ZAR") == "processing"
+        assert open_reviews() == [("mismatch", payout["id"])]
         assert money(me) == (4000, 1000)
-        assert told(made, PAID, amount_minor=1000, currency="NAD") == "paid"
+        assert record(payout, PAID, amount_minor=1000, currency="NAD") == "paid"
     lawful()
 
 
@@ -234,54 +234,54 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("first", "second"), CONTRADICTIONS)
-def test_the_first_end_counts_and_a_contradiction_is_looked_at(
+def test_first_outcome_counts_and_a_contradiction_creates_a_review(
     client: Client, first: TransferOutcome, second: TransferOutcome
 ) -> None:
     me, _ = earner(client, 5000)
     with rail_of(Sink(first=first)):
-        made = requested(me)
+        payout = requested(me)
         work()
-        before, status = money(me), read(me, made)["status"]
-        assert told(made, second) == told(made, second) == status == first.value
-    assert reviews() == [("contradiction", made["id"])] and money(me) == before
+        before, status = money(me), read(me, payout)["status"]
+        assert record(payout, second) == record(payout, second) == status == first.value
+    assert open_reviews() == [("contradiction", payout["id"])] and money(me) == before
     lawful()
 
 
-def test_saying_the_same_again_changes_nothing(client: Client) -> None:
+def test_repeated_outcome_changes_nothing(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me)
+    payout = requested(me)
     work()
-    assert told(made, PAID) == told(made, ACCEPTED) == told(made, UNKNOWN) == "paid"
-    assert reviews() == []
+    assert record(payout, PAID) == record(payout, ACCEPTED) == record(payout, UNKNOWN) == "paid"
+    assert open_reviews() == []
     lawful()
 
 
-def test_without_a_rail_nothing_is_reserved_and_nothing_leaves(client: Client) -> None:
+def test_disabled_rail_holds_and_sends_nothing(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me)
+    payout = requested(me)
     with rail_of(DisabledRail()):
         assert refusal(me.post(PATH, wish())) == (503, "PAYRAIL_DISABLED")
         assert money(me) == (4000, 1000) and scalar("SELECT count(*) FROM payout") == 1
         assert data(me.get(f"{PATH}/availability?amountMinor=1"))["reasons"] == ["PAYRAIL_DISABLED"]
         work()
-        assert read(me, made)["status"] == "requested"
+        assert read(me, payout)["status"] == "requested"
     later(timedelta(minutes=1))
-    assert read(me, made)["status"] == "paid"
+    assert read(me, payout)["status"] == "paid"
 
 
-def test_details_that_cannot_be_opened_any_more_fail_and_give_the_money_back(client: Client) -> None:
-    me, who = earner(client, 5000)
-    made = requested(me)
+def test_payout_with_undecryptable_destination_fails_and_releases_the_amount(client: Client) -> None:
+    me, merchant = earner(client, 5000)
+    payout = requested(me)
     write("UPDATE payout SET sealed_to = 'sealed by a key that is gone'")
     with rail_of(Sink()) as sink:
         work()
-    found = read(me, made)
+    found = read(me, payout)
     assert (found["status"], found["reason"]) == ("failed", "DESTINATION_UNREADABLE")
     assert sink.tries == [] and money(me) == (5000, 0)
-    assert "could not be read" in mails_to(who.email)[0]["text"]
+    assert "could not be read" in mails_to(merchant.email)[0]["text"]
 
 
-def test_a_payout_that_lost_its_job_gets_another(client: Client) -> None:
+def test_payout_without_a_job_gets_a_new_one(client: Client) -> None:
     me, _ = earner(client, 5000)
     lost, fine = requested(me), requested(me, mode="schedule", scheduledFor="2026-12-30")
     write("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
@@ -293,7 +293,7 @@ def test_a_payout_that_lost_its_job_gets_another(client: Client) -> None:
     lawful()
 
 
-def test_the_history_takes_the_steps_of_the_table_and_no_others(app: Flask) -> None:
+def test_history_accepts_only_known_steps(app: Flask) -> None:
     body = scalar("SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = 'ck_payout_event_edge'")
     pairs = [(now, wanted) for now in ("", *STATES) for wanted in STATES]
     taken = scalar(

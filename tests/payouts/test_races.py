@@ -1,4 +1,4 @@
-"""Many at the same moment: never more than there is, never twice, never both. Each with its guard off as well."""
+"""Concurrent requests never overspend, pay twice, or both cancel and submit. Controls show it without each guard."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from app.core import idempotency_store
 from app.core.db import db
 from app.core.jobs import Postpone, Run
 from app.core.spreadsheet import Rejected
-from app.ledger import transactions
+from app.ledger import sql
 from app.payouts import transfers
 from app.payouts.jobs import process_payout
 from tests.factories.accounts import PASSWORD
@@ -26,12 +26,16 @@ from tests.unguarded import without
 
 ROUNDS = int(os.environ.get("PAYOUT_ROUNDS", "40"))
 CHECKS = ("ck_ledger_purse_available", "ck_ledger_entry_not_negative")
-"""The database's own word on what is too little."""
+"""The constraints of the database against spending too much."""
+CONDITION = """
+           AND available_minor + %(available_change)s >= 0 AND held_minor + %(held_change)s >= 0"""
+POST_WITHOUT_CONDITION = sql.POST_TRANSACTION.replace(CONDITION, "")
+assert POST_WITHOUT_CONDITION != sql.POST_TRANSACTION
 ENTRIES = "SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry"
 
 
-class Loose:
-    """A lease that nobody takes away."""
+class UncontestedLease:
+    """A lease that never expires."""
 
     def fence(self) -> None: ...
     def hold_in(self, session: Any) -> None: ...
@@ -39,21 +43,21 @@ class Loose:
 
 
 def run() -> Run:
-    return Run(0, "race", 1, Loose())
+    return Run(0, "race", 1, UncontestedLease())
 
 
 def codes(answers: list[Any]) -> Counter[str]:
     return Counter(response.get_json()["shortMessage"] for response in answers)
 
 
-def spend_at_once(client: Client) -> tuple[Counter[str], Client]:
+def request_concurrently(client: Client) -> tuple[Counter[str], Client]:
     """64 requests, each of a tenth of what there is."""
     me, _ = earner(client, 10_000)
     return codes(at_once(64, lambda _: me.post(PATH, wish(1000)))), me
 
 
-def test_of_sixty_four_requests_against_money_for_ten_ten_are_taken(client: Client) -> None:
-    found, me = spend_at_once(client)
+def test_of_64_requests_with_money_for_ten_ten_are_accepted(client: Client) -> None:
+    found, me = request_concurrently(client)
     # On a machine that is busy otherwise, some may be told to come again.
     assert found["SUCCESS"] == 10 and set(found) <= {"SUCCESS", "INSUFFICIENT_FUNDS", "BUSY"}
     assert money(me) == (0, 10_000)
@@ -66,33 +70,35 @@ def test_of_sixty_four_requests_against_money_for_ten_ten_are_taken(client: Clie
 
 
 @pytest.mark.control
-def test_without_the_condition_more_would_be_spent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
+def test_without_the_condition_more_than_the_balance_would_be_spent(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "POST_TRANSACTION", POST_WITHOUT_CONDITION)
     with without(*CHECKS):
-        found, _ = spend_at_once(client)
+        found, _ = request_concurrently(client)
         assert found["SUCCESS"] > 10
         assert scalar("SELECT min(available_minor) FROM ledger_purse") < 0
 
 
-def test_the_database_alone_refuses_to_spend_more(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "_CHECKED_POST_SQL", transactions.POST_TRANSACTION_SQL.format(enough="true"))
+def test_database_constraint_alone_prevents_overspending(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "POST_TRANSACTION", POST_WITHOUT_CONDITION)
     app.testing = False
     client = Client(app.test_client())
     try:
-        found, me = spend_at_once(client)
+        found, me = request_concurrently(client)
     finally:
         app.testing = True
     assert found["SUCCESS"] == 10 and money(me) == (0, 10_000)
     lawful()
 
 
-def ask_with_one_key(client: Client) -> list[Any]:
+def request_with_one_key(client: Client) -> list[Any]:
     me, _ = earner(client, 100_000)
     return at_once(64, lambda _: me.post(PATH, wish(1000), headers={"Idempotency-Key": "one-key-for-all"}))
 
 
-def test_sixty_four_times_one_key_is_one_payout(client: Client) -> None:
-    answers = ask_with_one_key(client)
+def test_64_requests_with_one_key_create_one_payout(client: Client) -> None:
+    answers = request_with_one_key(client)
     assert set(codes(answers)) <= {"SUCCESS", "IDEMPOTENCY_IN_PROGRESS"}
     assert len({data(response, 201)["id"] for response in answers if response.status_code == 201}) == 1
     assert scalar("SELECT count(*) FROM payout") == 1
@@ -100,28 +106,28 @@ def test_sixty_four_times_one_key_is_one_payout(client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_kept_answer_the_key_of_the_payout_refuses_a_second(
+def test_without_stored_responses_the_unique_key_prevents_a_second_payout(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
     app.testing = False
     try:
-        answers = ask_with_one_key(Client(app.test_client()))
+        answers = request_with_one_key(Client(app.test_client()))
     finally:
         app.testing = True
     assert codes(answers)["SUCCESS"] == scalar("SELECT count(*) FROM payout") == 1
 
 
 @pytest.mark.control
-def test_without_kept_answers_and_keys_there_would_be_sixty_four(
+def test_without_stored_responses_and_keys_there_would_be_many_payouts(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
     monkeypatch.setattr(sys.modules["app.blueprints.payouts.routes"], "find_idempotency_key", lambda: None)
-    assert codes(ask_with_one_key(client))["SUCCESS"] > 1
+    assert codes(request_with_one_key(client))["SUCCESS"] > 1
 
 
-def test_a_key_is_kept_for_ever_and_for_its_body_alone(client: Client) -> None:
+def test_key_never_expires_and_belongs_to_its_body(client: Client) -> None:
     me, _ = earner(client, 5000)
     first = me.post(PATH, wish(1000, idempotencyKey="a-key-for-ever"))
     scalar("UPDATE idempotency_key SET expires_at = expires_at - interval '10 years' RETURNING 1")
@@ -152,7 +158,7 @@ def cancel_against_submit(app: Flask, me: Client, payout_id: str) -> str:
     return "cancelled" if cancelled == 200 else "paid"
 
 
-def test_cancel_and_submit_never_both_win(app: Flask, client: Client) -> None:
+def test_cancel_and_submit_never_both_succeed(app: Flask, client: Client) -> None:
     me, _ = earner(client, 1000 * ROUNDS)
     with rail_of(Sink()) as sink:
         ids = [requested(me)["id"] for _ in range(ROUNDS)]
@@ -166,37 +172,37 @@ def test_cancel_and_submit_never_both_win(app: Flask, client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_the_condition_the_history_refuses_a_cancelled_payout_to_leave(
+def test_without_the_condition_the_history_prevents_submitting_a_cancelled_payout(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     me, _ = earner(client, 1000)
-    made = requested(me)
+    payout = requested(me)
 
-    def looked(session: Any, payout_id: str, wanted: str, **_: Any) -> Any:
+    def update_stale_row(session: Any, payout_id: str, wanted: str, **_: Any) -> Any:
         """Acts on what it saw before somebody else was quicker."""
         cancelled = at_once(1, lambda _: me.post(f"{PATH}/{payout_id}/cancel").status_code)
         assert cancelled == [200]
         session.execute(text("UPDATE payout SET status = :wanted WHERE id = :id"), {"id": payout_id, "wanted": wanted})
 
-    monkeypatch.setattr(transfers, "update_status", looked)
+    monkeypatch.setattr(transfers, "update_status", update_stale_row)
     with rail_of(Sink()) as sink, pytest.raises(IntegrityError, match="ck_payout_event_edge"):
-        process_payout(run(), payout_id=made["id"])
+        process_payout(run(), payout_id=payout["id"])
     assert sink.tries == []
     db.session.remove()
     lawful()
 
 
-def test_a_merchant_who_goes_and_a_settlement_that_comes_leave_no_money_behind(app: Flask, client: Client) -> None:
+def test_concurrent_deletion_and_settlement_strand_no_money(app: Flask, client: Client) -> None:
     """Either they are gone and the file is refused, or the money is there and they stay."""
     for _ in range(8):
-        me, who = earner(client)
+        me, merchant = earner(client)
 
-        def act(number: int, me: Client = me, who: Account = who) -> Any:
+        def act(number: int, me: Client = me, merchant: Account = merchant) -> Any:
             if number:
                 return me.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"})
             with app.app_context():
                 try:
-                    return settled(who, 300).booked_count
+                    return settled(merchant, 300).booked_count
                 except Rejected:
                     return 0
 
@@ -205,13 +211,13 @@ def test_a_merchant_who_goes_and_a_settlement_that_comes_leave_no_money_behind(a
     lawful()
 
 
-def test_settlements_requests_and_ends_at_once_keep_every_law(app: Flask, client: Client) -> None:
-    me, who = earner(client, 5000)
+def test_concurrent_settlements_requests_and_outcomes_keep_all_rules(app: Flask, client: Client) -> None:
+    me, merchant = earner(client, 5000)
 
     def act(number: int) -> Any:
         with app.app_context():
             if number % 4 == 0:
-                return settled(who, 300).booked_count
+                return settled(merchant, 300).booked_count
             if number % 4 == 1:
                 return me.post(PATH, wish(700)).status_code
             from_app = app.extensions["payrail"]

@@ -12,28 +12,28 @@ from app.core.db import db
 from app.core.outbox import scheduler
 from app.core.step_chart import round_up
 from app.core.transaction import transaction
-from app.payouts import statement
+from app.payouts import sql, statement
 from tests.factories.accounts import mails_to
 from tests.factories.payouts import earner, requested, scalar, settled, work, write
 from tests.http import Client
 
 
 def shift_back(days: int) -> None:
-    """Moves all that was booked into the past, as nobody can who goes through the program."""
+    """Move all ledger rows into the past, without the triggers."""
     write(
         "SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
         f"days => {days})"
     )
 
 
-def test_months_are_windhoeks() -> None:
+def test_months_are_local_to_windhoek() -> None:
     since, until = statement.get_month_bounds(date(2026, 11, 1))
     assert (since.isoformat(), until.isoformat()) == ("2026-10-31T22:00:00+00:00", "2026-11-30T22:00:00+00:00")
     assert statement.get_previous_month(date(2026, 1, 31)) == date(2025, 12, 1)
     assert statement.parse_month("2026-11") == date(2026, 11, 1)
 
 
-def test_an_axis_ends_at_a_round_figure() -> None:
+def test_axis_ends_at_a_round_figure() -> None:
     assert [round_up(number) for number in (0, 400, 401, 999, 1000, 1001, 234_567)] == [
         400,
         400,
@@ -45,13 +45,13 @@ def test_an_axis_ends_at_a_round_figure() -> None:
     ]
 
 
-def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, tmp_path: Path) -> None:
-    me, who = earner(client, 123_456)
+def test_report_shows_earnings_and_payouts(app: Flask, client: Client, tmp_path: Path) -> None:
+    me, merchant = earner(client, 123_456)
     requested(me, 23_456)
     work()
     requested(me, 1000, mode="schedule", scheduledFor=(statement.get_today() + timedelta(days=9)).isoformat())
     month, run = f"{statement.get_today():%Y-%m}", app.test_cli_runner()
-    found = run.invoke(args=["payouts", "report", "--merchant", who.email, "--month", month])
+    found = run.invoke(args=["payouts", "report", "--merchant", merchant.email, "--month", month])
     assert found.exit_code == 0, found.output
     for words in (
         "Earnings",
@@ -63,22 +63,22 @@ def test_the_report_shows_what_came_in_and_went_out(app: Flask, client: Client, 
     ):
         assert words in found.output, found.output
     path = tmp_path / "statement.pdf"
-    by_id = run.invoke(args=["payouts", "report", "--merchant", who.id, "--month", month, "--pdf", str(path)])
+    by_id = run.invoke(args=["payouts", "report", "--merchant", merchant.id, "--month", month, "--pdf", str(path)])
     assert by_id.exit_code == 0 and path.read_bytes().startswith(b"%PDF")
     assert run.invoke(args=["payouts", "report", "--merchant", "nobody@example.com", "--month", month]).exit_code == 1
-    assert run.invoke(args=["payouts", "report", "--merchant", who.id, "--month", "May"]).exit_code == 2
+    assert run.invoke(args=["payouts", "report", "--merchant", merchant.id, "--month", "May"]).exit_code == 2
 
 
-def test_the_statement_adds_up_and_is_the_same_each_time(client: Client) -> None:
-    me, who = earner(client, 50_000, business_name="Kapana & Söhne <b>Corner</b>")
+def test_statement_adds_up_and_is_reproducible(client: Client) -> None:
+    me, merchant = earner(client, 50_000, business_name="Kapana & Söhne <b>Corner</b>")
     requested(me, 20_000)
     work()
     requested(me, 4_000, payrailMsisdn="+264811230004")
     work()
-    month = statement.find_statement(who.id, statement.get_today().replace(day=1))
+    month = statement.find_statement(merchant.id, statement.get_today().replace(day=1))
     assert month is not None
-    made = statement.draw_statement(month)
-    assert made == statement.draw_statement(month) and made.startswith(b"%PDF")
+    payout = statement.draw_statement(month)
+    assert payout == statement.draw_statement(month) and payout.startswith(b"%PDF")
     assert [movement.balance_minor for movement in month.movements] == [50_000, 30_000, 26_000]
     totals = [month.sum_amounts(kind) for kind in ("settlement", "payout", "return")]
     assert (
@@ -86,7 +86,7 @@ def test_the_statement_adds_up_and_is_the_same_each_time(client: Client) -> None
     )
 
 
-def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -> None:
+def test_statement_is_mailed_once_per_merchant_and_month(client: Client) -> None:
     (_, earned), (_, idle) = earner(client, 5000), earner(client)
     shift_back(31)
     for _ in range(3):
@@ -106,55 +106,53 @@ def test_a_statement_goes_out_once_for_each_merchant_and_month(client: Client) -
     assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
 
 
-def owed_beside_a_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+def due_statements_during_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
     """Who is owed a statement just after a month's end, while a settlement that began before is open; and after it."""
-    _, who = earner(client, 5000)
+    _, merchant = earner(client, 5000)
     db.session.remove()
     with db.engine.connect() as settling:
         settling.execute(text("SELECT now()"))
         end = scalar("SELECT clock_timestamp()")
         monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
-        with transaction() as session:
-            during: Any = statement.create_due_statements(session, date(2026, 10, 1))
+        with transaction():
+            during: Any = statement.create_due_statements(date(2026, 10, 1))
             if during:
-                return list(during), [who.id]
-    with transaction() as session:
-        return list(during), list(statement.create_due_statements(session, date(2026, 10, 1)))
+                return list(during), [merchant.id]
+    with transaction():
+        return list(during), list(statement.create_due_statements(date(2026, 10, 1)))
 
 
-def test_no_statement_is_made_while_a_settlement_of_the_month_is_under_way(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    during, after = owed_beside_a_settlement(client, monkeypatch)
+def test_no_statement_while_a_settlement_of_the_month_is_open(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    during, after = due_statements_during_settlement(client, monkeypatch)
     assert during == [] and len(after) == 1
 
 
 @pytest.mark.control
-def test_without_the_look_at_transactions_it_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statement, "MONTH_IS_OPEN_SQL", text("SELECT false AND CAST(:until AS timestamptz) IS NULL"))
-    during, _ = owed_beside_a_settlement(client, monkeypatch)
+def test_without_the_check_of_transactions_it_would_be_created(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "MONTH_IS_OPEN", "SELECT false AND %(until)s::timestamptz IS NULL")
+    during, _ = due_statements_during_settlement(client, monkeypatch)
     assert len(during) == 1
 
 
-def test_no_statement_is_made_before_the_month_is_over_by_the_clock_of_the_database(
+def test_no_statement_before_the_month_ends_by_the_database_clock(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock of this program is a minute ahead: what is booked in that minute would be in no statement."""
-    _, who = earner(client, 5000)
+    _, merchant = earner(client, 5000)
     db.session.remove()
     end = scalar("SELECT now() + interval '1 minute'")
     monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
-    with transaction() as session:
-        assert statement.create_due_statements(session, date(2026, 10, 1)) == []
+    with transaction():
+        assert statement.create_due_statements(date(2026, 10, 1)) == []
     monkeypatch.setattr(
         statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end - timedelta(minutes=1))
     )
-    with transaction() as session:
-        assert list(statement.create_due_statements(session, date(2026, 10, 1))) == [who.id]
+    with transaction():
+        assert list(statement.create_due_statements(date(2026, 10, 1))) == [merchant.id]
 
 
 @pytest.mark.parametrize("month", ["0001-01", "9999-12"])
-def test_a_month_at_the_end_of_the_calendar_is_refused_in_a_sentence(app: Flask, month: str) -> None:
+def test_month_at_the_end_of_the_calendar_is_refused(app: Flask, month: str) -> None:
     words = ["payouts", "report", "--merchant", "a@example.com", "--month", month]
     done = app.test_cli_runner().invoke(args=words)
     assert done.exit_code == 2 and "--month must be like 2026-11" in done.output

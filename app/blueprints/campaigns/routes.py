@@ -8,7 +8,7 @@ from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries, recipient_search
 from app.core.errors import Throttled
-from app.media.actions import MAX_UPLOAD_BYTES
+from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture
 from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
 from app.web.auth import get_current_caller
@@ -175,7 +175,7 @@ def list_templates(id: str) -> queries.TextChoices:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_image(id: str, file: FileStorage) -> dict[str, object]:
+def upload_image(id: str, file: FileStorage) -> StoredPicture:
     """Upload a picture for a campaign, and get its URL for `imageUrl` or `bannerUrl`."""
     return actions.upload_image(caller=get_current_caller(), event_id=id, data=file.read())
 

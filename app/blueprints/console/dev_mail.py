@@ -1,11 +1,10 @@
 """The development mailbox: every mail, SMS and push message that was sent. Never registered in production."""
 
-from typing import Any
-
 from flask import Response, jsonify, make_response, request
 
 from app.blueprints.console.rendering import Pages, page
 from app.clients import dev_mailbox
+from app.clients.dev_mailbox import StoredMessage
 from app.core.errors import NotFound
 
 blueprint = Pages("dev_mail", __name__)
@@ -25,7 +24,9 @@ def list_messages() -> Response:
 @blueprint.get("/dev/mail.json")
 def as_json() -> Response:
     """The same as a list, for programs that try the service out."""
-    response = jsonify([{name: item[name] for name in dev_mailbox.SHOWN} for item in _find_messages(dev_mailbox.KEPT)])
+    response = jsonify(
+        [{name: item[name] for name in dev_mailbox.PUBLIC_FIELDS} for item in _find_messages(dev_mailbox.MAX_MESSAGES)]
+    )
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -46,7 +47,7 @@ def framed(id: str) -> Response:
     return response
 
 
-def _message(id: str) -> dict[str, Any]:
+def _message(id: str) -> StoredMessage:
     message = dev_mailbox.find_message(id)
     if message is None:
         raise NotFound()
@@ -58,6 +59,6 @@ def _filters() -> dict[str, str]:
     return {"to": request.args.get("to", "").strip(), "channel": channel if channel in CHANNELS else ""}
 
 
-def _find_messages(most: int) -> list[dict[str, Any]]:
+def _find_messages(most: int) -> list[StoredMessage]:
     parameters = _filters()
     return dev_mailbox.list_messages(to=parameters["to"] or None, limit=most, channel=parameters["channel"] or None)

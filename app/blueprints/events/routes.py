@@ -8,7 +8,7 @@ from app.accounts.errors import EmailNotVerified
 from app.blueprints.events import query_schemas, response_schemas, schemas
 from app.events import actions, errors, queries, stats
 from app.events.discovery_sql import EventFilters
-from app.media.actions import MAX_UPLOAD_BYTES, store_picture
+from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture, store_picture
 from app.media.errors import UPLOAD_ERRORS
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN
 from app.web.auth import find_current_caller, get_current_caller
@@ -73,7 +73,7 @@ def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> qu
     max_bytes=MAX_UPLOAD_BYTES,
     errors=UPLOAD_ERRORS,
 )
-def upload_cover(file: FileStorage) -> dict[str, object]:
+def upload_cover(file: FileStorage) -> StoredPicture:
     """Upload a picture for an event, and get its URL for `coverImageUrl`.
 
     JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is stored without metadata.

@@ -1,4 +1,4 @@
-"""What the operations on payouts take and give (specification 4.0-P)."""
+"""Request and response schemas of payouts (specification 4.0-P)."""
 
 from typing import Any
 
@@ -49,14 +49,14 @@ class PayoutBody(ConfirmedBody):
 
     @validates_schema
     def check_schedule_mode(self, data: dict[str, Any], **_: Any) -> None:
-        """Anyone who names a time does not mean now; money that left too early does not come back."""
+        """Refuse a time with the mode `now`: a payout that left too early cannot be taken back."""
         if data.get("mode") == "now" and data.get("scheduled_for") is not None:
             error = field_error("unexpected_value", "Leave it out, or choose the mode schedule.")
             raise ValidationError({"scheduledFor": error.messages})
 
 
 class PayoutWish(Query):
-    """What the fields of a request are called in a query: filters of the list, inputs of availability."""
+    """The fields of a request as query parameters: filters of the list, inputs of availability."""
 
     amount_minor = WholeNumber(min=1, max=MAX_AMOUNT_MINOR, metadata=AMOUNT_METADATA)
     destination = Choice(*DESTINATIONS)

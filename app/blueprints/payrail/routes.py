@@ -1,6 +1,4 @@
-"""What the payment rail calls: `/api/payrail`."""
-
-from typing import Any
+"""Callbacks of the payment rail: `/api/payrail`."""
 
 from flask import request
 
@@ -13,9 +11,9 @@ blp = Blueprint("payrail", __name__, url_prefix="/api/payrail", description="Cal
 
 
 @blp.post("/callbacks", access=PUBLIC, errors=CALLBACK_ERRORS)
-def hear_callback() -> Any:
+def hear_callback() -> None:
     """Take an event of the payment rail, signed over its timestamp and raw body.
 
-    It only makes the service ask the rail at once; the outcome is what the rail then answers. An event id counts once.
+    It only makes the service ask the rail, whose response decides the outcome. A repeated event id is ignored.
     """
-    return actions.receive_callback(headers=dict(request.headers), body=request.get_data())
+    actions.receive_callback(headers=dict(request.headers), body=request.get_data())

@@ -1,7 +1,7 @@
-"""Who an Apple or Google id token speaks of, or the reason why it is not believed.
+"""Verification of Apple and Google id tokens.
 
-Nothing is taken from a token before its signature by one of the provider's published keys has held. One
-`IdentityVerifier` per provider lives as long as the process, because its keys do.
+The signature is checked with the provider's published keys before any claim is read. A process has one
+`IdentityVerifier` per provider, which caches the keys.
 """
 
 from app.clients.identity.errors import IdentityRejected, KeysUnavailable

@@ -1,4 +1,4 @@
-"""What a token with a good signature must say, and what is taken from it."""
+"""Checks of the claims of a token with a valid signature, and the values that are used."""
 
 import hmac
 import re
@@ -18,9 +18,9 @@ Claims = dict[str, Any]
 
 
 def check_origin(claims: Claims, *, issuers: Collection[str], audiences: Collection[str]) -> None:
-    """Refuses tokens of another issuer, and those meant for anybody but us.
+    """Refuse tokens of another issuer or for another audience.
 
-    An audience list must be ours entirely: what was also handed to a stranger can be replayed by them.
+    Every audience of a list must be ours: another service that got the token could replay it.
     """
     if claims.get("iss") not in list(issuers):
         raise IdentityRejected("issuer")
@@ -44,7 +44,7 @@ def check_times(claims: Claims, *, now: float) -> float:
 
 
 def check_nonce(claims: Claims, expected: str | None) -> None:
-    """Refuses a token that was not issued for this sign-in: its nonce and the client's are equal, or both absent."""
+    """Refuse a token that was not issued for this sign-in: its nonce must equal the client's, or both must be absent."""
     said = claims.get("nonce")
     if said is None and expected is None:
         return
@@ -55,7 +55,7 @@ def check_nonce(claims: Claims, expected: str | None) -> None:
 
 
 def subject(claims: Claims) -> str:
-    """The provider's own name for the person: up to 255 ASCII characters, as OpenID Connect has it."""
+    """The provider's id of the account: up to 255 ASCII characters, by OpenID Connect."""
     said = claims.get("sub")
     if not isinstance(said, str) or not _SUBJECT.fullmatch(said):
         raise IdentityRejected("subject")
@@ -63,7 +63,7 @@ def subject(claims: Claims) -> str:
 
 
 def email(claims: Claims) -> str | None:
-    """The address in lower case; None when there is none that could be kept."""
+    """The email address in lower case; None without a valid one."""
     said = claims.get("email")
     if not isinstance(said, str) or not said.isprintable() or not _ADDRESS.fullmatch(said):
         return None
@@ -78,7 +78,7 @@ def email_verified(claims: Claims) -> bool:
 
 
 def name(claims: Claims) -> str | None:
-    """The person's name without control and invisible characters (the database takes no NUL); Apple never tells it."""
+    """The person's name without control and invisible characters (the database takes no NUL); Apple never sends it."""
     said = claims.get("name")
     if not isinstance(said, str):
         return None

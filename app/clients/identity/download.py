@@ -1,4 +1,4 @@
-"""One download of a provider's published keys, bounded in time and in size."""
+"""Download of a provider's published keys, limited in time and size."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def _read(url: str, timeout: float) -> KeySet:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Read once: the authorities' certificates take longer to load than the keys."""
+    """The context with the system's authorities, cached because loading them is slower than the download."""
     return httpx.create_ssl_context()
 
 

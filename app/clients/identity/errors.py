@@ -1,8 +1,8 @@
-"""The two ways in which a token is not believed: it is wrong, or nobody can tell.
+"""Errors of identity verification.
 
 Exception
-├── IdentityRejected    the token is wrong, and will be wrong again; `reason` is for logs and tests
-└── KeysUnavailable     the provider's keys cannot be had; the same token may pass in a while
+├── IdentityRejected    the token is invalid; `reason` is for logs and tests
+└── KeysUnavailable     the provider's keys cannot be loaded; the same token may be valid later
 """
 
 from typing import Literal
@@ -24,7 +24,7 @@ Reason = Literal[
 
 
 class IdentityRejected(Exception):
-    """The token does not prove anything."""
+    """The token is invalid."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -32,4 +32,4 @@ class IdentityRejected(Exception):
 
 
 class KeysUnavailable(Exception):
-    """No published key to check the token with, and the provider does not give us any now."""
+    """The key of the token is not cached and cannot be downloaded now."""

@@ -1,4 +1,4 @@
-"""A provider's published keys, kept in the process and fetched as seldom as safety allows."""
+"""Cache of a provider's published keys in the process."""
 
 import logging
 import math
@@ -36,10 +36,10 @@ class _Kept:
 
 
 class KeyCache:
-    """The keys published at one URL: one fetch at a time, and old keys rather than none in an outage.
+    """The keys published at one URL: one download at a time, and expired keys rather than none in an outage.
 
-    A key id nobody has heard of may be a new key, so the first one fetches at once. It may as well be
-    somebody's invention, so the next 5 minutes of them fetch nothing.
+    An unknown key id may be a new key, so it triggers a download. It may also be invented, so no other unknown
+    key id triggers one for 5 minutes.
     """
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.time, timeout: float = TIMEOUT) -> None:
@@ -57,7 +57,7 @@ class KeyCache:
         key = kept.key(kid)
         if key is not None and kept.fresh(self._clock()):
             return key
-        # Anyone who has a key that is only past its date does not queue behind another thread's slow fetch.
+        # With an expired key, do not wait for another thread's download.
         if not self._lock.acquire(blocking=key is None) and key is not None:
             return key
         try:
@@ -72,7 +72,7 @@ class KeyCache:
         key = self._kept.key(kid)
         if key is not None:
             return key
-        # After a failed fetch an unknown key may well be a good one: that is not the token's fault.
+        # After a failed download an unknown key may be valid, so the token is not rejected.
         if self._failed_at is not None:
             raise KeysUnavailable(self._url)
         raise IdentityRejected("unknown_key")

@@ -1,4 +1,4 @@
-"""From a raw id token to an identity, in the order: shape, algorithm, key, signature, claims."""
+"""Verification of an id token, in this order: shape, algorithm, key, signature, claims."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ _JWS = jwt.PyJWS()
 
 @dataclass(frozen=True)
 class Provider:
-    """One provider's settings. Without audiences (our client ids there) it is switched off."""
+    """The settings of a provider. Without audiences (our client ids there) it is disabled."""
 
     name: str
     issuers: tuple[str, ...]
@@ -36,9 +36,9 @@ class Provider:
 
 @dataclass(frozen=True)
 class Identity:
-    """Whom a token speaks of. `provider` and `subject` are the key; the address is only as good as its flag.
+    """The identity in a token, identified by `provider` and `subject`. Trust the address only if `email_verified`.
 
-    `token_hash` is what to remember until `expires_at`, so that the token is used once.
+    Store `token_hash` until `expires_at`, so that the token is used once.
     """
 
     provider: str
@@ -87,7 +87,7 @@ class IdentityVerifier:
 
 
 def _header(token: str) -> tuple[str, str]:
-    """Algorithm and key id. Keys that a token brings along (`jwk`, `jku`, `x5u`) are never looked at."""
+    """Algorithm and key id. Keys that a token brings along (`jwk`, `jku`, `x5u`) are ignored."""
     if len(token) > LONGEST_TOKEN or not _SHAPE.fullmatch(token):
         raise IdentityRejected("malformed")
     try:

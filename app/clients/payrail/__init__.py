@@ -1,10 +1,10 @@
 """The payment rail: mobile wallets behind one interface, in one of three modes (PAYRAIL_MODE).
 
-    mock       deterministic, moves no money, code 123456 (see rules.py for the numbers that misbehave)
+    mock       deterministic, moves no money, code 123456 (mock_rules.py lists the numbers that fail)
     disabled   every use is 503 PAYRAIL_DISABLED
     live       over HTTP, by the protocol of docs/payrail.md
 
-Nobody may call it inside a transaction: what the rail did must be written down whatever the database says later.
+It must not be called inside a transaction: what the rail did must be recorded even if the transaction rolls back.
 """
 
 import hashlib
@@ -12,9 +12,8 @@ import hashlib
 from flask import current_app
 
 from app.clients.payrail.breaker import Breaker
-from app.clients.payrail.credentials import Account
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.http_client import Exchange
+from app.clients.payrail.http_client import Credentials, RailClient
 from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.interface import (
     BankAccount,
@@ -46,10 +45,10 @@ __all__ = [
 
 def rail() -> Rail:
     """The rail of this application."""
-    known: Rail | None = current_app.extensions.get("payrail")
-    if known is None:
-        known = current_app.extensions["payrail"] = _create_rail(current_app.extensions["settings"])
-    return known
+    existing: Rail | None = current_app.extensions.get("payrail")
+    if existing is None:
+        existing = current_app.extensions["payrail"] = _create_rail(current_app.extensions["settings"])
+    return existing
 
 
 def _create_rail(settings: Settings) -> Rail:
@@ -57,12 +56,12 @@ def _create_rail(settings: Settings) -> Rail:
         return MockRail()
     if settings.PAYRAIL_MODE == "disabled":
         return DisabledRail()
-    account = Account(
+    credentials = Credentials(
         url=settings.PAYRAIL_URL or "",
         key=settings.PAYRAIL_KEY or "",
         secret=settings.PAYRAIL_SECRET or "",
         total=settings.PAYRAIL_TIMEOUT,
     )
-    # Several rails may share one Redis, as tests do: each has a breaker of its own.
-    breaker = Breaker(settings.REDIS_URL, hashlib.sha256(account.url.encode()).hexdigest()[:12])
-    return LiveRail(Exchange(account, breaker))
+    # Several rails may share one Redis, as in tests, so the keys of the breaker contain a hash of the URL.
+    breaker = Breaker(settings.REDIS_URL, hashlib.sha256(credentials.url.encode()).hexdigest()[:12])
+    return LiveRail(RailClient(credentials, breaker))

@@ -1,4 +1,4 @@
-"""What the rail tells of its own accord. It only ever makes us look sooner: polling finds the same outcome."""
+"""Parsing of the rail's callbacks. A callback only triggers a status check; polling finds the same outcome later."""
 
 import time
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from flask import current_app
 from app.clients.payrail import signing
 from app.clients.payrail.errors import CallbackNotSigned, CallbackUnreadable
 from app.clients.payrail.interface import Outcome, TransferOutcome
-from app.clients.payrail.message_parsing import Unreadable, amount, message, moment, word
+from app.clients.payrail.message_parsing import Unreadable, parse_amount, parse_message, parse_text, parse_time
 
 CHARGE, TRANSFER = "charge", "transfer"
 _OUTCOMES: dict[str, dict[str, Outcome | TransferOutcome]] = {
-    CHARGE: {item.value: item for item in (Outcome.PAID, Outcome.DECLINED, Outcome.EXPIRED, Outcome.REFUNDED)},
+    CHARGE: {outcome.value: outcome for outcome in (Outcome.PAID, Outcome.DECLINED, Outcome.EXPIRED, Outcome.REFUNDED)},
     TRANSFER: {
-        item.value: item
-        for item in (
+        outcome.value: outcome
+        for outcome in (
             TransferOutcome.ACCEPTED,
             TransferOutcome.PAID,
             TransferOutcome.FAILED,
@@ -29,7 +29,7 @@ _OUTCOMES: dict[str, dict[str, Outcome | TransferOutcome]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class CallbackEvent:
-    """One event. `kind` is `charge` or `transfer`, and `outcome` of that kind; `event_id` is the rail's, unique."""
+    """An event of the rail. `kind` is `charge` or `transfer`; `event_id` is unique."""
 
     event_id: str
     kind: str
@@ -40,37 +40,36 @@ class CallbackEvent:
     at: datetime
 
 
-def verified(headers: Mapping[str, str], body: bytes) -> CallbackEvent:
-    """The event in a callback, once its signature over timestamp and raw body has held.
+def parse_callback(headers: Mapping[str, str], body: bytes) -> CallbackEvent:
+    """Check the signature over timestamp and raw body, and parse the event. Uses neither database nor network.
 
-    `headers` are looked up by name as Flask's are, in any case of letters. Raises CallbackNotSigned (401) when the
-    signature is missing, wrong, older than 300 seconds or from the future by more, or when no PAYRAIL_SECRET is set;
-    CallbackUnreadable (422) when what was signed is no event. It asks nothing of database or network.
+    `headers` must ignore case, as Flask's do. Raises CallbackNotSigned if the signature is missing or wrong, differs
+    from our clock by more than 300 seconds, or PAYRAIL_SECRET is not set; CallbackUnreadable if the body is no event.
     """
     secret = current_app.extensions["settings"].PAYRAIL_SECRET
-    timestamp, result = headers.get(signing.TIMESTAMP) or "", headers.get(signing.SIGNATURE) or ""
-    if not secret or not signing.fresh(timestamp, time.time()):
+    timestamp, signature = headers.get(signing.TIMESTAMP) or "", headers.get(signing.SIGNATURE) or ""
+    if not secret or not signing.is_fresh(timestamp, time.time()):
         raise CallbackNotSigned()
-    if not signing.same(result, signing.callback_signature(secret, timestamp=timestamp, body=body)):
+    if not signing.signatures_match(signature, signing.callback_signature(secret, timestamp=timestamp, body=body)):
         raise CallbackNotSigned()
     try:
-        return _event(body)
+        return _parse_event(body)
     except Unreadable as error:
         raise CallbackUnreadable(problem=str(error)) from None
 
 
-def _event(body: bytes) -> CallbackEvent:
-    result = message(body)
-    kind = word(result, "kind", 20)
-    outcome = _OUTCOMES.get(kind, {}).get(word(result, "outcome", 20))
+def _parse_event(body: bytes) -> CallbackEvent:
+    message = parse_message(body)
+    kind = parse_text(message, "kind", 20)
+    outcome = _OUTCOMES.get(kind, {}).get(parse_text(message, "outcome", 20))
     if outcome is None:
         raise Unreadable("outcome" if kind in _OUTCOMES else "kind")
     return CallbackEvent(
-        event_id=word(result, "id", 80),
+        event_id=parse_text(message, "id", 80),
         kind=kind,
-        reference=word(result, "reference", 80),
+        reference=parse_text(message, "reference", 80),
         outcome=outcome,
-        amount_minor=amount(result),
-        currency=word(result, "currency", 3),
-        at=moment(result),
+        amount_minor=parse_amount(message),
+        currency=parse_text(message, "currency", 3),
+        at=parse_time(message),
     )

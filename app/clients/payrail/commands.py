@@ -15,21 +15,23 @@ payrail = AppGroup("payrail", help="The payment rail.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to the application's `flask`."""
     app.cli.add_command(payrail)
 
 
 @payrail.command("mock-server")
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8090, show_default=True, help="0 takes a free one.")
+@click.option("--port", default=8090, show_default=True, help="0 chooses a free port.")
 @click.option("--key", help="The caller's key; PAYRAIL_KEY, or else `mock-key`.")
 @click.option("--secret", help="The shared secret; PAYRAIL_SECRET, or else `mock-secret`.")
-@click.option("--callback-url", help="Where signed callbacks go; none without it.")
-@click.option("--faults", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Faults as JSON.")
+@click.option("--callback-url", help="The URL of signed callbacks; without it none are sent.")
+@click.option(
+    "--faults", "faults_file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Faults as JSON."
+)
 @click.option(
     "--fault", "fault_texts", multiple=True, help="One fault: a word (hang) or an object of JSON. Repeatable."
 )
-@click.option("--log", "journal", type=click.Path(path_type=Path), help="Adds what happens to this file.")
+@click.option("--log", "journal", type=click.Path(path_type=Path), help="Append events to this file.")
 @with_appcontext
 def mock_server(
     host: str,
@@ -37,7 +39,7 @@ def mock_server(
     key: str | None,
     secret: str | None,
     callback_url: str | None,
-    file: Path | None,
+    faults_file: Path | None,
     fault_texts: tuple[str, ...],
     journal: Path | None,
 ) -> None:
@@ -51,7 +53,7 @@ def mock_server(
             port=port,
             callback_url=callback_url,
             journal=journal,
-            faults=tuple(_faults([*([file.read_text()] if file else []), *fault_texts])),
+            faults=tuple(_faults([*([faults_file.read_text()] if faults_file else []), *fault_texts])),
         )
     )
     with server.running():

@@ -1,21 +1,21 @@
-"""No rail: every use is refused before anything is reserved."""
+"""The rail of PAYRAIL_MODE=disabled: every use raises PayrailDisabled."""
 
 from app.clients.payrail.errors import PayrailDisabled
 from app.clients.payrail.interface import Charge, ChargeState, Outcome, Transfer, TransferOutcome, TransferState
 
 
 class DisabledRail:
-    """What PAYRAIL_MODE=disabled gives."""
+    """A rail that does nothing."""
 
     def check(self) -> None:
         raise PayrailDisabled()
 
     def reachable(self) -> bool:
-        """There is nothing to reach."""
+        """Always true, so that health checks pass."""
         return True
 
     def breaker_state(self) -> str | None:
-        """There is none."""
+        """It has no breaker."""
         return None
 
     def start_charge(self, charge: Charge) -> ChargeState:
@@ -25,7 +25,7 @@ class DisabledRail:
         raise PayrailDisabled()
 
     def charge_status(self, reference: str) -> ChargeState:
-        """Charges of the time before stay as they are."""
+        """Charges from before it was disabled keep their state."""
         return ChargeState(outcome=Outcome.UNKNOWN)
 
     def refund_charge(self, reference: str) -> ChargeState:
@@ -35,5 +35,5 @@ class DisabledRail:
         raise PayrailDisabled()
 
     def transfer_status(self, reference: str) -> TransferState:
-        """Transfers of the time before stay as they are."""
+        """Transfers from before it was disabled keep their state."""
         return TransferState(outcome=TransferOutcome.UNKNOWN)

@@ -1,4 +1,4 @@
-"""What a rail that cannot be used says."""
+"""Errors of the payment rail."""
 
 from app.core.errors import Unauthorised, Unavailable, Unprocessable
 

@@ -1,20 +1,18 @@
-"""The rail over HTTP, by the protocol of docs/payrail.md: this file says what is asked and what an answer means.
+"""The rail over HTTP, by the protocol of docs/payrail.md: its requests, and the meaning of its responses.
 
-An adapter for another rail is this file again, with that rail's paths and words; time limits, signatures, repeats and
-the breaker are `exchange.py`'s.
+An adapter for another rail replaces this file; `http_client.py` has timeouts, signatures, retries and the breaker.
 """
 
 import time
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
 from urllib.parse import quote
 
 import structlog
 
 from app.clients.payrail import message_parsing
 from app.clients.payrail.errors import PayrailUnavailable
-from app.clients.payrail.http_client import Answer, Exchange, NoAnswer
+from app.clients.payrail.http_client import NoUsableResponse, RailClient, RailResponse
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
@@ -26,45 +24,45 @@ from app.clients.payrail.interface import (
     Wallet,
 )
 
-SAID = (200, 201, 202, 422)
-PROBE, UP, DOWN = 0.8, 5.0, 1.0
+OUTCOME_STATUSES = (200, 201, 202, 422)
+PROBE_TIMEOUT, UP_SECONDS, DOWN_SECONDS = 0.8, 5.0, 1.0
 UNKNOWN = TransferState(outcome=TransferOutcome.UNKNOWN)
 UNKNOWN_CHARGE = ChargeState(outcome=Outcome.UNKNOWN)
-ORDER, QUESTION = "order", "question"
 log = structlog.get_logger(__name__)
 
 
 @dataclass
-class Reach:
-    """What the last look at the rail found; it holds 5 s when the rail was there, 1 s when not."""
+class Reachability:
+    """The result of the last probe. It is valid for 5 s if the rail was reachable, else for 1 s."""
 
-    up: bool = False
-    until: float = float("-inf")
+    is_reachable: bool = False
+    valid_until: float = float("-inf")
     lock: Lock = field(default_factory=Lock)
 
 
 @dataclass(frozen=True)
 class LiveRail:
-    """What PAYRAIL_MODE=live gives."""
+    """The rail of PAYRAIL_MODE=live."""
 
-    exchange: Exchange
-    reach: Reach = field(default_factory=Reach)
+    client: RailClient
+    reachability: Reachability = field(default_factory=Reachability)
 
     def check(self) -> None:
-        """Nothing is asked: a rail that is away is an outcome that is not known."""
+        """Never raises and sends nothing: calls of an unreachable rail have an unknown outcome."""
 
     def reachable(self) -> bool:
-        with self.reach.lock:
-            if time.monotonic() >= self.reach.until:
-                self.reach.up = self.exchange.reachable(PROBE)
-                self.reach.until = time.monotonic() + (UP if self.reach.up else DOWN)
-            return self.reach.up
+        probe = self.reachability
+        with probe.lock:
+            if time.monotonic() >= probe.valid_until:
+                probe.is_reachable = self.client.reachable(PROBE_TIMEOUT)
+                probe.valid_until = time.monotonic() + (UP_SECONDS if probe.is_reachable else DOWN_SECONDS)
+            return probe.is_reachable
 
     def breaker_state(self) -> str | None:
-        return self.exchange.breaker_state()
+        return self.client.breaker_state()
 
     def start_charge(self, charge: Charge) -> ChargeState:
-        said = {
+        message = {
             "reference": charge.reference,
             "amountMinor": charge.amount_minor,
             "currency": charge.currency,
@@ -72,125 +70,133 @@ class LiveRail:
             "description": charge.description,
         }
         try:
-            answer = self.exchange.ask("POST", "/v1/charges", said, reference=charge.reference)
-        except NoAnswer:
+            response = self.client.send("POST", "/v1/charges", message, reference=charge.reference)
+        except NoUsableResponse:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, charge.reference, about=ORDER, charge=charge)
+        return _parse_charge_state(response, charge.reference, charge=charge)
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
         try:
-            answer = self.exchange.ask(
-                "POST", _of("charges", reference, "/confirm"), {"code": code}, reference=reference
+            response = self.client.send(
+                "POST", _build_path("charges", reference, "/confirm"), {"code": code}, reference=reference
             )
-        except NoAnswer as missed:
-            if missed.reached:
+        except NoUsableResponse as failure:
+            if failure.reached:
                 return UNKNOWN_CHARGE
-            raise PayrailUnavailable(retry_after=5) from missed
-        return _charge_state(answer, reference, about=ORDER)
+            raise PayrailUnavailable(retry_after=5) from failure
+        return _parse_charge_state(response, reference)
 
     def charge_status(self, reference: str) -> ChargeState:
         try:
-            answer = self.exchange.ask("GET", _of("charges", reference), reference=reference, repeatable=True)
-        except NoAnswer:
+            response = self.client.send("GET", _build_path("charges", reference), reference=reference, repeatable=True)
+        except NoUsableResponse:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, reference, about=QUESTION)
+        return _parse_charge_state(response, reference, is_query=True)
 
     def refund_charge(self, reference: str) -> ChargeState:
         try:
-            answer = self.exchange.ask("POST", _of("charges", reference, "/refund"), {}, reference=reference)
-        except NoAnswer:
+            response = self.client.send("POST", _build_path("charges", reference, "/refund"), {}, reference=reference)
+        except NoUsableResponse:
             return UNKNOWN_CHARGE
-        return _charge_state(answer, reference, about=ORDER)
+        return _parse_charge_state(response, reference)
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
-        said = {
+        message = {
             "reference": transfer.reference,
             "amountMinor": transfer.amount_minor,
             "currency": transfer.currency,
-            "destination": _destination(transfer.destination),
+            "destination": _build_destination(transfer.destination),
             "description": transfer.description,
         }
         try:
-            answer = self.exchange.ask("POST", "/v1/transfers", said, reference=transfer.reference)
-        except NoAnswer:
+            response = self.client.send("POST", "/v1/transfers", message, reference=transfer.reference)
+        except NoUsableResponse:
             return UNKNOWN
-        state = _transfer_state(answer, transfer.reference, transfer)
-        # "Not found" answers a question, never an order.
+        state = _parse_transfer_state(response, transfer.reference, transfer)
+        # "Not found" is valid only for a status query.
         return UNKNOWN if state.outcome is TransferOutcome.NOT_FOUND else state
 
     def transfer_status(self, reference: str) -> TransferState:
         try:
-            answer = self.exchange.ask("GET", _of("transfers", reference), reference=reference, repeatable=True)
-        except NoAnswer:
+            response = self.client.send(
+                "GET", _build_path("transfers", reference), reference=reference, repeatable=True
+            )
+        except NoUsableResponse:
             return UNKNOWN
-        return _transfer_state(answer, reference)
+        return _parse_transfer_state(response, reference)
 
 
-def _of(kind: str, reference: str, more: str = "") -> str:
-    return f"/v1/{kind}/{quote(reference, safe='')}{more}"
+def _build_path(kind: str, reference: str, action: str = "") -> str:
+    return f"/v1/{kind}/{quote(reference, safe='')}{action}"
 
 
-def _destination(to: Wallet | BankAccount) -> dict[str, str]:
-    if isinstance(to, Wallet):
-        return {"kind": "wallet", "msisdn": to.msisdn}
+def _build_destination(destination: Wallet | BankAccount) -> dict[str, str]:
+    if isinstance(destination, Wallet):
+        return {"kind": "wallet", "msisdn": destination.msisdn}
     return {
         "kind": "bank",
-        "accountName": to.account_name,
-        "accountNumber": to.account_number,
-        "bankName": to.bank_name,
-        "branchCode": to.branch_code,
+        "accountName": destination.account_name,
+        "accountNumber": destination.account_number,
+        "bankName": destination.bank_name,
+        "branchCode": destination.branch_code,
     }
 
 
-def _charge_state(answer: Answer, reference: str, *, about: str, charge: Charge | None = None) -> ChargeState:
-    """What an answer says. "Not found" answers a question, never an order; "wrong code" an order, never a question."""
+def _parse_charge_state(
+    response: RailResponse, reference: str, *, charge: Charge | None = None, is_query: bool = False
+) -> ChargeState:
+    """The state in a response. "Not found" is valid only for a status query, "wrong code" only otherwise."""
     try:
-        word = _heard(answer, reference, charge)
-        if word == "not_found" and about == QUESTION:
+        outcome = _parse_outcome(response, reference, charge)
+        if outcome == "not_found" and is_query:
             return ChargeState(outcome=Outcome.DECLINED)
-        if word == Outcome.WRONG_CODE and about == QUESTION:
+        if outcome == Outcome.WRONG_CODE and is_query:
             raise message_parsing.Unreadable("outcome")
         return ChargeState(
-            outcome=Outcome(word),
-            amount_minor=message_parsing.amount(answer.said),
-            currency=message_parsing.word(answer.said, "currency", 3),
+            outcome=Outcome(outcome),
+            amount_minor=message_parsing.parse_amount(response.message),
+            currency=message_parsing.parse_text(response.message, "currency", 3),
         )
     except ValueError as error:
-        return ChargeState(outcome=Outcome(_disbelieved(error, reference)))
+        return ChargeState(outcome=Outcome(_log_mismatch(error, reference)))
 
 
-def _transfer_state(answer: Answer, reference: str, transfer: Transfer | None = None) -> TransferState:
+def _parse_transfer_state(response: RailResponse, reference: str, transfer: Transfer | None = None) -> TransferState:
     try:
-        outcome = TransferOutcome(_heard(answer, reference, transfer))
+        outcome = TransferOutcome(_parse_outcome(response, reference, transfer))
         if outcome is TransferOutcome.NOT_FOUND:
             return TransferState(outcome=outcome)
-        reason = message_parsing.word(answer.said, "reason", 200) if answer.said.get("reason") is not None else None
+        reason = (
+            message_parsing.parse_text(response.message, "reason", 200)
+            if response.message.get("reason") is not None
+            else None
+        )
         return TransferState(
             outcome=outcome,
             reason=reason,
-            amount_minor=message_parsing.amount(answer.said),
-            currency=message_parsing.word(answer.said, "currency", 3),
+            amount_minor=message_parsing.parse_amount(response.message),
+            currency=message_parsing.parse_text(response.message, "currency", 3),
         )
     except ValueError as error:
-        return TransferState(outcome=TransferOutcome(_disbelieved(error, reference)), reason="contradiction")
+        return TransferState(outcome=TransferOutcome(_log_mismatch(error, reference)), reason="contradiction")
 
 
-def _heard(answer: Answer, reference: str, charge: Charge | Transfer | None) -> str:
-    """The outcome in an answer that is about our reference and our amount. Raises wire.Unreadable."""
-    said: dict[str, Any] = answer.said
-    if said.get("reference") != reference:
+def _parse_outcome(response: RailResponse, reference: str, payment: Charge | Transfer | None) -> str:
+    """The outcome in a response with our reference and amount. Raises message_parsing.Unreadable."""
+    message = response.message
+    if message.get("reference") != reference:
         raise message_parsing.Unreadable("reference")
-    outcome = message_parsing.word(said, "outcome", 20)
-    if answer.status == 404 and outcome == "not_found":
+    outcome = message_parsing.parse_text(message, "outcome", 20)
+    if response.status == 404 and outcome == "not_found":
         return outcome
-    if answer.status not in SAID or outcome == "not_found":
-        raise message_parsing.Unreadable(f"status {answer.status}")
-    result = message_parsing.amount(said), message_parsing.word(said, "currency", 3)
-    if charge is not None and result != (charge.amount_minor, charge.currency):
+    if response.status not in OUTCOME_STATUSES or outcome == "not_found":
+        raise message_parsing.Unreadable(f"status {response.status}")
+    amount = message_parsing.parse_amount(message), message_parsing.parse_text(message, "currency", 3)
+    if payment is not None and amount != (payment.amount_minor, payment.currency):
         raise message_parsing.Unreadable("amount")
     return outcome
 
 
-def _disbelieved(error: ValueError, reference: str) -> str:
-    log.error("payrail.contradiction", about=str(error)[:80], reference=reference)
+def _log_mismatch(error: ValueError, reference: str) -> str:
+    log.error("payrail.contradiction", problem=str(error)[:80], reference=reference)
     return "unknown"

@@ -1,5 +1,4 @@
-"""What every rail can do. A reference is ours, and the same reference is the same charge, or the same transfer,
-however often it is sent."""
+"""The interface of payment rails. References are ours; sending the same reference again is the same charge or transfer."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,40 +6,40 @@ from typing import Protocol
 
 
 class Outcome(StrEnum):
-    """What the rail says of a charge."""
+    """The state of a charge at the rail."""
 
     CODE_SENT = "code_sent"
-    """It waits for the code that went to the wallet's owner."""
+    """The wallet's owner got a code, which the rail waits for."""
     PAID = "paid"
     DECLINED = "declined"
     EXPIRED = "expired"
-    """The code's life is over at the rail: nothing was taken, and no confirmation takes anything any more."""
+    """The code has expired: nothing was taken, and a confirmation takes nothing any more."""
     REFUNDED = "refunded"
     """The money was taken and given back."""
     WRONG_CODE = "wrong_code"
     UNKNOWN = "unknown"
-    """No answer, or none that says it: the money may have moved. Ask `charge_status` later, never charge anew."""
+    """No usable response: the money may have moved. Ask `charge_status` later; never start another charge."""
 
 
 class TransferOutcome(StrEnum):
-    """What the rail says of a transfer."""
+    """The state of a transfer at the rail."""
 
     ACCEPTED = "accepted"
-    """The rail has it and will carry it out; it is not settled yet."""
+    """The rail will carry it out; it is not settled yet."""
     PAID = "paid"
     FAILED = "failed"
-    """It ended and no money moved."""
+    """Final: no money moved."""
     RETURNED = "returned"
-    """It was paid and bounced afterwards: the money is back."""
+    """It was paid and came back."""
     UNKNOWN = "unknown"
-    """No answer, or none that says it: the money may have moved. Ask `transfer_status`, or send the same again."""
+    """No usable response: the money may have moved. Ask `transfer_status`, or send the same reference again."""
     NOT_FOUND = "not_found"
-    """The rail surely does not know the reference, so nothing was carried out under it."""
+    """The rail says that it does not know the reference, so it has carried out nothing under it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """Money to be taken from a wallet."""
+    """A payment to be taken from a wallet; the amount is in cents."""
 
     reference: str
     amount_minor: int
@@ -51,7 +50,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeState:
-    """The state of a charge, and the amount that the rail has written down for it, where it said so."""
+    """The state of a charge, and the amount in cents that the rail names, if it does."""
 
     outcome: Outcome
     amount_minor: int | None = None
@@ -60,14 +59,14 @@ class ChargeState:
 
 @dataclass(frozen=True, kw_only=True)
 class Wallet:
-    """A mobile wallet, by its number."""
+    """A mobile wallet, by its telephone number."""
 
     msisdn: str = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BankAccount:
-    """An account at a bank."""
+    """A bank account."""
 
     account_name: str = field(repr=False)
     account_number: str = field(repr=False)
@@ -77,7 +76,7 @@ class BankAccount:
 
 @dataclass(frozen=True, kw_only=True)
 class Transfer:
-    """Money to be sent to somebody."""
+    """A payment to be sent; the amount is in cents."""
 
     reference: str
     amount_minor: int
@@ -88,7 +87,7 @@ class Transfer:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferState:
-    """How a transfer stands, and the amount that the rail has written down for it, where it said so."""
+    """The state of a transfer, and the amount in cents that the rail names, if it does."""
 
     outcome: TransferOutcome
     reason: str | None = None
@@ -97,47 +96,47 @@ class TransferState:
 
 
 class Rail(Protocol):
-    """A payment rail. An outcome that is not known is an outcome, never an exception."""
+    """A payment rail. An unknown outcome is returned as UNKNOWN, never raised."""
 
     def check(self) -> None:
-        """Whether it can be used at all, without asking it. Raises PayrailDisabled."""
+        """Raise PayrailDisabled if the rail cannot be used. Sends nothing."""
 
     def reachable(self) -> bool:
-        """Whether it answers, found out at most a few seconds ago and in less than one."""
+        """Whether the rail responds; the result may be a few seconds old. Takes less than a second."""
 
     def breaker_state(self) -> str | None:
-        """`closed`, `half_open` or `open`, for those who watch; None where there is none or nobody knows."""
+        """`closed`, `half_open` or `open`, for monitoring; None without a breaker or when unknown."""
 
     def start_charge(self, charge: Charge) -> ChargeState:
-        """Has the rail send a code to the wallet's owner: CODE_SENT, DECLINED or UNKNOWN.
+        """Make the rail send a code to the wallet's owner: CODE_SENT, DECLINED or UNKNOWN.
 
-        A reference that the rail knows sends no second code. Raises PayrailDisabled.
+        For a known reference the rail sends no second code. Raises PayrailDisabled.
         """
 
     def confirm_charge(self, reference: str, code: str) -> ChargeState:
-        """Takes the money if the code is right: PAID, WRONG_CODE, DECLINED, EXPIRED or UNKNOWN.
+        """Take the money if the code is right: PAID, WRONG_CODE, DECLINED, EXPIRED or UNKNOWN.
 
-        Raises PayrailDisabled, and PayrailUnavailable when the rail surely was not asked: the code still counts.
+        Raises PayrailDisabled, and PayrailUnavailable if the request did not reach the rail: the code is still valid.
         """
 
     def charge_status(self, reference: str) -> ChargeState:
         """The state of a charge, any outcome but WRONG_CODE.
 
-        CODE_SENT is not final: a confirmation that is on its way may still take the money. PAID, DECLINED, EXPIRED
+        CODE_SENT is not final: a confirmation under way may still take the money. PAID, DECLINED, EXPIRED
         and REFUNDED are; only PAID may become REFUNDED.
         """
 
     def refund_charge(self, reference: str) -> ChargeState:
-        """Gives back all that was taken under the reference, once: REFUNDED, or UNKNOWN.
+        """Give back the whole amount of a charge, once: REFUNDED or UNKNOWN.
 
-        PAID means that this rail does not give it back. Raises PayrailDisabled.
+        PAID means that this rail does not refund it. Raises PayrailDisabled.
         """
 
     def send_transfer(self, transfer: Transfer) -> TransferState:
-        """Sends the money once: ACCEPTED, PAID, FAILED or UNKNOWN; RETURNED when it has bounced already.
+        """Send the money once: ACCEPTED, PAID, FAILED or UNKNOWN; RETURNED if it has bounced already.
 
-        A reference that the rail knows sends nothing more and is told as it stands. Raises PayrailDisabled.
+        For a known reference the rail sends nothing and returns the current state. Raises PayrailDisabled.
         """
 
     def transfer_status(self, reference: str) -> TransferState:
-        """How a transfer stands, any outcome. NOT_FOUND is said only when the rail itself says so."""
+        """The state of a transfer, any outcome. NOT_FOUND only if the rail itself says so."""

@@ -1,24 +1,24 @@
-"""What may come over the wire: JSON objects of a bounded size, in which nothing is said twice."""
+"""Parsing of the rail's messages: JSON objects of at most 64 KiB without repeated names."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-LARGEST = 64 * 1024
-MOST = 2**53 - 1
+JsonObject = Mapping[str, object]
+MAX_BYTES = 64 * 1024
+MAX_AMOUNT = 2**53 - 1
 
 
 class Unreadable(ValueError):
-    """These bytes are no message of the rail."""
+    """The bytes are not a message of the rail; the text names the wrong field or the problem."""
 
 
-def message(raw: bytes) -> dict[str, Any]:
-    """The object in `raw`. Raises Unreadable for anything else, for repeated names and for what is no JSON number."""
-    if len(raw) > LARGEST:
+def parse_message(raw: bytes) -> JsonObject:
+    """Parse a JSON object. Raises Unreadable for anything else, for repeated names, and for NaN and infinities."""
+    if len(raw) > MAX_BYTES:
         raise Unreadable("too large")
     try:
-        data = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_unique)
+        data = json.loads(raw.decode("utf-8"), parse_constant=_reject_constant, object_pairs_hook=_build_object)
     except (ValueError, RecursionError) as error:
         raise Unreadable(type(error).__name__) from None
     if not isinstance(data, dict):
@@ -26,44 +26,44 @@ def message(raw: bytes) -> dict[str, Any]:
     return data
 
 
-def word(values: dict[str, Any], name: str, longest: int) -> str:
-    """A text of 1 to `longest` characters. Raises Unreadable."""
-    value = values.get(name)
-    if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
+def parse_text(message: JsonObject, name: str, max_length: int) -> str:
+    """A printable text of 1 to `max_length` characters. Raises Unreadable."""
+    text = message.get(name)
+    if not isinstance(text, str) or not 0 < len(text) <= max_length or not text.isprintable():
         raise Unreadable(name)
-    return value
+    return text
 
 
-def amount(values: dict[str, Any], name: str = "amountMinor") -> int:
+def parse_amount(message: JsonObject, name: str = "amountMinor") -> int:
     """A whole number of cents, 1 or more. Raises Unreadable."""
-    value = values.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MOST:
+    amount = message.get(name)
+    if not isinstance(amount, int) or isinstance(amount, bool) or not 0 < amount <= MAX_AMOUNT:
         raise Unreadable(name)
-    return value
+    return amount
 
 
-def moment(values: dict[str, Any], name: str = "at") -> datetime:
-    """A time with its offset. Raises Unreadable."""
+def parse_time(message: JsonObject, name: str = "at") -> datetime:
+    """A time with a UTC offset. Raises Unreadable."""
     try:
-        value = datetime.fromisoformat(word(values, name, 40))
+        moment = datetime.fromisoformat(parse_text(message, name, 40))
     except ValueError:
         raise Unreadable(name) from None
-    if value.tzinfo is None:
+    if moment.tzinfo is None:
         raise Unreadable(name)
-    return value
+    return moment
 
 
-def dumped(said: dict[str, Any]) -> bytes:
-    """The bytes of a message."""
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+def encode_message(message: JsonObject) -> bytes:
+    """The JSON of a message."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _refused(name: str) -> Any:
+def _reject_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
+def _build_object(pairs: Sequence[tuple[str, object]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("repeated name")
-    return values
+    return members

@@ -1,5 +1,5 @@
-"""A rail that moves no money and always does the same, by the rules of `rules.py`. What it knows stands in a book:
-tables, so that web, worker and a restarted process see the same rail; or the memory of the stand-alone server."""
+"""A deterministic rail that moves no money, by the rules of `mock_rules.py`. Its state is in tables, so that web, worker and
+a restarted process see the same rail, or in the memory of the stand-alone server."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -13,10 +13,10 @@ from app.clients.payrail.mock_rules import ChargeEntry, Pace, TransferEntry
 
 
 class Book(Protocol):
-    """Where a mock writes down what it was told."""
+    """The storage of a mock."""
 
     def open_charge(self, charge: Charge) -> None:
-        """Writes a charge down, unless its reference stands there."""
+        """Store a charge, unless its reference is stored."""
 
     def end_charge(self, reference: str, state: str, known_after: timedelta) -> None:
         """Ends a charge that is open."""
@@ -27,7 +27,7 @@ class Book(Protocol):
     def charge(self, reference: str) -> ChargeEntry | None: ...
 
     def write_transfer(self, entry: TransferEntry) -> None:
-        """Writes a transfer down, unless its reference stands there."""
+        """Store a transfer, unless its reference is stored."""
 
     def transfer(self, reference: str) -> tuple[TransferEntry | None, timedelta]:
         """A transfer and its age."""
@@ -35,13 +35,13 @@ class Book(Protocol):
 
 @dataclass(frozen=True)
 class MockRail:
-    """The stand-in."""
+    """The mock rail."""
 
     pace: Pace = Pace()
     book: Book = field(default_factory=Tables)
 
     def check(self) -> None:
-        """It always can."""
+        """The mock can always be used."""
 
     def reachable(self) -> bool:
         return True

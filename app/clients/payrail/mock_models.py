@@ -1,4 +1,4 @@
-"""The mock's book as tables. In live mode they stay empty."""
+"""The mock's state as tables. In live mode they are empty."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from app.core.transaction import assert_no_transaction, transaction
 
 
 class MockCharge(Base):
-    """A charge at the mock rail. `known_at` is when it begins to tell the outcome."""
+    """A charge at the mock rail. From `known_at` on the mock says its outcome."""
 
     __tablename__ = "payrail_mock_charge"
     __table_args__ = (CheckConstraint("state IN ('open', 'paid', 'declined', 'refunded')", name="state"),)
@@ -28,7 +28,7 @@ class MockCharge(Base):
 
 
 class MockTransfer(Base):
-    """A transfer at the mock rail, never changed: what is told of it depends on its age alone."""
+    """A transfer at the mock rail, never changed: its state depends on its age alone."""
 
     __tablename__ = "payrail_mock_transfer"
     __table_args__ = (CheckConstraint("state IN ('paid', 'failed')", name="state"),)
@@ -47,7 +47,7 @@ SENT = ("reference", "ending", "amount_minor", "currency", "state", "known_after
 
 
 class Tables:
-    """The book in the application's database, by the database's clock."""
+    """The mock's state in the application's database, by the database's clock."""
 
     def open_charge(self, charge: Charge) -> None:
         assert_no_transaction()

@@ -1,4 +1,4 @@
-"""How the mock behaves, whichever face it shows: in this process (`mock.py`) or over HTTP (`mock_server`).
+"""Rules of the mock rail, in this process (`mock.py`) or over HTTP (`mock_server`).
 
 Wallets and accounts whose number ends in
 
@@ -8,7 +8,7 @@ Wallets and accounts whose number ends in
     0004   bounce 60 seconds after a transfer was paid
     0005   refuse every code
 
-and all others succeed at once. The code is 123456.
+and all others succeed immediately. The code is 123456.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeEntry:
-    """A charge in the mock's book.
+    """A stored charge.
 
     `age` counts from its start. `told` is whether its end may be known yet; until then the mock says `meanwhile`.
     """
@@ -56,7 +56,7 @@ class ChargeEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferEntry:
-    """A transfer in the mock's book: written once, and all that happens to it later is a matter of its age."""
+    """A stored transfer. It never changes; its state depends on its age."""
 
     reference: str
     ending: str
@@ -85,7 +85,7 @@ def charged(msisdn: str, pace: Pace) -> tuple[str, timedelta]:
 
 
 def charge_state(entry: ChargeEntry | None, pace: Pace) -> ChargeState:
-    """What the mock says of a charge."""
+    """The state of a charge."""
     if entry is None:
         return ChargeState(outcome=Outcome.DECLINED)
     outcome = _charge_outcome(entry, pace)
@@ -117,7 +117,7 @@ def entry_of(transfer: Transfer, pace: Pace) -> TransferEntry:
 
 
 def transfer_state(entry: TransferEntry | None, age: timedelta) -> TransferState:
-    """What is told of a transfer of this age."""
+    """The state of a transfer of this age."""
     if entry is None:
         return TransferState(outcome=TransferOutcome.NOT_FOUND)
     outcome, reason = _transfer_outcome(entry, age)

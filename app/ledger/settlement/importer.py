@@ -1,4 +1,4 @@
-"""Booking a settlement file: all of it, or nothing."""
+"""Import of a settlement file into the ledger: all rows or none."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.orm import Session as OrmSession
 
+from app.core.db import fetch_row, fetch_rows
 from app.core.ids import is_id
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
-from app.ledger.settlement import sql
+from app.ledger import sql
 from app.ledger.settlement.parser import Credit
 
 PAGE_SIZE = 5000
@@ -17,7 +18,7 @@ PAGE_SIZE = 5000
 
 @dataclass(frozen=True)
 class SettlementResult:
-    """What a settlement did, or with a dry run would do."""
+    """What an import did, or with `dry_run` would do. The amount is that of the posted credits, in cents."""
 
     booked_count: int
     known_count: int
@@ -33,26 +34,17 @@ class _DryRunRollback(Exception):
 def import_settlement(
     credits: Sequence[Credit], *, dry_run: bool = False, on_progress: Callable[[int], None] = lambda count: None
 ) -> SettlementResult:
-    """Credits merchants with what they earned. A reference that is known is compared, never booked twice.
+    """Credit merchants with their earnings. A reference that was posted before is compared, never posted twice.
 
-    `seen` is told how many credits of each page are booked. Raises Rejected.
+    `on_progress` gets the number of credits of each page after it is posted. Raises Rejected.
     """
     try:
         with transaction() as session:
-            for setting in sql.TIMEOUTS_SQL:
-                session.execute(text(setting))
-            session.execute(sql.LOCK_SETTLEMENT_SQL)
+            _lock_import(session)
             pages = [credits[start : start + PAGE_SIZE] for start in range(0, len(credits), PAGE_SIZE)]
-            owner_by_reference = _lock_unbooked_owners(session, pages)
+            owner_by_reference = _lock_unposted_owners(pages)
             for page in pages:
-                _book_credits(
-                    session,
-                    [
-                        (page_credit, owner_by_reference[page_credit.reference])
-                        for page_credit in page
-                        if page_credit.reference in owner_by_reference
-                    ],
-                )
+                _post_credits([credit for credit in page if credit.reference in owner_by_reference], owner_by_reference)
                 on_progress(len(page))
             amount = sum(credit.amount_minor for credit in credits if credit.reference in owner_by_reference)
             result = SettlementResult(len(owner_by_reference), len(credits) - len(owner_by_reference), amount)
@@ -63,53 +55,60 @@ def import_settlement(
     return result
 
 
-def _lock_unbooked_owners(session: OrmSession, pages: Sequence[Sequence[Credit]]) -> dict[str, str]:
-    """The merchant's id of each reference that is not booked yet; merchants are locked before anything is written."""
-    owner_by_merchant = {item: owner for page in pages for item, owner in _lock_owners(session, page).items()}
-    errors, owner_by_reference = [], {}
+def _lock_import(session: OrmSession) -> None:
+    for setting in sql.SETTLEMENT_TIMEOUTS:
+        session.execute(text(setting))
+    session.execute(text(sql.LOCK_SETTLEMENTS))
+
+
+def _lock_unposted_owners(pages: Sequence[Sequence[Credit]]) -> dict[str, str]:
+    """The merchant's id for each reference that is not posted yet. All merchants are locked before the first write."""
+    owner_by_merchant = {merchant: owner for page in pages for merchant, owner in _lock_owners(page).items()}
+    errors: list[RowError] = []
+    owner_by_reference: dict[str, str] = {}
     for page in pages:
-        booked_transactions = {
-            row.reference: row
-            for row in session.execute(
-                sql.BOOKED_TRANSACTIONS_SQL, {"references": [credit.reference for credit in page]}
-            )
-        }
-        for item in page:
-            owner, booked_transaction = owner_by_merchant.get(item.merchant), booked_transactions.get(item.reference)
+        posted_rows = fetch_rows(sql.POSTED_SETTLEMENTS, {"references": [credit.reference for credit in page]})
+        posted_by_reference = {reference: (owner_id, amount) for reference, owner_id, amount in posted_rows}
+        for credit in page:
+            owner, posted = owner_by_merchant.get(credit.merchant), posted_by_reference.get(credit.reference)
             if owner is None:
                 errors.append(
-                    _build_row_error(item, "merchant", "unknown_merchant", "There is no such merchant.", item.merchant)
+                    _build_row_error(
+                        credit, "merchant", "unknown_merchant", "There is no such merchant.", credit.merchant
+                    )
                 )
-            elif booked_transaction is None:
-                owner_by_reference[item.reference] = owner
-            elif (booked_transaction.owner_id, booked_transaction.amount_minor) != (owner, item.amount_minor):
-                message = f"Booked already, as {booked_transaction.amount_minor} cents for merchant {booked_transaction.owner_id}."
-                errors.append(_build_row_error(item, "reference", "reference_taken", message, item.reference))
+            elif posted is None:
+                owner_by_reference[credit.reference] = owner
+            elif posted != (owner, credit.amount_minor):
+                posted_owner, posted_amount = posted
+                message = f"Booked already, as {posted_amount} cents for merchant {posted_owner}."
+                errors.append(_build_row_error(credit, "reference", "reference_taken", message, credit.reference))
     if errors:
         raise Rejected(errors)
     return owner_by_reference
 
 
-def _lock_owners(session: OrmSession, page: Sequence[Credit]) -> dict[str, str]:
-    merchant_names = {item.merchant for item in page}
-    ids = sorted(item for item in merchant_names if is_id(item))
-    rows = session.execute(sql.LOCK_MERCHANTS_SQL, {"ids": ids, "emails": sorted(merchant_names.difference(ids))}).all()
-    return {name: row.id for row in rows for name in (row.id, row.email)}
+def _lock_owners(page: Sequence[Credit]) -> dict[str, str]:
+    """The ids of the page's merchants by what the file calls them: an id or an email address."""
+    merchants = {credit.merchant for credit in page}
+    ids = sorted(merchant for merchant in merchants if is_id(merchant))
+    rows = fetch_rows(sql.LOCK_MERCHANTS, {"ids": ids, "emails": sorted(merchants.difference(ids))})
+    return {merchant: owner_id for owner_id, email in rows for merchant in (owner_id, email)}
 
 
-def _book_credits(session: OrmSession, rows: Sequence[tuple[Credit, str]]) -> None:
-    if rows:
-        session.execute(
-            sql.BOOK_CREDITS_SQL,
+def _post_credits(credits: Sequence[Credit], owner_by_reference: dict[str, str]) -> None:
+    if credits:
+        fetch_row(
+            sql.POST_CREDITS,
             {
-                "references": [credit.reference for credit, _ in rows],
-                "owners": [owner for _, owner in rows],
-                "amounts": [credit.amount_minor for credit, _ in rows],
-                "moments": [credit.occurred_at for credit, _ in rows],
-                "descriptions": [credit.description for credit, _ in rows],
+                "references": [credit.reference for credit in credits],
+                "owner_ids": [owner_by_reference[credit.reference] for credit in credits],
+                "amounts": [credit.amount_minor for credit in credits],
+                "occurred_at": [credit.occurred_at for credit in credits],
+                "descriptions": [credit.description for credit in credits],
             },
         )
 
 
-def _build_row_error(credit: Credit, column: str, code: str, message: str, value: str) -> RowError:
-    return RowError(credit.row, column, code, message, value[:100])
+def _build_row_error(credit: Credit, column: str, code: str, message: str, cell: str) -> RowError:
+    return RowError(credit.row, column, code, message, cell[:100])

@@ -1,9 +1,9 @@
-"""From a file to credits: every row checked, every problem with its row and column."""
+"""Parser of settlement files: rows become credits or errors with row and column."""
 
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from app.core import cell_parsing
@@ -15,10 +15,11 @@ from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
 
 COLUMNS = ("reference", "merchant", "amountMinor", "occurredAt", "description")
 REQUIRED_COLUMNS = ("reference", "merchant", "amountMinor")
+Value = TypeVar("Value")
 
 
 class Credit(NamedTuple):
-    """A row of the file: what a merchant earned, known by its reference for ever."""
+    """A row of the file: an earning of a merchant, in cents, identified by its reference."""
 
     row: int
     reference: str
@@ -29,14 +30,14 @@ class Credit(NamedTuple):
 
 
 class ParsedSettlement(NamedTuple):
-    """What a file says, and what is wrong with it."""
+    """The credits of a file, and the errors of its other rows."""
 
     credits: list[Credit]
     errors: list[RowError]
 
 
 def parse_settlement(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedSettlement:
-    """The credits of a table; `rows` may be the sheet's own with a progress bar around. Raises NotASheet."""
+    """Parse a sheet. `rows` may be the sheet's rows in a progress bar. Raises NotASheet."""
     column_names = _match_columns(sheet.header)
     settlement = ParsedSettlement([], [])
     first_rows: dict[str, int] = {}
@@ -52,7 +53,7 @@ def parse_settlement(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedS
 
 
 def _match_columns(header: list[str]) -> dict[str, str]:
-    """Our columns, by the names the file has for them: case, blanks and punctuation do not count."""
+    """The file's name of each of our columns. Case, blanks and punctuation are ignored. Raises NotASheet."""
     normalized_names = {re.sub(r"[^a-z]", "", name.casefold()): name for name in header}
     column_names = {
         column: normalized_names[column.lower()] for column in COLUMNS if column.lower() in normalized_names
@@ -64,7 +65,7 @@ def _match_columns(header: list[str]) -> dict[str, str]:
 
 
 class _RowParser:
-    """One row while it is read; problems go to the list it was given."""
+    """The parser of one row. It appends problems to `errors`."""
 
     def __init__(self, column_names: dict[str, str], row: Row, errors: list[RowError], now: datetime) -> None:
         self.column_names, self.row, self.errors, self.now = column_names, row, errors, now
@@ -73,17 +74,16 @@ class _RowParser:
         error_count = len(self.errors)
         if self.row.surplus:
             self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
-        credit = Credit(
-            self.row.number,
-            self._parse_cell("reference", lambda cell: cell_parsing.parse_text(cell, longest=120)),
-            self._parse_cell("merchant", _parse_merchant),
-            self._parse_cell("amountMinor", _parse_amount),
-            self._parse_cell("occurredAt", lambda cell: _parse_moment(cell, self.now)),
-            self._parse_cell("description", lambda cell: cell_parsing.parse_text(cell, longest=200)),
-        )
-        return credit if len(self.errors) == error_count else None
+        reference = self._parse_cell("reference", lambda cell: cell_parsing.parse_text(cell, longest=120))
+        merchant = self._parse_cell("merchant", _parse_merchant)
+        amount_minor = self._parse_cell("amountMinor", _parse_amount)
+        occurred_at = self._parse_cell("occurredAt", lambda cell: _parse_moment(cell, self.now))
+        description = self._parse_cell("description", lambda cell: cell_parsing.parse_text(cell, longest=200))
+        if len(self.errors) > error_count or reference is None or merchant is None or amount_minor is None:
+            return None
+        return Credit(self.row.number, reference, merchant, amount_minor, occurred_at, description)
 
-    def _parse_cell(self, column: str, parse_value: Callable[[str], Any]) -> Any:
+    def _parse_cell(self, column: str, parse_value: Callable[[str], Value]) -> Value | None:
         cell = self.row.cells[self.column_names[column]] if column in self.column_names else ""
         try:
             if not cell and column in REQUIRED_COLUMNS:
@@ -93,8 +93,8 @@ class _RowParser:
             self._add_error(column, error.code, str(error), cell)
             return None
 
-    def _add_error(self, column: str, code: str, message: str, value: str) -> None:
-        self.errors.append(RowError(self.row.number, column, code, message, value[:100]))
+    def _add_error(self, column: str, code: str, message: str, cell: str) -> None:
+        self.errors.append(RowError(self.row.number, column, code, message, cell[:100]))
 
 
 def _parse_merchant(cell: str) -> str:
@@ -109,7 +109,7 @@ def _parse_amount(cell: str) -> int:
 
 
 def _parse_moment(cell: str, now: datetime) -> datetime:
-    """A naive time is in Windhoek; nothing is earned in the future."""
+    """The time in UTC. A naive time is local to Windhoek. Raises BadCell for a time in the future."""
     moment = cell_parsing.parse_time(cell)
     aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(HOME))
     if aware_moment > now:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.faults.service import kept_open
+from tests.faults.suite.fault_run import Outcome, Settings, tried
 from tests.faults.suite.load import RATE
 from tests.faults.suite.plan import PLAN
 from tests.faults.suite.report import table, told
 from tests.faults.suite.servers import template
-from tests.faults.suite.trial import Outcome, Settings, tried
 
 
 def main() -> int:

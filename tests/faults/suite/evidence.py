@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from app.core.db import db
-from tests.faults.suite.asking import Asked, Journal
+from tests.faults.suite.request_log import Journal, RequestRecord
 
 SHOWN = 20
 Law = Callable[["Evidence"], Iterable[str]]
@@ -42,7 +42,7 @@ class Evidence:
     round_trip: dict[str, Any] | None = None
     """What importing the export of the stock again would change."""
     connection: Connection | None = None
-    """Asked instead of new ones, when what it sees is not committed."""
+    """RequestRecord instead of new ones, when what it sees is not committed."""
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         with self._connected() as connection:
@@ -71,7 +71,7 @@ class Evidence:
         with db.engine.connect() as connection:
             yield connection
 
-    def said_yes(self, kind: str) -> Iterator[Asked]:
+    def said_yes(self, kind: str) -> Iterator[RequestRecord]:
         return self.journal.of(kind, outcome="ok")
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves in files: the journal of the rail, the log of the mail server, and all logs, read for secrets."""
+"""Files of a run: the journal of the rail, the log of the mail server, and all logs, searched for secrets."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The mixed load: so many requests a second, by a dozen clients, each of which draws its operations from a seed."""
+"""The mixed load: a number of requests per second from a dozen clients with seeded operations."""
 
 import random
 import threading
@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.faults.suite.asking import UNKNOWN, Journal, Mouth
+from tests.faults.suite.initial_data import World
 from tests.faults.suite.operations import OPERATIONS, SHARES, Caller, bootstrap, campaign
+from tests.faults.suite.request_log import UNKNOWN, Journal, Mouth
 from tests.faults.suite.stack import Stack
-from tests.faults.suite.world import World
 from tests.races import at_once
 
 CLIENTS = 12

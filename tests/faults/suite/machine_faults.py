@@ -1,4 +1,4 @@
-"""F13, F14: full disks, and clocks that are wrong."""
+"""F13, F14: full disks and wrong clocks."""
 
 import io
 import os
@@ -13,10 +13,10 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.embedded import subprocesses
-from tests.faults.suite.asking import Asked, Request
 from tests.faults.suite.operations import Caller
 from tests.faults.suite.plan import Impossible, fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.request_log import Request, RequestRecord
+from tests.faults.suite.scenario import Scene
 
 MEGABYTE = 1024 * 1024
 FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
@@ -70,7 +70,7 @@ def uploads(scene: Scene) -> None:
     caller.mouth.close()
 
 
-def upload(caller: Caller) -> Asked:
+def upload(caller: Caller) -> RequestRecord:
     """A picture of noise, so that it stays as large as it is."""
     made = io.BytesIO()
     Image.frombytes("RGB", (400, 400), caller.dice.randbytes(480_000)).save(made, "JPEG", quality=90)
@@ -78,7 +78,7 @@ def upload(caller: Caller) -> Asked:
     headers = {"Authorization": caller.world.owner}
     request = Request("POST", "/api/events/upload-cover", None, headers, body + b"\r\n--b--\r\n", "")
     request.content_type = "multipart/form-data; boundary=b"
-    return caller.mouth.say(Asked("upload", request))
+    return caller.mouth.say(RequestRecord("upload", request))
 
 
 def whole(path: Path) -> bool:

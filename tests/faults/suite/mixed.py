@@ -1,4 +1,4 @@
-"""F0: a little of everything within seconds. No fault of the plan, but a quick look whether the house stands."""
+"""F0: a short mixture of faults, for a quick check. It is not part of the plan."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import time
 
 from app.clients.payrail.mock_server import Fault as Does
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.scenario import Scene
 from tests.faults.suite.store_faults import cut_the_pool
 
 

@@ -1,4 +1,4 @@
-"""F9 to F12: the mail server and the rail refuse, hang, hang up, repeat themselves and lie."""
+"""F9 to F12: the mail server and the rail refuse, hang, disconnect, repeat responses and contradict themselves."""
 
 import time
 from itertools import pairwise
@@ -8,10 +8,10 @@ from sqlalchemy import text
 from app.clients.payrail.mock_server import Fault as Does
 from app.core.db import db
 from tests.faults.suite.evidence_files import journal_of_rail
-from tests.faults.suite.fees import paying
+from tests.faults.suite.initial_data import MANNERS
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
-from tests.faults.suite.world import MANNERS
+from tests.faults.suite.scenario import Scene
+from tests.faults.suite.stall_fee_load import paying
 
 BEFORE = 4.0
 TRIES = """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.faults.suite.scene import Scene
+    from tests.faults.suite.scenario import Scene
 
 ALWAYS = {"broken laws": 0.0, "unresolved": 0.0}
 LEASED = 60 + 15 + 1 + 14

@@ -24,7 +24,7 @@ from tests.faults.storm import continued, stopped
 from tests.faults.suite.evidence import LAWS, Evidence
 from tests.faults.suite.evidence_files import journal_of_rail
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.scenario import Scene
 from tests.settings import app_for
 
 OF_A_COPY = (

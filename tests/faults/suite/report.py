@@ -1,9 +1,9 @@
-"""The outcomes as a table in Markdown, a line for each fault, the worst of its seeds."""
+"""The results as a Markdown table: one line per fault, with the worst of its seeds."""
 
 from collections.abc import Iterable, Sequence
 
+from tests.faults.suite.fault_run import Outcome
 from tests.faults.suite.plan import ACTS, ALWAYS, PLAN
-from tests.faults.suite.trial import Outcome
 
 HEAD = [
     "| fault | what is broken | seeds | asked | unknown at first | figures (bound) | laws broken |",

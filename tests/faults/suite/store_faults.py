@@ -9,9 +9,9 @@ import psycopg
 from sqlalchemy import text
 
 from app.core.db import db
-from tests.faults.suite.asking import Mouth, Request
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.request_log import Mouth, Request
+from tests.faults.suite.scenario import Scene
 from tests.faults.suite.stack import WEB_THREADS, WEB_WORKERS
 
 BEFORE, DOWN = 4.0, 2.5

@@ -7,7 +7,7 @@ import time
 from tests.deploy.slow import slow_clients
 from tests.faults.cluster import wait_until
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.scenario import Scene
 from tests.faults.suite.stack import WEB_WORKERS
 
 BEFORE = 4.0

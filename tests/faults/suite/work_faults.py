@@ -13,7 +13,7 @@ from tests.faults.cluster import find_pids, kill
 from tests.faults.storm import continued, stopped
 from tests.faults.suite.operations import sheet
 from tests.faults.suite.plan import fault
-from tests.faults.suite.scene import Scene
+from tests.faults.suite.scenario import Scene
 
 __all__ = ["jobs"]
 HELD = """

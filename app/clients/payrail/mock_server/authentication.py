@@ -1,4 +1,4 @@
-"""Whether a request to the mock server is signed as docs/payrail.md has it: our key, fresh, once, unaltered."""
+"""Signature checks of the mock server, as in docs/payrail.md: known key, fresh timestamp, new nonce, unchanged body."""
 
 import time
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ class Guard:
         now = time.time() + self.skew
         if key != self._key:
             return "unknown_key"
-        if not signing.fresh(timestamp, now):
+        if not signing.is_fresh(timestamp, now):
             return "stale_timestamp"
         expected = signing.request_signature(
             self._secret, key=key, timestamp=timestamp, nonce=nonce, method=method, path=path, body=body
         )
-        if not signing.same(expected, signature):
+        if not signing.signatures_match(expected, signature):
             return "wrong_signature"
         return None if 16 <= len(nonce) <= 64 and self._first(nonce, now) else "used_nonce"
 

@@ -1,4 +1,4 @@
-"""Callbacks as the mock server sends them: when something becomes known, signed, and wrong in the ways it is told."""
+"""Callbacks of the mock server: sent when an outcome becomes known, signed, and with the faults that are switched on."""
 
 import random
 import secrets
@@ -143,7 +143,7 @@ class Caller:
                 self._waiting.append(letter)
 
     def _delivered(self, letter: Letter) -> bool:
-        body, timestamp = message_parsing.dumped(letter.said), str(int(time.time()))
+        body, timestamp = message_parsing.encode_message(letter.said), str(int(time.time()))
         headers = [
             ("Content-Type", "application/json"),
             (signing.TIMESTAMP, timestamp),

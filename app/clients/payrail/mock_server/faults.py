@@ -1,8 +1,8 @@
-"""What the mock server can be told to do wrong.
+"""Faults of the mock server.
 
     {"do": "hang", "on": "send", "times": 1, "seconds": 20, "reference": "…"}
 
-Only `do` is needed; `times` is how often it happens (for ever when absent). In the way of a request (`on` is send,
+Only `do` is needed; `times` is how often it happens (without a limit when absent). In the way of a request (`on` is send,
 status, start, confirm, refund or any):
 
     hang      do it, then answer nothing for `seconds` (20) and hang up: a timeout after the commit

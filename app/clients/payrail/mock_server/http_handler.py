@@ -1,4 +1,4 @@
-"""What the mock server says and how it says it: one HTTP request after the other, with the fault that was asked for."""
+"""HTTP handler of the mock server: requests, responses and the faults that are switched on."""
 
 import contextlib
 import socket
@@ -24,7 +24,7 @@ class Listener(ThreadingHTTPServer):
         self.rail = rail
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that hung up first is no news."""
+        """Ignore callers that hung up first."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -36,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:  # noqa: N802
         length = self.headers.get("Content-Length", "0")
-        if not length.isdigit() or int(length) > message_parsing.LARGEST:
+        if not length.isdigit() or int(length) > message_parsing.MAX_BYTES:
             self.close_connection = True
             self._say(413, {"error": "too_large"})
             return
@@ -48,7 +48,9 @@ class Handler(BaseHTTPRequestHandler):
             if rail.refusing:
                 self._hang_up()
             elif self.path.startswith("/_control/"):
-                self._say(200, rail.control(self.path.removeprefix("/_control/"), message_parsing.message(body)))
+                self._say(
+                    200, rail.control(self.path.removeprefix("/_control/"), dict(message_parsing.parse_message(body)))
+                )
             elif self.path == "/v1/health":
                 self._say(200, {"status": "ok"})
             else:
@@ -103,14 +105,14 @@ class Handler(BaseHTTPRequestHandler):
         elif do == "garbage":
             self._send(200, b"<html>not a rail</html>")
         elif do == "huge":
-            self._say(200, {**said, "padding": "x" * (4 * message_parsing.LARGEST)})
+            self._say(200, {**said, "padding": "x" * (4 * message_parsing.MAX_BYTES)})
         elif do == "not_found":
             self._say(404, {"error": "no such page"})
         else:
             self._say(status, _twisted(said, do))
 
     def _say(self, status: int, said: Said, headers: dict[str, str] | None = None) -> None:
-        self._send(status, message_parsing.dumped(said), headers)
+        self._send(status, message_parsing.encode_message(said), headers)
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self._head(status, len(body), headers or {})
@@ -123,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _drip(self, said: Said, pause: float) -> None:
-        body = message_parsing.dumped(said)
+        body = message_parsing.encode_message(said)
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         for byte in head + body:
             self.wfile.write(bytes((byte,)))

@@ -32,12 +32,12 @@ class Asked:
 
 
 def parse_request(method: str, path: str, raw: bytes) -> Asked | None:
-    """What a request wants, None where there is nothing. Raises wire.Unreadable."""
+    """What a request wants, None where there is nothing. Raises message_parsing.Unreadable."""
     for on, verb, pattern in _ROUTES:
         match = pattern.fullmatch(path)
         if match and verb == method:
-            body = message_parsing.message(raw) if verb == "POST" else {}
-            reference = unquote(match[1]) if match.groups() else message_parsing.word(body, "reference", LONGEST)
+            body = dict(message_parsing.parse_message(raw)) if verb == "POST" else {}
+            reference = unquote(match[1]) if match.groups() else message_parsing.parse_text(body, "reference", LONGEST)
             return Asked(on, path.startswith("/v1/charges"), reference, body)
     return None
 
@@ -49,13 +49,13 @@ class Operations:
         self._rail, self._book = rail, book
 
     def answer(self, what: Asked) -> tuple[int, Said]:
-        """HTTP status and message. Raises wire.Unreadable for a body that does not say what is needed."""
+        """HTTP status and message. Raises message_parsing.Unreadable for a body that does not say what is needed."""
         if what.on == "send":
             return self._send(what)
         if what.on == "start":
             return self._start(what)
         if what.on == "confirm" and self._book.charge(what.reference) is not None:
-            state = self._rail.confirm_charge(what.reference, message_parsing.word(what.body, "code", 12))
+            state = self._rail.confirm_charge(what.reference, message_parsing.parse_text(what.body, "code", 12))
             return self._charge(what.reference, state)
         if what.on == "refund" and self._book.charge(what.reference) is not None:
             return self._charge(what.reference, self._rail.refund_charge(what.reference))
@@ -66,10 +66,10 @@ class Operations:
     def _start(self, what: Asked) -> tuple[int, Said]:
         charge = Charge(
             reference=what.reference,
-            amount_minor=message_parsing.amount(what.body),
-            currency=message_parsing.word(what.body, "currency", 3),
-            msisdn=message_parsing.word(what.body, "msisdn", 20),
-            description=message_parsing.word(what.body, "description", 200),
+            amount_minor=message_parsing.parse_amount(what.body),
+            currency=message_parsing.parse_text(what.body, "currency", 3),
+            msisdn=message_parsing.parse_text(what.body, "msisdn", 20),
+            description=message_parsing.parse_text(what.body, "description", 200),
         )
         known = self._book.charge(charge.reference)
         if known and (known.amount_minor, known.currency) != (charge.amount_minor, charge.currency):
@@ -79,10 +79,10 @@ class Operations:
     def _send(self, what: Asked) -> tuple[int, Said]:
         transfer = Transfer(
             reference=what.reference,
-            amount_minor=message_parsing.amount(what.body),
-            currency=message_parsing.word(what.body, "currency", 3),
+            amount_minor=message_parsing.parse_amount(what.body),
+            currency=message_parsing.parse_text(what.body, "currency", 3),
             destination=_destination(what.body.get("destination")),
-            description=message_parsing.word(what.body, "description", 200),
+            description=message_parsing.parse_text(what.body, "description", 200),
         )
         self._rail.send_transfer(transfer)
         known, _ = self._book.transfer(transfer.reference)
@@ -110,10 +110,10 @@ def _destination(said: Any) -> Wallet | BankAccount:
     if not isinstance(said, dict) or said.get("kind") not in ("wallet", "bank"):
         raise message_parsing.Unreadable("destination")
     if said["kind"] == "wallet":
-        return Wallet(msisdn=message_parsing.word(said, "msisdn", 20))
+        return Wallet(msisdn=message_parsing.parse_text(said, "msisdn", 20))
     return BankAccount(
-        account_name=message_parsing.word(said, "accountName", 140),
-        account_number=message_parsing.word(said, "accountNumber", 40),
-        bank_name=message_parsing.word(said, "bankName", 140),
-        branch_code=message_parsing.word(said, "branchCode", 20),
+        account_name=message_parsing.parse_text(said, "accountName", 140),
+        account_number=message_parsing.parse_text(said, "accountNumber", 40),
+        bank_name=message_parsing.parse_text(said, "bankName", 140),
+        branch_code=message_parsing.parse_text(said, "branchCode", 20),
     )

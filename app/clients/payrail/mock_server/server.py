@@ -1,4 +1,4 @@
-"""The mock rail as a server: its parts put together, its port, and what can be told to it while it runs."""
+"""The mock rail as a server: its parts, its port, and its control operations."""
 
 import json
 import threading

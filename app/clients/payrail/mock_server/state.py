@@ -1,4 +1,5 @@
-"""The mock's book in memory, by a clock that can be moved, with a journal that is written before anything is answered.
+"""The mock's charges and transfers in memory, with a clock that can be moved and a journal that is written before each
+response.
 
 The journal is JSON lines, only ever added to. One `transfer` line is one transfer that was carried out, so counting
 them by reference shows whether money would have moved twice. A server that starts with the same journal knows again

@@ -1,12 +1,12 @@
-"""Laws of messages and work: N1 to N6."""
+"""Rules of messages and jobs: N1 to N6."""
 
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from urllib.parse import unquote
 
-from tests.faults.suite.asking import OK
 from tests.faults.suite.evidence import Evidence, law
+from tests.faults.suite.request_log import OK
 
 ROWS = "SELECT coalesce(dedupe_key, 'outbox-' || id) AS key, kind, class, state FROM outbox"
 ALWAYS = ("campaigns.deliver", "payouts.mail", "allocations.ticket")

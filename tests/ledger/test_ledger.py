@@ -1,4 +1,4 @@
-"""The books: insert-only, in balance, never below zero; and what `flask ledger verify` finds when somebody cheats."""
+"""The ledger is insert-only, balanced and never below zero; `flask ledger verify` finds tampering."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,64 +25,64 @@ TABLES = ("ledger_entry", "ledger_transaction")
 
 @pytest.fixture
 def owner(app: Flask) -> str:
-    who = merchant_account()
-    settled(who, 1000)
-    return who.id
+    merchant = merchant_account()
+    settled(merchant, 1000)
+    return merchant.id
 
 
-def posted(kind: str, reference: str, owner: str, legs: dict[str, int]) -> Balances:
+def post(kind: str, reference: str, owner: str, legs: dict[str, int]) -> Balances:
     with transaction() as session:
         return post_transaction(session, kind, reference, owner, legs)
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("what", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
-def test_the_books_are_insert_only(owner: str, table: str, what: str) -> None:
+@pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
+def test_ledger_tables_are_insert_only(owner: str, table: str, statement: str) -> None:
     with pytest.raises(DBAPIError, match="insert-only"):
-        write(what.format(table))
+        write(statement.format(table))
     assert scalar(f"SELECT count(*) FROM {table}") > 0
 
 
-def test_a_transaction_that_does_not_sum_to_zero_does_not_commit(owner: str) -> None:
+def test_unbalanced_transaction_does_not_commit(owner: str) -> None:
     with pytest.raises(DBAPIError, match="sums to 5"):
         write(
             "INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)"
             " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction"
         )
     with pytest.raises(ValueError, match="zero"):
-        posted(HOLD, "x", owner, {MERCHANT_BALANCE: -5, MERCHANT_HELD: 4})
+        post(HOLD, "x", owner, {MERCHANT_BALANCE: -5, MERCHANT_HELD: 4})
     assert list(list_differences()) == []
 
 
-def test_one_statement_moves_money(owner: str) -> None:
-    with statements() as seen:
-        assert posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400}) == Balances(600, 400)
-    assert len([item for item in seen if "ledger" in item]) == 1
-    assert posted(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400}) == Balances(600, 0)
+def test_posting_takes_one_statement(owner: str) -> None:
+    with statements() as executed:
+        assert post(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400}) == Balances(600, 400)
+    assert len([item for item in executed if "ledger" in item]) == 1
+    assert post(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400}) == Balances(600, 0)
     assert list(list_differences()) == []
 
 
-def test_what_is_not_there_is_not_spent(owner: str) -> None:
+def test_posting_over_the_balance_is_refused(owner: str) -> None:
     for legs in (
         {MERCHANT_BALANCE: -1001, MERCHANT_HELD: 1001},
         {MERCHANT_HELD: -1, MERCHANT_BALANCE: 1},
         {MERCHANT_HELD: -1, RAIL_CLEARING: 1},
     ):
         with pytest.raises(InsufficientFunds) as error:
-            posted(HOLD, "h1", owner, legs)
+            post(HOLD, "h1", owner, legs)
         assert error.value.data == {"availableMinor": 1000}
     assert scalar("SELECT count(*) FROM ledger_transaction") == 1
 
 
-def test_a_reference_is_booked_once_in_each_kind(owner: str) -> None:
-    posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
+def test_reference_is_unique_per_kind(owner: str) -> None:
+    post(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
     with pytest.raises(psycopg.IntegrityError):
-        posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
+        post(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
     assert scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
 
 
 def tamper(sql: str) -> None:
-    """Changes the books as nobody can who goes through the program."""
+    """Change the ledger without its triggers."""
     db.session.remove()
     with db.engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
@@ -100,20 +100,20 @@ TAMPERED = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "law"), TAMPERED)
-def test_verify_names_what_differs(app: Flask, owner: str, sql: str, law: str) -> None:
+@pytest.mark.parametrize(("sql", "rule"), TAMPERED)
+def test_verify_names_each_difference(app: Flask, owner: str, sql: str, rule: str) -> None:
     run = app.test_cli_runner()
     assert run.invoke(args=["ledger", "verify"]).output.endswith("laws: no differences\n")
     tamper(sql)
-    found = run.invoke(args=["ledger", "verify"])
-    assert found.exit_code == 1 and f"DIFFERS  {law}" in found.output, found.output
+    result = run.invoke(args=["ledger", "verify"])
+    assert result.exit_code == 1 and f"DIFFERS  {rule}" in result.output, result.output
 
 
-def test_a_period_adds_up_from_its_opening(app: Flask, owner: str) -> None:
-    posted(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400})
+def test_period_adds_up_from_opening_to_closing_balance(app: Flask, owner: str) -> None:
+    post(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400})
     middle = datetime.now(UTC)
-    posted(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400})
-    posted(SETTLEMENT, "more", owner, {PLATFORM: -50, MERCHANT_BALANCE: 50})
+    post(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400})
+    post(SETTLEMENT, "more", owner, {PLATFORM: -50, MERCHANT_BALANCE: 50})
     late = load_ledger_period(owner, middle, middle + timedelta(days=1))
     assert late.opening == Balances(600, 400) and late.closing == Balances(650, 0)
     moved: list[tuple[str, Any]] = [

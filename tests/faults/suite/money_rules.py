@@ -1,4 +1,4 @@
-"""Laws of money: M1 to M8."""
+"""Rules of money: M1 to M8."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from typing import Any
 from app.ledger.integrity_check import list_checks
 from app.payouts import integrity_checks as laws_of_payouts
 from app.payouts.states import STEPS
-from tests.faults.suite.asking import FAIL, OK
 from tests.faults.suite.evidence import Evidence, law
+from tests.faults.suite.request_log import FAIL, OK
 
 __all__ = ["laws_of_payouts"]
 TOUCHED = (

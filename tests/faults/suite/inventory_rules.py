@@ -1,4 +1,4 @@
-"""Laws of stock and tickets: S1 to S3, T1 to T3."""
+"""Rules of stock and tickets: S1 to S3, T1 to T3."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import Any
 from app.inventory.integrity_check import COUNTS_SQL, MOVEMENT_SUMS_SQL, Difference
 from tests.allocations import law as allocation_laws
 from tests.events import law as event_laws
-from tests.faults.suite.asking import FAIL, OK
 from tests.faults.suite.evidence import SHOWN, Evidence, law
+from tests.faults.suite.request_log import FAIL, OK
 
 
 @law("S1 the book")

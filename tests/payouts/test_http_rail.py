@@ -1,4 +1,4 @@
-"""Payouts over the live client and real HTTP: whatever the rail does after it has committed, it is paid once."""
+"""Payouts over the HTTP rail are paid once, whatever the rail does after it has committed."""
 
 import time
 from collections.abc import Iterator
@@ -27,37 +27,37 @@ def server(journal: Path) -> Iterator[MockServer]:
 
 
 @pytest.mark.parametrize("do", ["hang", "fail", "garbage", "other_amount", "not_found"])
-def test_committed_but_not_said_is_processing_and_settles_when_the_rail_answers(
+def test_transfer_without_usable_response_is_processing_until_the_status_is_known(
     app: Flask, client: Client, server: MockServer, journal: Path, do: str
 ) -> None:
     server.faults.set([Fault(do=do, on="send", times=1, seconds=1.0 if do == "hang" else None)])
     me, _ = earner(client, 5000)
     with rail_of(client_of(app, server.url, total=0.5)):
-        made = requested(me)
+        payout = requested(me)
         work()
-        assert read(me, made)["status"] == "processing" and money(me) == (4000, 1000)
+        assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
         later(timedelta(seconds=11))
-        assert read(me, made)["status"] == "paid"
+        assert read(me, payout)["status"] == "paid"
     assert len(journal_of(journal)) == 1
     lawful()
 
 
 @pytest.mark.parametrize("do", ["error", "drop"])
-def test_what_never_arrived_is_sent_again(
+def test_transfer_that_never_arrived_is_sent_again(
     app: Flask, client: Client, server: MockServer, journal: Path, do: str
 ) -> None:
     server.faults.set([Fault(do=do, on="send", times=1)])
     me, _ = earner(client, 5000)
     with rail_of(client_of(app, server.url)):
-        made = requested(me)
+        payout = requested(me)
         work()
         later(timedelta(seconds=11))
-        assert read(me, made)["status"] == "paid"
+        assert read(me, payout)["status"] == "paid"
     assert len(journal_of(journal)) == 1
     lawful()
 
 
-def test_declined_and_bounced_over_the_wire_give_the_money_back(app: Flask, client: Client) -> None:
+def test_declined_and_bounced_transfers_release_the_amount(app: Flask, client: Client) -> None:
     me, _ = earner(client, 5000)
     soon = Pace(bounces_after=timedelta(seconds=0.5))
     with serving(pace=soon) as server, rail_of(client_of(app, server.url)):

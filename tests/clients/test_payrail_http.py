@@ -1,4 +1,4 @@
-"""The live client against the mock server over HTTP: what it asks, what it believes, what it repeats."""
+"""The HTTP rail against the mock server: requests, accepted responses and retries."""
 
 import time
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from flask import Flask
 
 from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome, mock_rules
 from app.clients.payrail.breaker import Limits
-from app.clients.payrail.credentials import Account
 from app.clients.payrail.errors import PayrailUnavailable
+from app.clients.payrail.http_client import Credentials
 from app.clients.payrail.mock_rules import CODE, Pace
 from app.clients.payrail.mock_server import Fault, MockServer
 from app.clients.payrail.mock_server.state import Memory
@@ -38,7 +38,7 @@ def server(journal: Path) -> Iterator[MockServer]:
         yield server
 
 
-def test_a_transfer_is_paid_once_however_often_it_is_sent(app: Flask, server: MockServer, journal: Path) -> None:
+def test_repeated_transfer_is_paid_once(app: Flask, server: MockServer, journal: Path) -> None:
     rail = client_of(app, server.url)
     for _ in range(3):
         state = rail.send_transfer(transfer())
@@ -47,7 +47,7 @@ def test_a_transfer_is_paid_once_however_often_it_is_sent(app: Flask, server: Mo
     assert told(rail, "never-sent") is TransferOutcome.NOT_FOUND
 
 
-def test_a_bank_account_gets_its_money_too(app: Flask, server: MockServer) -> None:
+def test_transfer_to_a_bank_account_is_paid(app: Flask, server: MockServer) -> None:
     account = BankAccount(account_name="Tuli Ñ", account_number="6200990001", bank_name="FNB", branch_code="280172")
     sending = Transfer(reference="bank/1 %?", amount_minor=100, destination=account, description="Payout — März")
     rail = client_of(app, server.url)
@@ -86,14 +86,14 @@ def test_a_charge_takes_the_code_and_says_when_it_is_wrong(app: Flask, server: M
     assert rail.charge_status("a-charge").outcome is Outcome.PAID
 
 
-def test_not_found_answers_a_question_and_never_an_order(app: Flask, server: MockServer) -> None:
+def test_not_found_is_valid_only_for_a_status_query(app: Flask, server: MockServer) -> None:
     rail = client_of(app, server.url)
     assert rail.confirm_charge("never-sent", CODE).outcome is Outcome.UNKNOWN
     assert rail.refund_charge("never-sent").outcome is Outcome.UNKNOWN
     assert rail.charge_status("never-sent").outcome is Outcome.DECLINED
 
 
-def test_a_wrong_code_answers_a_confirmation_and_never_a_question(
+def test_wrong_code_is_valid_only_for_a_confirmation(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rail = client_of(app, server.url)
@@ -106,7 +106,7 @@ def test_a_wrong_code_answers_a_confirmation_and_never_a_question(
 @pytest.mark.parametrize(
     "do", ["hang", "fail", "drip", "garbage", "huge", "other_amount", "other_reference", "not_found"]
 )
-def test_what_is_done_but_not_said_is_unknown_and_known_when_asked(
+def test_transfer_without_response_is_unknown_until_the_status_query(
     app: Flask, server: MockServer, journal: Path, do: str
 ) -> None:
     server.faults.set([Fault(do=do, on="send", times=1, seconds=1.3 if do == "hang" else None)])
@@ -117,9 +117,7 @@ def test_what_is_done_but_not_said_is_unknown_and_known_when_asked(
 
 
 @pytest.mark.parametrize("do", ["error", "drop"])
-def test_what_may_have_been_done_is_never_repeated_by_itself(
-    app: Flask, server: MockServer, journal: Path, do: str
-) -> None:
+def test_request_that_may_have_arrived_is_not_repeated(app: Flask, server: MockServer, journal: Path, do: str) -> None:
     server.faults.set([Fault(do=do, on="send", times=1)])
     rail = client_of(app, server.url)
     assert sent(rail) is UNKNOWN and asked(journal, "send") == 1
@@ -128,7 +126,7 @@ def test_what_may_have_been_done_is_never_repeated_by_itself(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_refusal_that_nothing_was_done_is_repeated_with_the_same_reference(
+def test_refused_request_is_repeated_with_the_same_reference(
     app: Flask, server: MockServer, journal: Path, status: int
 ) -> None:
     server.faults.set([Fault(do="busy", on="send", times=2, seconds=0, status=status)])
@@ -138,7 +136,7 @@ def test_a_refusal_that_nothing_was_done_is_repeated_with_the_same_reference(
     }
 
 
-def test_nobody_waits_longer_than_two_seconds_to_be_let_in(app: Flask, server: MockServer, journal: Path) -> None:
+def test_retry_after_over_two_seconds_is_not_waited_for(app: Flask, server: MockServer, journal: Path) -> None:
     server.faults.set([Fault(do="busy", on="send", times=1, seconds=3)])
     begun = time.monotonic()
     assert sent(client_of(app, server.url, total=10)) is UNKNOWN
@@ -147,14 +145,14 @@ def test_nobody_waits_longer_than_two_seconds_to_be_let_in(app: Flask, server: M
 
 
 @pytest.mark.parametrize("do", ["error", "drop", "garbage", "busy"])
-def test_a_question_is_repeated_after_any_failure(app: Flask, server: MockServer, journal: Path, do: str) -> None:
+def test_status_query_is_repeated_after_any_failure(app: Flask, server: MockServer, journal: Path, do: str) -> None:
     rail = client_of(app, server.url, total=3.0)
     sent(rail)
     server.faults.set([Fault(do=do, on="status", times=2, seconds=0)])
     assert told(rail) is PAID and asked(journal, "status") == 3
 
 
-def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -> None:
+def test_slow_response_ends_at_the_total_timeout(app: Flask, server: MockServer) -> None:
     server.faults.set([Fault(do="drip", seconds=0.05)])
     rail = client_of(app, server.url, total=0.7)
     for call in (lambda: sent(rail), lambda: told(rail)):
@@ -164,7 +162,7 @@ def test_a_dripping_answer_is_cut_at_the_total(app: Flask, server: MockServer) -
 
 
 @pytest.mark.control
-def test_without_a_deadline_below_the_library_it_would_drip_on(
+def test_without_the_deadline_stream_a_slow_response_would_go_on(
     app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.clients.deadline.remaining_seconds", lambda limit=None: 5.0 if limit is None else limit)
@@ -174,34 +172,32 @@ def test_without_a_deadline_below_the_library_it_would_drip_on(
     timely(time.monotonic() - begun > 1.2)
 
 
-def test_a_slow_lookup_of_the_name_is_cut_where_connecting_is(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_name_lookup_ends_at_the_connect_timeout(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.clients.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
     begun = time.monotonic()
     assert sent(client_of(app, "http://rail.test", connect=0.3, total=0.5)) is UNKNOWN
     timely(time.monotonic() - begun < 2.5)
 
 
-def test_an_address_that_is_dead_is_passed_over(
-    app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.clients.deadline._addresses", lambda *_: ["127.0.0.9", "127.0.0.1"])
+def test_dead_address_is_skipped(app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.clients.deadline._resolve", lambda *_: ["127.0.0.9", "127.0.0.1"])
     assert sent(client_of(app, server.url.replace("127.0.0.1", "rail.test"))) is PAID
 
 
-def test_the_limits_are_three_and_fifteen_seconds() -> None:
-    account = Account(url="https://rail.test", key="k", secret="s")
+def test_timeouts_are_three_and_fifteen_seconds() -> None:
+    account = Credentials(url="https://rail.test", key="k", secret="s")
     assert (account.connect, account.total) == (3, 15)
 
 
-def test_a_process_never_uses_the_connections_of_its_parent(app: Flask, server: MockServer) -> None:
+def test_process_never_uses_connections_of_its_parent(app: Flask, server: MockServer) -> None:
     rail = client_of(app, server.url)
     sent(rail)
-    ours = rail.exchange._line._pool
-    rail.exchange._line._pid = -1
-    assert sent(rail) is PAID and rail.exchange._line._pool is not ours
+    ours = rail.client._connection._pool
+    rail.client._connection._pid = -1
+    assert sent(rail) is PAID and rail.client._connection._pool is not ours
 
 
-def test_a_rail_that_refuses_connections_was_surely_not_reached(app: Flask, server: MockServer, journal: Path) -> None:
+def test_refused_connection_counts_as_not_reached(app: Flask, server: MockServer, journal: Path) -> None:
     rail = client_of(app, server.url, total=3.0, limits=Limits(failures=100))
     rail.start_charge(charge())
     server.refuse()
@@ -213,26 +209,28 @@ def test_a_rail_that_refuses_connections_was_surely_not_reached(app: Flask, serv
     assert sent(rail) is PAID and len(journal_of(journal)) == 1
 
 
-def test_a_rail_that_comes_back_within_a_call_is_reached(app: Flask, server: MockServer, journal: Path) -> None:
+def test_rail_that_comes_back_during_a_call_is_reached(app: Flask, server: MockServer, journal: Path) -> None:
     server.refuse(0.25)
     assert sent(client_of(app, server.url, total=3.0)) is PAID
     assert len(journal_of(journal)) == 1
 
 
-def test_connections_are_used_again(app: Flask, server: MockServer) -> None:
+def test_connections_are_reused(app: Flask, server: MockServer) -> None:
     rail = client_of(app, server.url)
     for number in range(20):
         assert sent(rail, reference=f"t-{number}") is PAID
-    assert len(rail.exchange._line.pool().connections) == 1
+    assert len(rail.client._connection.pool().connections) == 1
 
 
-def test_sixty_four_at_once_under_one_reference_are_one_transfer(app: Flask, server: MockServer, journal: Path) -> None:
+def test_64_concurrent_requests_with_one_reference_are_one_transfer(
+    app: Flask, server: MockServer, journal: Path
+) -> None:
     assert same_at_once(app, server) == {PAID}
     assert len(journal_of(journal)) == 1
 
 
 @pytest.mark.control
-def test_without_its_guard_the_rail_would_pay_more_than_once(
+def test_without_its_check_the_mock_would_pay_more_than_once(
     app: Flask, server: MockServer, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Memory, "_knows", lambda self, reference: False)
@@ -250,19 +248,19 @@ def same_at_once(app: Flask, server: MockServer) -> set[TransferOutcome]:
     return set(at_once(64, send))
 
 
-def test_another_amount_under_a_known_reference_is_not_believed(app: Flask, server: MockServer, journal: Path) -> None:
+def test_other_amount_in_a_response_is_a_mismatch(app: Flask, server: MockServer, journal: Path) -> None:
     rail = client_of(app, server.url)
     sent(rail)
     assert sent(rail, amount_minor=1) is UNKNOWN and sent(rail, ending="9999") is UNKNOWN
     assert len(journal_of(journal)) == 1
 
 
-def test_nobody_calls_it_inside_a_transaction(app: Flask, server: MockServer) -> None:
+def test_call_inside_a_transaction_raises(app: Flask, server: MockServer) -> None:
     with pytest.raises(TransactionOpen), transaction():
         sent(client_of(app, server.url))
 
 
-def test_a_restarted_rail_knows_what_it_knew(app: Flask, journal: Path) -> None:
+def test_restarted_mock_keeps_its_state(app: Flask, journal: Path) -> None:
     for _ in range(2):
         with serving(journal) as server:
             rail = client_of(app, server.url)

@@ -1,4 +1,4 @@
-"""`python -m tests.payouts.dying SINK SEED… [--unasked]`: workers that are killed between claim, call and record.
+"""`python -m tests.payouts.crashing_worker SINK SEED… [--unasked]`: workers that are killed between claim, call and record.
 
 One process loads the program; for every seed it forks one worker after the other, each of which kills itself at a
 point that the seed chooses, until nothing is left to do. The rail is a file: every transfer that is sent is a line,

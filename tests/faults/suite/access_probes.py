@@ -1,4 +1,4 @@
-"""Questions to the service once it is quiet: what was replaced, revoked or burned must be worth nothing."""
+"""Probes after a run: replaced, revoked and used credentials must not work."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from app.accounts import one_time_codes
 from app.core.db import db
 from app.inventory.actions.imports import MAX_SYNC_ROWS
 from tests.factories.accounts import PASSWORD
-from tests.faults.suite.asking import Asked, Request
+from tests.faults.suite.initial_data import fresh_token
 from tests.faults.suite.operations import WRONG, Caller
-from tests.faults.suite.scene import Scene
-from tests.faults.suite.world import fresh_token
+from tests.faults.suite.request_log import Request, RequestRecord
+from tests.faults.suite.scenario import Scene
 
 NONCES = "SELECT email, nonce FROM one_time_code WHERE email = ANY(:emails)"
 FAMILIES = 3
@@ -36,7 +36,7 @@ def reuse(caller: Caller, email: str) -> None:
     renewed(caller, email, third, "reuse")
 
 
-def renewed(caller: Caller, email: str, token: str, kind: str) -> Asked:
+def renewed(caller: Caller, email: str, token: str, kind: str) -> RequestRecord:
     return caller.post(kind, "/api/auth/refresh", {"refreshToken": token}, email=email, given=token)
 
 

@@ -1,5 +1,4 @@
-"""One set of rules, two faces: in this process and over HTTP the mock does the same. And the rail's truth is found
-whatever happens on the way to it."""
+"""The mock behaves the same in the process and over HTTP, and transfers are carried out once under any faults."""
 
 import os
 import random
@@ -40,7 +39,7 @@ def life_of(rail: Rail, ending: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("ending", ["0001", "0002", "0003", "0004", "0005", "4567"])
-def test_both_faces_tell_the_same(app: Flask, ending: str) -> None:
+def test_mock_and_http_rail_have_the_same_outcomes(app: Flask, ending: str) -> None:
     with serving(hang=0.05, pace=SLOW) as server:
         over_http, here = life_of(client_of(app, server.url, total=5), ending), life_of(MockRail(SLOW), ending)
     if ending == "0002":
@@ -50,9 +49,7 @@ def test_both_faces_tell_the_same(app: Flask, ending: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_under_any_faults_each_reference_is_carried_out_once_and_its_truth_is_found(
-    app: Flask, tmp_path: Path, seed: int
-) -> None:
+def test_each_reference_is_carried_out_once_under_any_faults(app: Flask, tmp_path: Path, seed: int) -> None:
     chance, journal = random.Random(seed), tmp_path / "journal"
     with serving(journal) as server:
         server.faults.set(
@@ -88,7 +85,7 @@ def until_known(rail: Rail, reference: str) -> TransferOutcome:
     return outcome
 
 
-def test_a_try_that_was_refused_does_not_undo_one_that_may_have_got_through(app: Flask) -> None:
+def test_refused_retry_does_not_hide_an_earlier_try_that_may_have_arrived(app: Flask) -> None:
     with serving() as server:
         rail = client_of(app, server.url, total=3.0, limits=Limits(failures=1))
         rail.start_charge(charge())

@@ -1,4 +1,4 @@
-"""What a fault has in its hands: the stack, the load, dice, and the figures that it writes down."""
+"""The context of a fault: stack, load, random generator and recorded figures."""
 
 import random
 import time
@@ -11,11 +11,11 @@ import psycopg
 from app.core.db import db
 from tests.faults.cluster import wait_until
 from tests.faults.storm import Storm
-from tests.faults.suite.asking import Asked
+from tests.faults.suite.health_monitor import Watch
+from tests.faults.suite.initial_data import World
 from tests.faults.suite.load import Load
+from tests.faults.suite.request_log import RequestRecord
 from tests.faults.suite.stack import WORKERS, Stack
-from tests.faults.suite.watching import Watch
-from tests.faults.suite.world import World
 
 WAITING = """
     SELECT (SELECT count(*) FROM outbox WHERE state = 'leased')
@@ -87,7 +87,7 @@ class Scene:
         time.sleep(PAUSE)
         return False
 
-    def unanswered(self, since: float = 0.0) -> list[Asked]:
+    def unanswered(self, since: float = 0.0) -> list[RequestRecord]:
         return [item for item in list(self.load.journal.asked) if item.status in UNANSWERED and item.at >= since]
 
     def p99(self, since: float, until: float, *, writes: bool = False) -> float:

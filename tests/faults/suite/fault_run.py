@@ -1,4 +1,4 @@
-"""One run of one fault: load, break, let it go quiet, ask again what is not known, hold everything against the laws."""
+"""One run of a fault: load, fault, quiet, retries of unknown requests, and checks of all rules."""
 
 import shutil
 import time
@@ -8,36 +8,36 @@ from pathlib import Path
 
 from app.core.outbox.tuning import Tuning
 from tests.faults.suite import (
-    goods,
+    account_rules,
+    inventory_rules,
     machine_faults,
-    messages,
+    message_rules,
     mixed,
-    money,
+    money_rules,
     outside_faults,
-    people,
     release_faults,
     store_faults,
     web_faults,
     work_faults,
 )
+from tests.faults.suite.access_probes import probe, round_trip
 from tests.faults.suite.evidence import Evidence, broken
 from tests.faults.suite.evidence_files import journal_of_rail, leaks, mistakes
+from tests.faults.suite.health_monitor import Watch
+from tests.faults.suite.initial_data import World, made
 from tests.faults.suite.load import RATE, Load
 from tests.faults.suite.plan import ACTS, ALWAYS, PLAN, Fault, Impossible
-from tests.faults.suite.probing import probe, round_trip
-from tests.faults.suite.scene import UNANSWERED, Scene
+from tests.faults.suite.scenario import UNANSWERED, Scene
 from tests.faults.suite.stack import Stack, stack
-from tests.faults.suite.watching import Watch
-from tests.faults.suite.world import World, made
 
 __all__ = [
-    "goods",
+    "inventory_rules",
     "machine_faults",
-    "messages",
+    "message_rules",
     "mixed",
-    "money",
+    "money_rules",
     "outside_faults",
-    "people",
+    "account_rules",
     "release_faults",
     "store_faults",
     "web_faults",

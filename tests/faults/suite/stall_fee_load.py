@@ -1,4 +1,4 @@
-"""Stall fees under faults: applicants start and confirm payments, change wallets, withdraw, and their event ends."""
+"""Load of stall fees: applicants start and confirm payments, change wallets and withdraw, and their event ends."""
 
 import random
 import threading
@@ -16,13 +16,13 @@ from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.applications import LIST, applied, decided
 from tests.factories.events import published
-from tests.faults.suite.asking import Asked, Journal, Mouth, Request
+from tests.faults.suite.request_log import Journal, Mouth, Request, RequestRecord
 from tests.http import Client, data
 from tests.leaks.ledger import RUN
 
 if TYPE_CHECKING:
-    from tests.faults.suite.scene import Scene
-    from tests.faults.suite.world import Merchant
+    from tests.faults.suite.initial_data import Merchant
+    from tests.faults.suite.scenario import Scene
 
 PAYERS, BETWEEN = 12, 0.15
 EVENT_OVER = "UPDATE event SET starts_at = now() - interval '2 h', ends_at = now() - interval '1 s' WHERE id = :event"
@@ -104,8 +104,8 @@ class Payers:
         self.journal.note(asked)
         return True
 
-    def _say(self, mouth: Mouth, request: Request) -> Asked:
-        asked = mouth.say(Asked("stall_fee", request))
+    def _say(self, mouth: Mouth, request: Request) -> RequestRecord:
+        asked = mouth.say(RequestRecord("stall_fee", request))
         self.said[asked.about.get("refused") or asked.data.get("status") or str(asked.status)] += 1
         return asked
 

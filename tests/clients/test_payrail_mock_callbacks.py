@@ -1,4 +1,4 @@
-"""Callbacks as the mock server sends them: good ones, and wrong ones in every way it is told."""
+"""Callbacks of the mock server, valid and with every fault."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from flask import Flask
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from app.clients.payrail.callbacks import CallbackEvent, verified
+from app.clients.payrail.callbacks import CallbackEvent, parse_callback
 from app.clients.payrail.errors import CallbackNotSigned
 from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.mock_rules import CODE
@@ -29,7 +29,7 @@ class Inbox:
     def __call__(self, request: Request) -> Response:
         with self.app.app_context():
             try:
-                self.events.append(verified(request.headers, request.get_data()))
+                self.events.append(parse_callback(request.headers, request.get_data()))
             except CallbackNotSigned:
                 self.forged += 1
                 return Response(status=401)

@@ -112,12 +112,12 @@ class Lives(RuleBasedStateMachine):
             assert self.paused[who]
             return None
         assert not self.paused[who] and amount <= self.available[who] and (known or password)
-        assert (made["held_until"] is None) == known
+        assert (made.held_until is None) == known
         self.available[who] -= amount
-        self.made[made["id"]], self.wallets[made["id"]] = (who, amount), wallet
+        self.made[made.id], self.wallets[made.id] = (who, amount), wallet
         if not known:
-            self.new.add(made["id"])
-        return made["id"]
+            self.new.add(made.id)
+        return made.id
 
     @rule(payout=payouts)
     def cancel(self, payout: str | None) -> None:
@@ -224,7 +224,7 @@ class Lives(RuleBasedStateMachine):
         return db.session.get_one(Account, self.callers[who].id)
 
 
-def test_money_keeps_its_laws_whatever_happens(app: Flask) -> None:
+def test_rules_of_money_hold_in_any_sequence(app: Flask) -> None:
     run_state_machine_as_test(
         Lives,
         settings=settings(

@@ -1,10 +1,10 @@
-"""Laws of accounts: A1 to A5."""
+"""Rules of accounts: A1 to A5."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.faults.suite.asking import OK
 from tests.faults.suite.evidence import Evidence, law
+from tests.faults.suite.request_log import OK
 
 TRIES = 5
 

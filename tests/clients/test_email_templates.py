@@ -1,4 +1,4 @@
-"""Letters: what people read in their mail."""
+"""Rendering of emails from templates."""
 
 import re
 from dataclasses import replace

@@ -15,12 +15,12 @@ def folder(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mail"
 
 
-def test_an_empty_mailbox_is_a_list_as_well() -> None:
+def test_empty_mailbox_is_an_empty_list() -> None:
     assert dev_mailbox.list_messages() == []
     assert dev_mailbox.find_message("0" * 24) is None
 
 
-def test_every_channel_is_kept_newest_first() -> None:
+def test_all_channels_are_stored_newest_first() -> None:
     dev_mailbox.store_message("mail", "a@kitchen.example", "One", "first", "<p>first</p>")
     dev_mailbox.store_message("sms", "+264811234567", None, "second")
     dev_mailbox.store_message("push", "device-1", "Three", "third")
@@ -29,15 +29,15 @@ def test_every_channel_is_kept_newest_first() -> None:
 
 
 @pytest.mark.parametrize("to", ["+264811234567", "264811234567", " 264811234567"])
-def test_a_number_is_found_with_and_without_its_plus(to: str) -> None:
+def test_number_is_found_with_and_without_plus(to: str) -> None:
     dev_mailbox.store_message("sms", "+264811234567", None, "yours")
     dev_mailbox.store_message("sms", "+264811234568", None, "another's")
     assert [message["text"] for message in dev_mailbox.list_messages(to=to)] == ["yours"]
 
 
-def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    monkeypatch.setattr(dev_mailbox, "KEPT", 3)
-    monkeypatch.setattr(dev_mailbox, "TIDY_EVERY", 1)
+def test_oldest_messages_are_deleted_over_the_limit(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(dev_mailbox, "MAX_MESSAGES", 3)
+    monkeypatch.setattr(dev_mailbox, "DELETE_ONCE_IN", 1)
     for number in range(5):
         dev_mailbox.store_message("push", "device-1", None, str(number))
     assert [message["text"] for message in dev_mailbox.list_messages()] == ["4", "3", "2"]
@@ -45,6 +45,6 @@ def test_the_oldest_go_when_it_is_full(monkeypatch: pytest.MonkeyPatch, folder: 
 
 
 @pytest.mark.parametrize("id", ["", "*", "../../etc/passwd", "0" * 24, "0" * 23 + "*"])
-def test_only_an_id_finds_a_message(id: str) -> None:
+def test_message_is_found_only_by_a_valid_id(id: str) -> None:
     dev_mailbox.store_message("push", "device-1", None, "text")
     assert dev_mailbox.find_message(id) is None

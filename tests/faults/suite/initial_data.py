@@ -1,5 +1,4 @@
-"""Who there is before the load begins: an organiser with tickets, stock and an audience, merchants with money, people
-with sessions. Made in this process, by the same factories as everywhere."""
+"""Data before the load begins: an organiser with tickets, stock and an audience, merchants with money, sessions."""
 
 import threading
 from collections import deque
@@ -12,8 +11,8 @@ from tests.factories.campaigns import Crowd
 from tests.factories.events import WEEKEND, published
 from tests.factories.inventory import Stock
 from tests.factories.payouts import earner
-from tests.faults.suite.fees import Stall, stalls_of
 from tests.faults.suite.stack import Stack
+from tests.faults.suite.stall_fee_load import Stall, stalls_of
 from tests.http import Client, data
 
 PLENTY, SCARCE = 100_000, 10

@@ -1,4 +1,4 @@
-"""The first payout to a destination is told by mail before it leaves, and rests until its owner could stop it."""
+"""A payout to a new destination is on hold: its owner is notified first and has time to stop it."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -11,7 +11,7 @@ from sqlalchemy import true
 from app.clients import dev_mailbox
 from app.core.db import db
 from app.core.jobs import Permanent, Postpone, Transient
-from app.payouts import operator_actions, transfers
+from app.payouts import reviews, transfers
 from app.payouts.actions import stop_payouts
 from app.payouts.jobs import process_payout
 from app.payouts.models import Payout
@@ -47,13 +47,13 @@ def notices(email: str) -> list[dict[str, Any]]:
     return [item for item in mails_to(email) if SUBJECT in item["subject"]]
 
 
-def test_the_owner_is_told_before_the_transfer(client: Client) -> None:
-    me, who = earner(client, 5000)
-    seen: list[int] = []
+def test_owner_is_notified_before_the_transfer(client: Client) -> None:
+    me, merchant = earner(client, 5000)
+    notified_counts: list[int] = []
 
     class Watching(Sink):
         def send_transfer(self, transfer: Any) -> Any:
-            seen.append(scalar("SELECT count(*) FROM payout WHERE owner_told_at IS NOT NULL"))
+            notified_counts.append(scalar("SELECT count(*) FROM payout WHERE owner_told_at IS NOT NULL"))
             return super().send_transfer(transfer)
 
     with rail_of(Watching()):
@@ -61,95 +61,99 @@ def test_the_owner_is_told_before_the_transfer(client: Client) -> None:
         work()
         requested(me)
         work()
-    assert seen == [1, 1]
-    (mail,) = notices(who.email)
+    assert notified_counts == [1, 1]
+    (mail,) = notices(merchant.email)
     assert "N$\u00a010.00" in mail["text"] and "••••567" in mail["text"]
 
 
 @pytest.mark.parametrize("fields", [{}, {"mode": "schedule", "scheduledFor": "2026-12-30"}])
-def test_the_owner_is_told_at_once_and_the_payout_rests(app: Flask, client: Client, fields: dict[str, Any]) -> None:
+def test_owner_is_notified_immediately_and_the_payout_is_on_hold(
+    app: Flask, client: Client, fields: dict[str, Any]
+) -> None:
     with resting(app, hours=24), rail_of(Sink()) as sink:
-        me, who = earner(client, 5000)
-        made = requested(me, **fields)
-        assert made["heldUntil"] is not None and made["status"] in ("requested", "scheduled")
+        me, merchant = earner(client, 5000)
+        payout = requested(me, **fields)
+        assert payout["heldUntil"] is not None and payout["status"] in ("requested", "scheduled")
         work()
-        (mail,) = notices(who.email)
+        (mail,) = notices(merchant.email)
         assert "stop" in mail["text"].lower()
-        assert read(me, made)["heldUntil"] is not None and money(me) == (4000, 1000)
+        assert read(me, payout)["heldUntil"] is not None and money(me) == (4000, 1000)
         later(timedelta(hours=23, minutes=59))
-        assert read(me, made)["status"] == made["status"] and sink.tries == []
+        assert read(me, payout)["status"] == payout["status"] and sink.tries == []
         later(timedelta(days=60) if fields else timedelta(minutes=2))
-        assert read(me, made)["status"] == "paid" and sink.tries == [made["id"]]
-        assert len(notices(who.email)) == 1
+        assert read(me, payout)["status"] == "paid" and sink.tries == [payout["id"]]
+        assert len(notices(merchant.email)) == 1
     lawful()
 
 
-def test_the_rest_begins_when_the_mail_has_left(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hold_begins_when_the_mail_has_left(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with resting(app, hours=24), rail_of(Sink()) as sink:
-        me, who = earner(client, 5000)
-        made = requested(me)
+        me, merchant = earner(client, 5000)
+        payout = requested(me)
 
-        def away(*_: Any, **__: Any) -> None:
+        def fail_to_send(*_: Any, **__: Any) -> None:
             raise Transient("the mail server is away")
 
         with monkeypatch.context() as patched:
-            patched.setattr("app.payouts.notices.send", away)
+            patched.setattr("app.payouts.notices.send", fail_to_send)
             later(timedelta(hours=30))
-            assert read(me, made)["status"] == "requested" and sink.tries == []
+            assert read(me, payout)["status"] == "requested" and sink.tries == []
         later(timedelta(hours=2))
         later(timedelta(hours=22))
-        assert read(me, made)["status"] == "requested" and len(notices(who.email)) == 1
+        assert read(me, payout)["status"] == "requested" and len(notices(merchant.email)) == 1
         later(timedelta(hours=3))
-        assert read(me, made)["status"] == "paid"
+        assert read(me, payout)["status"] == "paid"
 
 
-def test_what_cannot_be_told_is_not_paid_and_operators_see_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any, **__: Any) -> None:
+def test_payout_is_cancelled_and_reviewed_when_its_notice_is_refused(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise Permanent("550 no such mailbox")
 
-    monkeypatch.setattr("app.payouts.notices.send", refused)
+    monkeypatch.setattr("app.payouts.notices.send", refuse)
     me, _ = earner(client, 5000)
     with rail_of(Sink()) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
-    found = read(me, made)
+    found = read(me, payout)
     assert (found["status"], found["reason"]) == ("cancelled", "OWNER_NOT_TOLD") and sink.tries == []
     assert money(me) == (5000, 0)
-    assert [review.review.kind for review in operator_actions.list_open_reviews()] == ["owner_not_told"]
+    assert [review.review.kind for review in reviews.list_open_reviews()] == ["owner_not_told"]
     lawful()
 
 
-def test_it_goes_where_it_was_confirmed_for_whatever_is_changed_meanwhile(app: Flask, client: Client) -> None:
+def test_payout_goes_to_the_confirmed_destination_despite_later_changes(app: Flask, client: Client) -> None:
     with resting(app, hours=24), rail_of(Sink()) as sink:
         me, _ = earner(client, 5000)
-        made = requested(me)
+        payout = requested(me)
         work()
         changed(me, payoutDetails={"msisdn": OTHER})
         later(timedelta(hours=25))
-        assert sink.sent[made["id"]].destination.msisdn == "+264811234567"
+        assert sink.sent[payout["id"]].destination.msisdn == "+264811234567"
 
 
 def stop_against_submit(app: Flask, client: Client) -> tuple[str, list[str]]:
     """How a payout ended whose rest is over while its link is used, and what the rail was told."""
     me, _ = earner(client, 1000)
     with resting(app, hours=24), rail_of(Sink()) as sink:
-        made = requested(me)
+        payout = requested(me)
         work()
-        write("UPDATE payout SET held_until = now() WHERE id = :id", id=made["id"])
+        write("UPDATE payout SET held_until = now() WHERE id = :id", id=payout["id"])
 
         def act(number: int) -> Any:
             with app.app_context():
                 if number:
-                    return stop_payouts(made["id"])
+                    return stop_payouts(payout["id"])
                 with suppress(Postpone):
-                    process_payout(run(), payout_id=made["id"])
+                    process_payout(run(), payout_id=payout["id"])
                 return None
 
         at_once(2, act)
-        return read(me, made)["status"], sink.tries
+        return read(me, payout)["status"], sink.tries
 
 
-def test_stopping_and_submitting_never_both_win(app: Flask, client: Client) -> None:
+def test_stop_and_submit_never_both_succeed(app: Flask, client: Client) -> None:
     for _ in range(10):
         status, sent = stop_against_submit(app, client)
         assert (status, len(sent)) in (("cancelled", 0), ("paid", 1))
@@ -157,36 +161,36 @@ def test_stopping_and_submitting_never_both_win(app: Flask, client: Client) -> N
 
 
 @pytest.mark.control
-def test_without_the_condition_it_would_leave_before_its_rest_is_over(
+def test_without_the_condition_it_would_leave_during_the_hold(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfers, "may_leave_sql", lambda: true())
     me, _ = earner(client, 1000)
     with resting(app, hours=24), rail_of(Sink()):
-        made = requested(me)
-        assert transfers.mark_processing(db.session.get_one(Payout, made["id"]))
+        payout = requested(me)
+        assert transfers.mark_processing(db.session.get_one(Payout, payout["id"]))
 
 
-def test_cancelling_works_while_it_rests(app: Flask, client: Client) -> None:
+def test_payout_on_hold_can_be_cancelled(app: Flask, client: Client) -> None:
     with resting(app, hours=24):
         me, _ = earner(client, 5000)
-        made = requested(me)
-        data(me.post(f"{PATH}/{made['id']}/cancel"))
+        payout = requested(me)
+        data(me.post(f"{PATH}/{payout['id']}/cancel"))
         assert money(me) == (5000, 0)
         later(timedelta(days=2))
-        assert read(me, made)["status"] == "cancelled"
+        assert read(me, payout)["status"] == "cancelled"
     lawful()
 
 
-def test_of_sixty_four_at_once_none_leaves_unconfirmed_or_early(app: Flask, client: Client) -> None:
+def test_of_64_concurrent_requests_none_leaves_unconfirmed_or_early(app: Flask, client: Client) -> None:
     with resting(app, hours=24), rail_of(Sink()) as sink:
-        me, who = earner(client, 64_000)
-        signed_in_earlier(who)
-        plain = at_once(64, lambda number: me.post(PATH, wish(1000)))
-        assert {refusal(item)[1] for item in plain} <= {"CONFIRMATION_REQUIRED", "BUSY"}
-        signed_in_earlier(who, timedelta(days=-1))
-        fresh = at_once(64, lambda number: me.post(PATH, wish(1000)))
-        assert {item.status_code for item in fresh} <= {201, 503, 409}
+        me, merchant = earner(client, 64_000)
+        signed_in_earlier(merchant)
+        unconfirmed_responses = at_once(64, lambda number: me.post(PATH, wish(1000)))
+        assert {refusal(item)[1] for item in unconfirmed_responses} <= {"CONFIRMATION_REQUIRED", "BUSY"}
+        signed_in_earlier(merchant, timedelta(days=-1))
+        confirmed_responses = at_once(64, lambda number: me.post(PATH, wish(1000)))
+        assert {item.status_code for item in confirmed_responses} <= {201, 503, 409}
         work()
         assert sink.tries == []
         assert scalar("SELECT count(*) FROM payout WHERE held_until > now() + interval '23 h'") == scalar(
@@ -195,19 +199,19 @@ def test_of_sixty_four_at_once_none_leaves_unconfirmed_or_early(app: Flask, clie
     lawful()
 
 
-def test_others_are_told_nothing(client: Client) -> None:
+def test_only_the_owner_is_notified(client: Client) -> None:
     account("organiser")
     account("admin")
-    me, who = earner(client, 5000)
+    me, merchant = earner(client, 5000)
     requested(me)
     work()
-    assert {message["to"] for message in dev_mailbox.list_messages()} == {who.email}
+    assert {message["to"] for message in dev_mailbox.list_messages()} == {merchant.email}
 
 
-def test_telling_twice_is_one_message(client: Client) -> None:
+def test_repeated_notice_has_the_same_message_id(client: Client) -> None:
     me, _ = earner(client, 5000)
-    made = requested(me)
+    payout = requested(me)
     for _ in range(2):
-        notify_owner(db.session.get_one(Payout, made["id"]), fence=lambda: None)
+        notify_owner(db.session.get_one(Payout, payout["id"]), fence=lambda: None)
     found = [message for message in dev_mailbox.list_messages() if SUBJECT in message["subject"]]
     assert len({item["headers"]["Message-ID"] for item in found}) == 1

@@ -1,4 +1,4 @@
-"""What is looked at while things break: readiness, health, the oldest transaction, each once in a while."""
+"""Monitoring during a run: readiness, health and the age of the oldest transaction."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from tests.faults.suite.asking import Mouth, Request
+from tests.faults.suite.request_log import Mouth, Request
 from tests.faults.suite.stack import Stack
 
 EVERY = 0.25

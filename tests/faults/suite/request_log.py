@@ -36,7 +36,7 @@ class Request:
 
 
 @dataclass
-class Asked:
+class RequestRecord:
     """One operation: what it was about, when it was asked and how each try was answered, the first one first."""
 
     kind: str
@@ -65,20 +65,20 @@ class Journal:
     """Everything that was asked in a run, by all threads."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[RequestRecord] = []
         self._lock = threading.Lock()
 
-    def note(self, asked: Asked) -> None:
+    def note(self, asked: RequestRecord) -> None:
         with self._lock:
             self.asked.append(asked)
 
-    def of(self, *kinds: str, outcome: str | None = None) -> Iterator[Asked]:
+    def of(self, *kinds: str, outcome: str | None = None) -> Iterator[RequestRecord]:
         for item in list(self.asked):
             if item.kind in kinds and outcome in (None, item.outcome):
                 yield item
 
     @property
-    def unknown(self) -> list[Asked]:
+    def unknown(self) -> list[RequestRecord]:
         return [item for item in list(self.asked) if item.outcome == UNKNOWN and item.resolvable]
 
 
@@ -88,7 +88,7 @@ class Mouth:
     def __init__(self, port: int, source: str = "127.0.0.1", seconds: float = SECONDS) -> None:
         self._line = Secure(port, source, timeout=seconds)
 
-    def say(self, asked: Asked) -> Asked:
+    def say(self, asked: RequestRecord) -> RequestRecord:
         """The first try of an operation."""
         asked.at = time.monotonic()
         answer = self.send(asked.request)
@@ -97,7 +97,7 @@ class Mouth:
         weigh(asked, answer)
         return asked
 
-    def again(self, asked: Asked) -> str:
+    def again(self, asked: RequestRecord) -> str:
         """Sends the very same again, with the same key; what is known now."""
         weigh(asked, self.send(asked.request))
         return asked.outcome
@@ -122,7 +122,7 @@ class Mouth:
         self._line.close()
 
 
-def weigh(asked: Asked, answer: Answer) -> None:
+def weigh(asked: RequestRecord, answer: Answer) -> None:
     """What an answer makes known."""
     said = _json(answer)
     if 200 <= answer.status < 300:
