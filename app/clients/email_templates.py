@@ -3,7 +3,7 @@
 A letter is a pair `templates/email/<name>.txt` and `.html`. The text's first line is `Subject: …`. Every
 value must be given (a missing one raises), and every text value is kept on one line, so that a name can
 neither add a header nor a paragraph; what may have several lines is passed as a list of lines. Addresses of web pages
-in them are broken so that mail programs make no links of them, except in values called `…url`, `href` and `leads_to`.
+in them are broken so that mail programs make no links of them, except in `…url`, `href` and `destination_host`.
 """
 
 import re
@@ -22,7 +22,7 @@ from app.core.web_addresses import break_web_addresses
 
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60
-LINKS = ("href", "leads_to")
+LINKS = ("href", "destination_host")
 _INLINER = CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)
 _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _LINK = re.compile(r"://|www\.|@|\w\.\w{2,}|/")

@@ -56,7 +56,7 @@ def render_campaign_email(
         organiser=sender.name,
         event=sender.event,
         href=href,
-        leads_to=urlsplit(leads_to).hostname if leads_to else None,
+        destination_host=urlsplit(leads_to).hostname if leads_to else None,
         image_url=image_url,
         label=label,
         unsubscribe_url=unsubscribe.url,

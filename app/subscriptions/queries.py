@@ -60,7 +60,7 @@ def find_unsubscribe_status(target: UnsubscribeTarget) -> dict[str, Any] | None:
         return None
     name, contact, is_unsubscribed, is_unsubscribed_from_all = row
     scope = FROM_ALL if is_unsubscribed_from_all else FROM_ORGANISER if is_unsubscribed else FROM_NONE
-    return {"organiser": name, "contact": contact, "ended": scope}
+    return {"organiser": name, "contact": contact, "scope": scope}
 
 
 def _compute_version(channel_preferences: dict[str, Any], unsubscribe_ids: list[str]) -> int:

@@ -74,7 +74,7 @@ def test_it_says_all_twice_and_the_text_stands_alone() -> None:
     assert f"Stop these mails: {link}" in mail.text and f'href="{link}"' in mail.html
     assert mail.html.count('href="https://events.example/r/1.0.abc"') == 2
     assert ">https://events.example/r/1.0.abc</a>" in mail.html
-    assert "Read more (it leads to lights.example):\n\nhttps://events.example/r/1.0.abc\n" in mail.text
+    assert "Read more (the link goes to lights.example):\n\nhttps://events.example/r/1.0.abc\n" in mail.text
     assert "because Windhoek Lights writes to those who hold tickets for Night market at the dam" in mail.text
     assert "\n\n\n" not in mail.text and "it reaches office@lights.example" in mail.text
     assert mail.text.startswith("Doors open earlier\n\nThe gates open at 16:00.\nBring a jacket.\n\nThe first band")
