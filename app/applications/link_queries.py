@@ -174,13 +174,13 @@ class ExpiredLink:
     business: str | None
     contact: str | None
     used: bool
-    over: bool
+    application_ended: bool
     address: str | None
 
     @property
-    def can_ask(self) -> bool:
-        """Whether a new link can be mailed."""
-        return not self.used and not self.over and self.address is not None
+    def can_request_link(self) -> bool:
+        """Whether a fresh link can be mailed."""
+        return not self.used and not self.application_ended and self.address is not None
 
 
 def get_expired_link(token: str, purpose: str) -> ExpiredLink:
@@ -192,7 +192,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         business=application.business_name,
         contact=resolved_link.event_context.contact,
         used=resolved_link.error_class is LinkUsed,
-        over=application.status in ENDED_STATES,
+        application_ended=application.status in ENDED_STATES,
         address=mask_email(application.email) if application.email else None,
     )
 

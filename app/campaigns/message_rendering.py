@@ -63,7 +63,7 @@ def render_mail(recipient: RecipientContext, content: MessageContent, *, to: str
         title=title,
         body=body,
         href=content.link,
-        leads_to=absolute_url(content.href) if content.href else None,
+        destination=absolute_url(content.href) if content.href else None,
         image_url=content.image_url or content.banner_url,
     )
 

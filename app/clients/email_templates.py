@@ -3,7 +3,7 @@
 An email is a pair `templates/email/<name>.txt` and `.html`. The first line of the text is `Subject: …`. A missing
 variable raises. Every string is put on one line, so that a name cannot add a header or a paragraph; text of several
 lines is passed as a list of lines. Web addresses in strings are broken, so that mail programs do not make them links,
-except in variables called `…url`, `href` and `leads_to`.
+except in variables called `…url`, `href` and `destination_host`.
 """
 
 import re
@@ -21,7 +21,7 @@ from app.core.web_addresses import break_web_addresses
 
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60
-LINK_VARIABLES = ("href", "leads_to")
+LINK_VARIABLES = ("href", "destination_host")
 ENVIRONMENT_EXTENSION = "email_environment"
 _INLINER = CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)
 _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")

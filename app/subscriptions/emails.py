@@ -31,13 +31,13 @@ def render_campaign_email(
     title: str,
     body: str,
     href: str | None = None,
-    leads_to: str | None = None,
+    destination: str | None = None,
     image_url: str | None = None,
     label: str = "Read more",
 ) -> Message:
     """The mail of one recipient, from texts without placeholders. The same `key` gives the same Message-ID.
 
-    `href` is the https address of the button. When it is a tracked link, `leads_to` is the destination, whose host the
+    `href` is the https address of the button. When it is a tracked link, `destination` is the destination, whose host the
     mail shows. `image_url` is an https address. The texts are plain: HTML and template syntax are escaped. The title is
     cut to one line of MAX_TITLE_LENGTH characters.
     """
@@ -56,7 +56,7 @@ def render_campaign_email(
         organiser=sender.name,
         event=sender.event,
         href=href,
-        leads_to=urlsplit(leads_to).hostname if leads_to else None,
+        destination_host=urlsplit(destination).hostname if destination else None,
         image_url=image_url,
         label=label,
         unsubscribe_url=unsubscribe.url,

@@ -57,7 +57,7 @@ class UnsubscribeStatus(TypedDict):
 
     organiser: str | None
     contact: str | None
-    ended: str
+    scope: str
 
 
 def load_preferences(caller: Caller) -> Preferences:
@@ -89,7 +89,7 @@ def find_unsubscribe_status(target: UnsubscribeTarget) -> UnsubscribeStatus | No
         return None
     name, contact, is_unsubscribed, is_unsubscribed_from_all = row
     scope = FROM_ALL if is_unsubscribed_from_all else FROM_ORGANISER if is_unsubscribed else FROM_NONE
-    return {"organiser": name, "contact": contact, "ended": scope}
+    return {"organiser": name, "contact": contact, "scope": scope}
 
 
 def _is_wanted(channel_preferences: ChannelPreferences, channel: str) -> bool:

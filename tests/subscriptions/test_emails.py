@@ -66,7 +66,7 @@ class Tags(HTMLParser):
 
 
 def test_text_and_html_parts_have_the_same_content() -> None:
-    mail = render(href="https://events.example/r/1.0.abc", leads_to="https://lights.example/x?y=1")
+    mail = render(href="https://events.example/r/1.0.abc", destination="https://lights.example/x?y=1")
     link = build_unsubscribe_links(TO, ORGANISER).url
     assert mail.subject == "Doors open earlier"
     for text_part in (
@@ -79,7 +79,7 @@ def test_text_and_html_parts_have_the_same_content() -> None:
     assert f"Stop these mails: {link}" in mail.text and f'href="{link}"' in mail.html
     assert mail.html.count('href="https://events.example/r/1.0.abc"') == 2
     assert ">https://events.example/r/1.0.abc</a>" in mail.html
-    assert "Read more (it leads to lights.example):\n\nhttps://events.example/r/1.0.abc\n" in mail.text
+    assert "Read more (the link goes to lights.example):\n\nhttps://events.example/r/1.0.abc\n" in mail.text
     assert "because Windhoek Lights writes to those who hold tickets for Night market at the dam" in mail.text
     assert "\n\n\n" not in mail.text and "it reaches office@lights.example" in mail.text
     assert mail.text.startswith("Doors open earlier\n\nThe gates open at 16:00.\nBring a jacket.\n\nThe first band")

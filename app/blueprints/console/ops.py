@@ -1,4 +1,4 @@
-"""The operations page: how the service stands, for anyone who has a link of `flask ops link`. It only shows."""
+"""The read-only operations page, for anyone who has a link of `flask ops link`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,27 +20,27 @@ blueprint = Pages("ops", __name__, url_prefix="/ops")
 @blueprint.get("/<token>")
 @limit_failed_lookups
 def start(token: str) -> Response:
-    """How things stand now. Raises NotFound, Gone."""
-    until = decode_token(token)
+    """Show the state of the service. Raises NotFound, Gone."""
+    expires_at = decode_token(token)
     count_request(READING, ROUTE)
     return page(
-        "console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(until, UTC), **_build_context()
+        "console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(expires_at, UTC), **_build_context()
     )
 
 
 def _build_context() -> dict[str, Any]:
     overview = load_overview()
     return {
-        "found": overview,
+        "overview": overview,
         "ready": overview.ready,
-        "lives": is_alive,
-        "span": format_wait,
-        "disk": _disk(overview.disk),
+        "is_alive": is_alive,
+        "format_wait": format_wait,
+        "disk": _format_disk(overview.disk),
     }
 
 
-def _disk(result: tuple[float, float] | None) -> str | None:
-    if result is None:
+def _format_disk(space: tuple[float, float] | None) -> str | None:
+    if space is None:
         return None
-    free, size = result
+    free, size = space
     return f"{free / GIB:.1f} GiB of {size / GIB:.1f} GiB free ({free / size:.0%})"

@@ -1,6 +1,5 @@
-"""How the service stands, for one page that an admin opens by a link of ten minutes.
+"""The operations page: the state of the service, for anyone with a link that works for ten minutes.
 
-links.py      the link: made by a command, stored nowhere
-facts.py      what stands on the page
-commands.py   `flask ops link`
+links.py     the link, which is stored nowhere, and `flask ops link`
+queries.py   the data of the page
 """

@@ -1,7 +1,4 @@
-"""Links to the operations page: the moment at which one ends, sealed, so that nothing is kept of it.
-
-`flask ops link`.
-"""
+"""Links to the operations page, and `flask ops link`. A link has its encrypted expiry time and is stored nowhere."""
 
 import time
 
@@ -17,24 +14,24 @@ _TIMESTAMP_BYTES = 8
 
 
 def build_link() -> str:
-    """The address of the page, good for ten minutes."""
+    """Return the URL of the page; it works for ten minutes."""
     base: str = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base}/ops/{encode_token(int(time.time()) + LINK_SECONDS)}"
 
 
 def encode_token(expires_at: int) -> str:
-    """What the address ends with; `moment` is in seconds since 1970."""
+    """Return the token of a link; `expires_at` is in seconds since 1970."""
     return encrypt_token(PURPOSE, expires_at.to_bytes(_TIMESTAMP_BYTES, "big"))
 
 
 def decode_token(token: str) -> int:
-    """When a living link ends. Raises NotFound for one that was never given out, Gone for one that has ended."""
+    """Return when a link expires. Raises NotFound for a token we did not issue, Gone for an expired one."""
     payload = decrypt_token(PURPOSE, token)
     if payload is None:
         raise NotFound()
     expires_at = int.from_bytes(payload, "big")
     if expires_at <= time.time():
-        raise Gone("This link was good for ten minutes; the command flask ops link prints a fresh one.")
+        raise Gone("This link has expired. It worked for ten minutes; the command flask ops link prints a new one.")
     return expires_at
 
 
@@ -42,13 +39,13 @@ ops_commands = AppGroup("ops", help="The operations page.")
 
 
 def register_commands(app: Flask) -> None:
-    """Adds the command to the `flask` of this application."""
+    """Add the commands to the application."""
     app.cli.add_command(ops_commands)
 
 
 @ops_commands.command("link")
 @with_appcontext
 def print_link() -> None:
-    """Print a link to the operations page. Anyone who has it may look for ten minutes, and change nothing."""
-    click.echo(f"For {LINK_SECONDS // 60} minutes, for anyone who has it:", err=True)
+    """Print a link to the operations page. It works for ten minutes for anyone who has it, and is read-only."""
+    click.echo(f"Works for {LINK_SECONDS // 60} minutes, for anyone who has it:", err=True)
     click.echo(build_link())
