@@ -994,91 +994,91 @@ export interface Operations {
     body: OtpBody;
     data: StartedData;
   };
-  /** Count who would be written to, and why others would not; nothing is kept or sent. For organisers, for their own events, and admins of every tier. */
+  /** Count the people who would get a campaign, and those who would not by the reason. Nothing is stored or sent. For organisers, for their own events, and admins of every tier. */
   "POST /api/events/{id}/notifications/audience-preview": {
     path: { "id": string };
     query: {};
     body: AudienceBody;
     data: PreviewData;
   };
-  /** Send a campaign now, at a time, or keep it as a draft. For organisers, for their own events, and admins. */
+  /** Send a campaign now, schedule it, or store it as a draft. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/broadcast": {
     path: { "id": string };
     query: {};
     body: NewCampaignWithKey;
     data: BroadcastData;
   };
-  /** List an event's campaigns with what became of their messages. For organisers, for their own events, and admins of every tier. */
+  /** List an event's campaigns with the figures of their messages. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/campaigns": {
     path: { "id": string };
     query: { "status"?: "draft" | "scheduled" | "sending" | "sent" | "failed" | "canceled"; "limit"?: number; "cursor"?: string; "sort"?: "createdAt" | "-createdAt"; "withTotal"?: boolean };
     body: undefined;
     data: CampaignPage;
   };
-  /** Read a campaign, with what was done with it and by whom. For organisers, for their own events, and admins of every tier. */
+  /** Read a campaign and its history: who did what. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/campaigns/{campaignId}": {
     path: { "id": string; "campaignId": string };
     query: { "fields"?: string };
     body: undefined;
     data: CampaignDataChosen;
   };
-  /** Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away. For organisers, for their own events, and admins. */
+  /** Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` schedules it, null makes it a draft. For organisers, for their own events, and admins. */
   "PATCH /api/events/{id}/notifications/campaigns/{campaignId}": {
     path: { "id": string; "campaignId": string };
     query: {};
     body: CampaignChanges;
     data: CampaignRow;
   };
-  /** Call off a campaign that has not begun. For organisers, for their own events, and admins. */
+  /** Cancel a campaign that is not being sent yet. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/campaigns/{campaignId}/cancel": {
     path: { "id": string; "campaignId": string };
     query: {};
     body: undefined;
     data: CampaignRow;
   };
-  /** Copy a campaign as a draft; the fields that are sent take the place of its own. For organisers, for their own events, and admins. */
+  /** Copy a campaign as a draft; the fields in the body replace its own. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/campaigns/{campaignId}/duplicate": {
     path: { "id": string; "campaignId": string };
     query: {};
     body: CampaignChangesWithKey;
     data: CampaignRow;
   };
-  /** List recipients whose message may or may not have arrived: the line broke after it was handed over. For organisers, for their own events, and admins of every tier. */
+  /** List recipients whose message may or may not have arrived: the connection broke after it was handed over. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/campaigns/{campaignId}/uncertain": {
     path: { "id": string; "campaignId": string };
     query: { "limit"?: number; "cursor"?: string; "sort"?: "id" | "-id"; "withTotal"?: boolean };
     body: undefined;
     data: RecipientPage;
   };
-  /** Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked. For organisers, for their own events, and admins. */
+  /** Send uncertain messages again. Some people may get one twice; the history has who asked for it. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain": {
     path: { "id": string; "campaignId": string };
     query: {};
     body: ResendBodyWithKey;
     data: Resent;
   };
-  /** Send the texts to yourself, as others would get them, each variant once. For organisers, for their own events, and admins. */
+  /** Send the texts to yourself as recipients would get them, each variant once. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/test": {
     path: { "id": string };
     query: {};
     body: TestBodyWithKey;
     data: TestData;
   };
-  /** List the texts to begin with, and the placeholders that texts may hold. For organisers, for their own events, and admins of every tier. */
+  /** List the templates of texts, and the placeholders that texts may have. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/templates": {
     path: { "id": string };
     query: {};
     body: undefined;
     data: TemplatesData;
   };
-  /** Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins. */
+  /** Upload a picture for a campaign, and get its URL for `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins. */
   "POST /api/events/{id}/notifications/upload-image": {
     path: { "id": string };
     query: {};
     body: FormData;
     data: Picture;
   };
-  /** Find people among those who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier. */
+  /** Find people who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/notifications/users/search": {
     path: { "id": string };
     query: { "q": string };
@@ -1141,14 +1141,14 @@ export interface Operations {
     body: NewEvent;
     data: EventData;
   };
-  /** Upload a picture for an event, and get the address to put into `coverImageUrl`. For organisers, for their own events, and admins. */
+  /** Upload a picture for an event, and get its URL for `coverImageUrl`. For organisers, for their own events, and admins. */
   "POST /api/events/upload-cover": {
     path: {};
     query: {};
     body: FormData;
     data: Picture;
   };
-  /** Read an event of one's own. For organisers, for their own events, and admins of every tier. */
+  /** Read an own event. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}": {
     path: { "id": string };
     query: { "fields"?: string };
@@ -1162,14 +1162,14 @@ export interface Operations {
     body: EventChanges;
     data: EventData;
   };
-  /** Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which. For organisers, for their own events, and admins. */
+  /** Delete an event, or cancel it when tickets or other things belong to it; `outcome` says which. For organisers, for their own events, and admins. */
   "DELETE /api/events/{id}": {
     path: { "id": string };
     query: {};
     body: undefined;
     data: Removed;
   };
-  /** Read how an event sells: per ticket type, and per day for charts. For organisers, for their own events, and admins of every tier. */
+  /** Read the sales of an event, per ticket type and per day for charts. For organisers, for their own events, and admins of every tier. */
   "GET /api/events/{id}/ticket-stats": {
     path: { "id": string };
     query: { "fields"?: string };
@@ -1449,21 +1449,21 @@ export interface Operations {
     body: PayoutBody;
     data: PayoutRow;
   };
-  /** Read what one has and may be paid; with an amount, whether it could be paid out, and if not why. For merchants. */
+  /** Read one's balances; with an amount, whether it could be paid out, and if not why. For merchants. */
   "GET /api/merchants/me/payout-requests/availability": {
     path: {};
     query: { "amountMinor"?: number; "destination"?: "payrail" | "bank"; "mode"?: "now" | "schedule"; "scheduledFor"?: string; "payrailMsisdn"?: string; "idempotencyKey"?: string };
     body: undefined;
     data: AvailabilityData;
   };
-  /** Read a payout with every step that it took. For merchants. */
+  /** Read a payout with its history. For merchants. */
   "GET /api/merchants/me/payout-requests/{id}": {
     path: { "id": string };
     query: {};
     body: undefined;
     data: PayoutData;
   };
-  /** Cancel a payout that has not been handed to the rail; its amount is given back. For merchants. */
+  /** Cancel a payout that has not been submitted to the rail; its amount is available again. For merchants. */
   "POST /api/merchants/me/payout-requests/{id}/cancel": {
     path: { "id": string };
     query: {};
@@ -1477,7 +1477,7 @@ export interface Operations {
     body: undefined;
     data: Empty;
   };
-  /** Find published events that are coming or running. For anybody. */
+  /** Find published events that are upcoming or running. For anybody. */
   "GET /api/events/public/discover": {
     path: {};
     query: { "q"?: string; "city"?: string; "category"?: "music" | "food" | "arts" | "sport" | "business" | "community" | "family" | "other"; "from"?: string; "to"?: string; "cashless"?: boolean; "lat"?: number; "lng"?: number; "radiusKm"?: number; "limit"?: number; "cursor"?: string; "sort"?: "startsAt" | "relevance" | "distance" };
@@ -1491,7 +1491,7 @@ export interface Operations {
     body: undefined;
     data: PublicEvent;
   };
-  /** Read what tickets there are, their present price, and whether they can be had. For anybody. */
+  /** Read the tickets of an event: how many there are, their present price, and whether they are on sale. For anybody. */
   "GET /api/events/public/{id}/ticket-inventory": {
     path: { "id": string };
     query: {};

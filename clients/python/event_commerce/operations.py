@@ -1248,7 +1248,7 @@ class Operations(Transport):
         user_ids: Any = OMITTED,
         respect_preferences: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Count who would be written to, and why others would not; nothing is kept or sent. For organisers, for their own events, and admins of every tier."""
+        """Count the people who would get a campaign, and those who would not by the reason. Nothing is stored or sent. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/audience-preview",
@@ -1299,7 +1299,7 @@ class Operations(Transport):
         user_ids: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Send a campaign now, at a time, or keep it as a draft. For organisers, for their own events, and admins."""
+        """Send a campaign now, schedule it, or store it as a draft. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/broadcast",
@@ -1338,7 +1338,7 @@ class Operations(Transport):
         sort: Any = OMITTED,
         with_total: Any = OMITTED,
     ) -> dict[str, Any]:
-        """List an event's campaigns with what became of their messages. For organisers, for their own events, and admins of every tier."""
+        """List an event's campaigns with the figures of their messages. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/campaigns",
@@ -1361,7 +1361,7 @@ class Operations(Transport):
         *,
         fields: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Read a campaign, with what was done with it and by whom. For organisers, for their own events, and admins of every tier."""
+        """Read a campaign and its history: who did what. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/campaigns/{campaignId}",
@@ -1397,7 +1397,7 @@ class Operations(Transport):
         user_ids: Any = OMITTED,
         respect_preferences: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` gives it a time, null takes it away. For organisers, for their own events, and admins."""
+        """Change a draft or a scheduled campaign; `sendNow` sends it, `scheduledAt` schedules it, null makes it a draft. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "PATCH",
             "/api/events/{id}/notifications/campaigns/{campaignId}",
@@ -1431,7 +1431,7 @@ class Operations(Transport):
         id: str,
         campaign_id: str,
     ) -> dict[str, Any]:
-        """Call off a campaign that has not begun. For organisers, for their own events, and admins."""
+        """Cancel a campaign that is not being sent yet. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/campaigns/{campaignId}/cancel",
@@ -1465,7 +1465,7 @@ class Operations(Transport):
         respect_preferences: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Copy a campaign as a draft; the fields that are sent take the place of its own. For organisers, for their own events, and admins."""
+        """Copy a campaign as a draft; the fields in the body replace its own. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/campaigns/{campaignId}/duplicate",
@@ -1505,7 +1505,7 @@ class Operations(Transport):
         sort: Any = OMITTED,
         with_total: Any = OMITTED,
     ) -> dict[str, Any]:
-        """List recipients whose message may or may not have arrived: the line broke after it was handed over. For organisers, for their own events, and admins of every tier."""
+        """List recipients whose message may or may not have arrived: the connection broke after it was handed over. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/campaigns/{campaignId}/uncertain",
@@ -1529,7 +1529,7 @@ class Operations(Transport):
         recipient_ids: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Send uncertain messages again, on purpose: some people may get one twice. It is noted who asked. For organisers, for their own events, and admins."""
+        """Send uncertain messages again. Some people may get one twice; the history has who asked for it. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain",
@@ -1558,7 +1558,7 @@ class Operations(Transport):
         channels: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Send the texts to yourself, as others would get them, each variant once. For organisers, for their own events, and admins."""
+        """Send the texts to yourself as recipients would get them, each variant once. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/test",
@@ -1583,7 +1583,7 @@ class Operations(Transport):
         self,
         id: str,
     ) -> dict[str, Any]:
-        """List the texts to begin with, and the placeholders that texts may hold. For organisers, for their own events, and admins of every tier."""
+        """List the templates of texts, and the placeholders that texts may have. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/templates",
@@ -1598,7 +1598,7 @@ class Operations(Transport):
         *,
         file: Any,
     ) -> dict[str, Any]:
-        """Upload a picture for a campaign, and get the address to put into `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins."""
+        """Upload a picture for a campaign, and get its URL for `imageUrl` or `bannerUrl`. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/{id}/notifications/upload-image",
@@ -1616,7 +1616,7 @@ class Operations(Transport):
         *,
         q: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Find people among those who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier."""
+        """Find people who hold tickets for the event or take part in it; addresses are masked. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/notifications/users/search",
@@ -1857,7 +1857,7 @@ class Operations(Transport):
         *,
         file: Any,
     ) -> dict[str, Any]:
-        """Upload a picture for an event, and get the address to put into `coverImageUrl`. For organisers, for their own events, and admins."""
+        """Upload a picture for an event, and get its URL for `coverImageUrl`. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/events/upload-cover",
@@ -1872,7 +1872,7 @@ class Operations(Transport):
         *,
         fields: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Read an event of one's own. For organisers, for their own events, and admins of every tier."""
+        """Read an own event. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}",
@@ -1966,7 +1966,7 @@ class Operations(Transport):
         self,
         id: str,
     ) -> dict[str, Any]:
-        """Delete an event, or cancel it when tickets or anything else hangs on it; `outcome` says which. For organisers, for their own events, and admins."""
+        """Delete an event, or cancel it when tickets or other things belong to it; `outcome` says which. For organisers, for their own events, and admins."""
         return self._call(  # type: ignore[no-any-return]
             "DELETE",
             "/api/events/{id}",
@@ -1981,7 +1981,7 @@ class Operations(Transport):
         *,
         fields: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Read how an event sells: per ticket type, and per day for charts. For organisers, for their own events, and admins of every tier."""
+        """Read the sales of an event, per ticket type and per day for charts. For organisers, for their own events, and admins of every tier."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/{id}/ticket-stats",
@@ -2982,7 +2982,7 @@ class Operations(Transport):
         payrail_msisdn: Any = OMITTED,
         idempotency_key: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Read what one has and may be paid; with an amount, whether it could be paid out, and if not why. For merchants."""
+        """Read one's balances; with an amount, whether it could be paid out, and if not why. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchants/me/payout-requests/availability",
@@ -3000,7 +3000,7 @@ class Operations(Transport):
         self,
         id: str,
     ) -> dict[str, Any]:
-        """Read a payout with every step that it took. For merchants."""
+        """Read a payout with its history. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/merchants/me/payout-requests/{id}",
@@ -3013,7 +3013,7 @@ class Operations(Transport):
         self,
         id: str,
     ) -> dict[str, Any]:
-        """Cancel a payout that has not been handed to the rail; its amount is given back. For merchants."""
+        """Cancel a payout that has not been submitted to the rail; its amount is available again. For merchants."""
         return self._call(  # type: ignore[no-any-return]
             "POST",
             "/api/merchants/me/payout-requests/{id}/cancel",
@@ -3047,7 +3047,7 @@ class Operations(Transport):
         cursor: Any = OMITTED,
         sort: Any = OMITTED,
     ) -> dict[str, Any]:
-        """Find published events that are coming or running. For anybody."""
+        """Find published events that are upcoming or running. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/public/discover",
@@ -3084,7 +3084,7 @@ class Operations(Transport):
         self,
         id: str,
     ) -> dict[str, Any]:
-        """Read what tickets there are, their present price, and whether they can be had. For anybody."""
+        """Read the tickets of an event: how many there are, their present price, and whether they are on sale. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/api/events/public/{id}/ticket-inventory",
