@@ -1,20 +1,20 @@
-// What pages gain where scripts run. All of them work without.
+// Improvements of the pages. All pages work without JavaScript.
 "use strict";
 
 for (const button of document.querySelectorAll("button[data-shows]")) {
   const input = document.getElementById(button.dataset.shows);
-  const show = (shown) => {
-    input.type = shown ? "text" : "password";
-    button.textContent = shown ? "Hide" : "Show";
-    button.setAttribute("aria-label", shown ? "Hide password" : "Show password");
+  const setVisible = (isVisible) => {
+    input.type = isVisible ? "text" : "password";
+    button.textContent = isVisible ? "Hide" : "Show";
+    button.setAttribute("aria-label", isVisible ? "Hide password" : "Show password");
   };
   button.hidden = false;
-  button.addEventListener("click", () => show(input.type === "password"));
-  // Browsers remember what stands in a text field, so it is a password again before it is sent.
-  input.form.addEventListener("submit", () => show(false));
+  button.addEventListener("click", () => setVisible(input.type === "password"));
+  // Browsers remember the values of text fields, so the input becomes a password field again before the form is sent.
+  input.form.addEventListener("submit", () => setVisible(false));
 }
 
-// A second tap does not send a form twice; coming back by the back button, it can be sent again.
+// A second tap does not send a form twice. After the back button the form can be sent again.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   let sent = false;
   form.addEventListener("submit", (event) => {

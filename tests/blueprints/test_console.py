@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints import console
-from app.blueprints.console.rendering import error_page
+from app.blueprints.console.rendering import render_error
 from app.clients import dev_mailbox
 from app.clients.email_templates import render_email
 from app.clients.mail import send
@@ -40,7 +40,7 @@ def test_the_start_page_says_what_this_is_and_links_on(client: Client) -> None:
     assert page.status_code == 200
     for target in ("/docs", "/openapi.json", "/health", "/dev/mail"):
         assert f'href="{target}"' in page.text
-    assert "The service behind events" in page.text
+    assert "A service for events" in page.text
 
 
 @pytest.mark.parametrize("path", RENDERED)
@@ -186,9 +186,9 @@ def test_people_get_errors_as_pages(client: Client, path: str) -> None:
         Throttled("Wait for a minute.", retry_after=60, contact="host@lights.example"),
     ],
 )
-def test_an_error_page_says_what_to_do_what_to_quote_and_whom_to_ask(app: Flask, error: AppError) -> None:
+def test_an_render_error_says_what_to_do_what_to_quote_and_whom_to_ask(app: Flask, error: AppError) -> None:
     with app.test_request_context():
-        answer = error_page(error)
+        answer = render_error(error)
     assert answer.status_code == error.status
     for fact in (error.code, error.text, "mailto:host@lights.example"):
         assert fact in answer.get_data(as_text=True)

@@ -40,7 +40,7 @@ def test_used_claim_code_answers_link_used_and_does_not_admit(client: Client) ->
     assert refusal(client.get(f"/api/allocations/claim/{code}")) == (410, "LINK_USED")
     assert refusal(claim(client, code.lower())) == (410, "LINK_USED")
     page = client.get(f"/claim/{code}")
-    assert page.status_code == 410 and "This ticket has been claimed" in page.text
+    assert page.status_code == 410 and "Somebody has claimed this ticket" in page.text
     assert made.event["name"] in page.text, "the page says for which event"
     assert found_at_gate(made, code) == []
     (row,) = found_at_gate(made, mine["code"])

@@ -26,7 +26,7 @@ def test_a_new_merchant_chooses_a_password_and_is_done(client: Client, visitor: 
     assert visitor.forms[0].fields["name"] == "Tuli Hamutenya"
     page = visitor.send(password=NEW, message="See you at gate B.")
     assert page.request.path == "/activate/done"
-    assert 'href="/merchants/start">Go on' in page.text
+    assert 'href="/merchants/start">Continue' in page.text
     assert sign_in(client, EMAIL, NEW)["user"]["roles"] == ["merchant"]
     assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: welcome"
     page = visitor.open(f"/activate/{token}")
@@ -67,7 +67,7 @@ def test_a_link_that_has_had_its_time_offers_a_fresh_one(client: Client, visitor
     page = visitor.open(f"/activate/{token}")
     assert page.status_code == 410 and "t•••@kapana-corner.example" in page.text
     page = visitor.send()
-    assert page.status_code == 200 and "<h1>A new link is on its way</h1>" in page.text
+    assert page.status_code == 200 and "<h1>We have sent you a new link</h1>" in page.text
     fresh = link("activate")
     assert fresh != token
     visitor.open(f"/activate/{token}")

@@ -35,12 +35,12 @@ def test_what_does_not_go_well(app: Flask, address: str, chromium: Browser) -> N
         for _ in range(2):
             _ask(eyes, address, "nobody@example.com")
         eyes.look("throttled")
-        page.get_by_role("link", name="I have a code already").click()
+        page.get_by_role("link", name="I already have a code").click()
         for _ in range(5):
             _choose(eyes, "000000")
         eyes.look("spent")
         page.context.clear_cookies()
-        page.get_by_role("button", name="Mail me a new code").click()
+        page.get_by_role("button", name="Send me a new code").click()
         eyes.look("expired")
         page.get_by_role("link", name="Open the page again").click()
         assert page.get_by_role("heading", level=1).inner_text() == "Choose a new password"
@@ -49,20 +49,20 @@ def test_what_does_not_go_well(app: Flask, address: str, chromium: Browser) -> N
 def test_a_keyboard_finds_its_way(app: Flask, address: str, chromium: Browser) -> None:
     with seen(chromium, SERIES) as eyes:
         _ask(eyes, address, "nobody@example.com")
-        eyes.page.get_by_label("Code from the mail").press("Enter")
+        eyes.page.get_by_label("Code from the e-mail").press("Enter")
         expect(eyes.page.locator("#summary")).to_be_focused()
         order = []
         for _ in range(7):
             eyes.page.keyboard.press("Tab")
             order.append(eyes.focused)
-        links = ["Enter the code from the mail.", "Choose a new password."]
+        links = ["Enter the code from the e-mail.", "Choose a new password."]
         assert order == [*links, "code", "password", "Show", "Set the new password", "another address"]
 
 
 def test_a_summary_leads_to_its_field(app: Flask, address: str, chromium: Browser) -> None:
     with seen(chromium, SERIES) as eyes:
         eyes.page.goto(f"{address}/reset-password")
-        eyes.page.get_by_role("button", name="Mail me a code").click()
+        eyes.page.get_by_role("button", name="Send me a code").click()
         eyes.page.get_by_role("link", name="Enter your e-mail address.").click()
         assert eyes.focused == "email"
 
@@ -82,10 +82,10 @@ def test_a_password_can_be_shown_and_is_hidden_before_it_is_sent(app: Flask, add
 def _ask(eyes: Seen, address: str, email: str) -> None:
     eyes.page.goto(f"{address}/reset-password")
     eyes.page.get_by_label("Your e-mail address").fill(email)
-    eyes.page.get_by_role("button", name="Mail me a code").click()
+    eyes.page.get_by_role("button", name="Send me a code").click()
 
 
 def _choose(eyes: Seen, code: str, password: str = PASSWORD) -> None:
-    eyes.page.get_by_label("Code from the mail").fill(code)
+    eyes.page.get_by_label("Code from the e-mail").fill(code)
     eyes.page.get_by_label("New password", exact=True).fill(password)
     eyes.page.get_by_role("button", name="Set the new password").click()

@@ -62,7 +62,7 @@ def test_another_browser_does_not_see_the_ticket(app: Flask, client: Client, vis
     visitor.send(**GUEST)
     other = Visitor(app.test_client())
     page = other.open(path)
-    assert page.status_code == 410 and "This ticket has been claimed" in page.text and "<svg" not in page.text
+    assert page.status_code == 410 and "Somebody has claimed this ticket" in page.text and "<svg" not in page.text
     assert other.open(f"{path}/ticket").status_code == 303
     assert other.open(f"{path}/ticket.pdf").status_code == 303
     assert "Your ticket" in visitor._went("GET", path, follow_redirects=True).text
@@ -112,7 +112,7 @@ def test_expired_links_explain_themselves(app: Flask, client: Client, visitor: V
     visitor.send(**GUEST)
     other = Visitor(app.test_client())
     page = other.open(path)
-    assert page.status_code == 409 and "All places are taken" in page.text and "mailto:organiser" in page.text
+    assert page.status_code == 409 and "All tickets are taken" in page.text and "mailto:organiser" in page.text
     data(owner.post(f"{block}/open-link", {"revoke": True}))
     page = other.open(path)
     assert page.status_code == 410 and "This link has ended" in page.text
@@ -143,17 +143,17 @@ def test_holder_hands_out_renames_and_takes_back(client: Client, visitor: Visito
     owner, block, _ = a_block(client, 2)
     path = allocator_link(owner, block)
     page = visitor.open(path)
-    assert "2 of 2" in page.text and "People you give tickets to appear here" in page.text
+    assert "2 of 2" in page.text and "You will see your guests here" in page.text
     page = visitor.send(**GUEST)
-    assert "1 of 2" in page.text and "Frieda Amupolo has a place" in page.text
+    assert "1 of 2" in page.text and "Frieda Amupolo has a ticket" in page.text
     slot = re.search(rf'href="({path}/[0-9a-f]{{24}})"', page.text)[1]  # type: ignore[index]
     visitor.open(slot)
     page = visitor.send(name="Tuli", email="tuli@guest.example")
-    assert "The place is Tuli’s now" in page.text
+    assert "The ticket now belongs to Tuli" in page.text
     assert [item["subject"] for item in mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
     visitor.open(slot)
     page = visitor.send(form=1)
-    assert "2 of 2" in page.text and "You have taken the place of Tuli back" in page.text
+    assert "2 of 2" in page.text and "You took back the ticket of Tuli" in page.text
     assert visitor.open(slot).status_code == 404
 
 
@@ -163,7 +163,7 @@ def test_holder_may_give_an_address_another_place(client: Client, visitor: Visit
     visitor.send(**GUEST)
     page = visitor.send(**GUEST)
     assert page.status_code == 409 and "To give it another one, tick the box below." in page.text
-    assert "Give this address another place" in page.text and "send allowDuplicates" not in page.text
+    assert "Give this address another ticket" in page.text and "send allowDuplicates" not in page.text
     page = visitor.send(**GUEST, allowDuplicates="true")
     assert "1 of 3" in page.text
 
@@ -172,7 +172,7 @@ def test_page_shows_when_all_places_are_handed_out(client: Client, visitor: Visi
     owner, block, _ = a_block(client, 1)
     visitor.open(allocator_link(owner, block))
     page = visitor.send(**GUEST)
-    assert "All places are handed out" in page.text and visitor.forms == []
+    assert "You have handed out all your tickets" in page.text and visitor.forms == []
 
 
 def test_page_runs_few_statements(client: Client, visitor: Visitor) -> None:

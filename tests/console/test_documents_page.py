@@ -29,7 +29,7 @@ def test_documents_are_handed_in_and_the_fee_comes_next(client: Client, visitor:
     page = visitor.open(f"/documents/{token}")
     assert page.status_code == 200 and "Food safety certificate" in page.text
     page = visitor.send(**{kind: file() for kind in KINDS})
-    assert "<h1>Your documents have arrived</h1>" in page.text
+    assert "<h1>We have your documents</h1>" in page.text
     assert f'href="/pay/{link("pay")}">Pay the stall fee' in page.text
     assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your documents are in"
 
@@ -43,22 +43,22 @@ def test_what_is_missing_is_said_at_its_field_and_what_came_is_kept(visitor: Vis
     assert "aria-invalid" not in visitor.elements["identity"]
     assert "My ID.pdf" in page.text
     page = visitor.send(**{kind: file() for kind in KINDS[1:]})
-    assert "<h1>Your documents have arrived</h1>" in page.text
+    assert "<h1>We have your documents</h1>" in page.text
 
 
 def test_documents_can_be_kept_for_later(visitor: Visitor, token: str) -> None:
     visitor.open(f"/documents/{token}")
     page = visitor.send(identity=file(), later="1")
-    assert page.status_code == 200 and "Come back with the same link" in page.text
+    assert page.status_code == 200 and "Use the same link to upload the rest" in page.text
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"%PDF-1.7\n" + b"0" * (11 * 1024 * 1024), "this file is larger than 10 MB"),
-        (b"<html>no document</html>", "cannot be read as a PDF, JPEG or PNG"),
-        (b"%PDF-1.7 and nothing else", "cannot be read as a PDF, JPEG or PNG"),
-        (b"", "cannot be read as a PDF, JPEG or PNG"),
+        (b"<html>no document</html>", "we can only read PDF, JPEG and PNG files"),
+        (b"%PDF-1.7 and nothing else", "we can only read PDF, JPEG and PNG files"),
+        (b"", "we can only read PDF, JPEG and PNG files"),
     ],
 )
 def test_a_file_that_is_no_document_is_refused_at_its_field(
@@ -74,7 +74,7 @@ def test_a_file_that_is_no_document_is_refused_at_its_field(
 def test_more_than_all_documents_may_have_together_is_refused_by_a_page(visitor: Visitor, token: str) -> None:
     visitor.open(f"/documents/{token}")
     page = visitor.send(identity=file(b"0" * (42 * 1024 * 1024)))
-    assert page.status_code == 413 and "<h1>That is too large</h1>" in page.text
+    assert page.status_code == 413 and "<h1>This is too large</h1>" in page.text
 
 
 def test_the_page_is_not_kept_and_tells_no_referer(app: Flask, visitor: Visitor, token: str) -> None:

@@ -84,7 +84,7 @@ def test_the_page_and_its_operation_share_one_limit(client: Client, visitor: Vis
     visitor.open(START)
     page = visitor.send(email="frieda@example.com")
     assert page.status_code == 429
-    assert f"Too many tries in a short time. Try again in {page.headers['Retry-After']} second" in page.text
+    assert f"You tried too often in a short time. Try again in {page.headers['Retry-After']} second" in page.text
 
 
 def test_tries_of_codes_are_limited_as_well(client: Client, visitor: Visitor) -> None:
@@ -102,7 +102,7 @@ def test_a_body_that_is_too_large_is_refused_by_a_page(visitor: Visitor) -> None
     visitor.open(START)
     page = visitor.send(email="x" * 70_000)
     assert page.status_code == 413
-    assert "<h1>That is too large</h1>" in page.text
+    assert "<h1>This is too large</h1>" in page.text
     assert page.headers["X-Request-Id"] in page.text
 
 

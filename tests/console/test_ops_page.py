@@ -73,7 +73,7 @@ def test_it_tells_what_waits_what_ended_badly_and_who_is_gone(trouble: None, pat
 
 def test_it_says_so_when_all_is_quiet(app: Flask, path: str, visitor: Visitor) -> None:
     page = visitor.open(path)
-    for words in ("Nothing is due.", "No failed jobs.", "No process has reported"):
+    for words in ("No job is due.", "No failed jobs.", "No process has reported"):
         assert words in page.text, words
 
 
@@ -84,7 +84,7 @@ def test_it_answers_while_the_database_does_not(
     monkeypatch.setitem(app.extensions, "settings", away)
     page = visitor.open(path)
     assert page.status_code == 200
-    for words in ("Not ready.", "does not answer", "cannot be counted"):
+    for words in ("Not ready.", "does not answer", "we cannot count the waiting jobs"):
         assert words in page.text, words
 
 

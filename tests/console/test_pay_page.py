@@ -31,7 +31,7 @@ def test_a_wrong_code_keeps_the_page_and_says_how_often_it_may_be_tried(client: 
     visitor.send()
     page = visitor.send(code="000000")
     assert page.status_code == 422
-    assert "can be tried 4 more times" in page.text
+    assert "You can try 4 more times" in page.text
     assert visitor.elements["code"]["aria-invalid"] == "true"
     assert "is paid</h1>" in visitor.send(code=CODE).text
 
@@ -60,7 +60,7 @@ def test_what_was_typed_is_kept(client: Client, visitor: Visitor) -> None:
     visitor.open(pay_page(client))
     page = visitor.send(payrailMsisdn="not a number")
     assert page.status_code == 422
-    assert page.text.count("Enter a telephone number like 081 123 4567.") == 2
+    assert page.text.count("Enter a phone number like 081 123 4567.") == 2
     assert visitor.forms[0].fields["payrailMsisdn"] == "not a number"
 
 
@@ -76,7 +76,7 @@ def test_an_answer_that_does_not_come_is_waited_for(client: Client, visitor: Vis
     visitor.open(pay_page(client, payrailMsisdn="+264811230002"))
     visitor.send()
     page = visitor.send(code=CODE)
-    assert "<h1>Your payment is on its way</h1>" in page.text and "Look again" in page.text
+    assert "<h1>We are waiting for your payment</h1>" in page.text and "Check again" in page.text
     assert "We are waiting for your wallet ••••\u00a00002 to confirm N$\u00a0" in page.text
     assert "Waiting for your wallet" in page.text and "Pay from your mobile wallet" not in page.text
     assert visitor.forms == []

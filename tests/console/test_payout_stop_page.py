@@ -61,7 +61,7 @@ def test_what_has_left_is_not_stopped_and_the_page_says_so(client: Client, visit
     work()
     path = "/" + build_stop_url(made["id"]).split("/", 3)[3]
     page = visitor.open(path)
-    assert page.status_code == 200 and "<form" not in page.text and "cannot be stopped" in page.text
+    assert page.status_code == 200 and "<form" not in page.text and "You cannot stop this payout" in page.text
     assert read(me, made)["status"] == "paid"
 
 

@@ -98,7 +98,7 @@ def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(client: Cli
     code = newest_code(email)
     page = visitor.send(code=_other(code), password=NEW)
     assert page.status_code == 422
-    assert "Take the six digits from the newest mail" in page.text
+    assert "Enter the six digits from the newest e-mail" in page.text
     assert visitor.send(code=code, password=NEW).request.path == f"{START}/done"
 
 
@@ -136,7 +136,7 @@ def test_a_refused_password_does_not_use_the_code_up(
     code = newest_code(email)
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], APP_ENV="production"))
     page = visitor.send(code=code, password="password")
-    assert "among the first that somebody would guess" in page.text
+    assert "This one is easy to guess" in page.text
     assert visitor.send(code=code, password=NEW).request.path == f"{START}/done"
 
 
@@ -145,7 +145,7 @@ def test_the_address_is_forgotten_when_the_code_has_had_its_time(visitor: Visito
         asked(visitor, "nobody@example.com")
         clock.shift(16 * 60)
         page = visitor.send(code="000000", password=NEW)
-    assert "A code lasts for ten minutes." in page.text
+    assert "Your code may have expired." in page.text
     assert "nobody@example.com" not in page.text
     assert "email" in visitor.forms[0].fields
 

@@ -71,7 +71,7 @@ def test_documents_that_are_none(client: Client, address: str, chromium: Browser
         eyes.look("documents-no-pdf")
         expect(eyes.page.locator("#summary")).to_be_focused()
         eyes.page.set_input_files("#identity", papers / "scan.pdf")
-        eyes.page.get_by_role("button", name="Keep these, send later").click()
+        eyes.page.get_by_role("button", name="Save and send later").click()
         eyes.look("documents-kept")
 
 
@@ -110,10 +110,10 @@ def test_dead_links(app: Flask, client: Client, address: str, chromium: Browser)
             session.execute(text("UPDATE application_link SET expires_at = now() - interval '1 day'"))
         page.goto(f"{address}/activate/{token}")
         eyes.look("link-expired")
-        page.get_by_role("button", name="Mail me a new link").click()
+        page.get_by_role("button", name="Send me a new link").click()
         eyes.look("link-sent")
         page.goto(f"{address}/activate/{token}")
-        page.get_by_role("button", name="Mail me a new link").click()
+        page.get_by_role("button", name="Send me a new link").click()
         eyes.look("link-too-soon")
         with transaction() as session:
             session.execute(text("UPDATE application_link SET used_at = now()"))

@@ -1,6 +1,6 @@
-"""Pages for people: start, a new password, the way to a stall, tickets, the API's documentation.
+"""HTML pages: start page, password reset, stall applications, tickets, payouts, operations and API documentation.
 
-In development the mailbox as well.
+Development adds the mailbox.
 """
 
 from flask import Flask
@@ -22,7 +22,7 @@ from app.blueprints.console import (
     tracked_links,
     unsubscribe,
 )
-from app.blueprints.console.rendering import error_page
+from app.blueprints.console.rendering import render_error
 from app.config import Settings
 from app.web.error_handlers import ERROR_PAGE_KEY
 
@@ -42,9 +42,9 @@ PAGES = (
 
 
 def register(app: Flask, settings: Settings) -> None:
-    """Adds the pages that this environment may show."""
+    """Register the pages of this environment."""
     csrf.init_app(app, settings)
-    app.extensions[ERROR_PAGE_KEY] = error_page
+    app.extensions[ERROR_PAGE_KEY] = render_error
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

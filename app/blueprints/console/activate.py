@@ -1,4 +1,7 @@
-"""Activating the account: with a new password, or that of the account one has. Both see the same page."""
+"""Activating the account of an application, with a new password or with the one of an existing account.
+
+The page is the same for both, so it does not reveal whether the email address has an account.
+"""
 
 from dataclasses import replace
 
@@ -7,9 +10,9 @@ from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
-from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
-from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.application_links import add_new_link_routes, handle_unusable_link
+from app.blueprints.console.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.console.rendering import Pages, render_page
 from app.web import rate_limits
 from app.web.fields import Email, Text
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
@@ -18,10 +21,10 @@ from app.web.schema import Query
 from app.web.text_fields import Name, NewPassword
 
 PURPOSE, PAGE = "activation", "console/activate.html"
-ACTIVATING = "/api/merchant-activation/<token>"
-DONE = "activated"
+ACTIVATE_ROUTE = "/api/merchant-activation/<token>"
+DONE_KEY = "activated"
 blueprint = Pages("activate", __name__, url_prefix="/activate")
-offer_fresh_links(blueprint, PURPOSE)
+add_new_link_routes(blueprint, PURPOSE)
 
 
 class ActivationSchema(Query):
@@ -39,92 +42,99 @@ NAME = Input(
     "name",
     "Your name",
     autocomplete="name",
-    says={
+    messages={
         "required": "Enter your name.",
-        "too_short": "Enter your whole name.",
+        "too_short": "Enter your full name.",
         "too_long": "Shorten your name to 80 characters.",
     },
 )
 ADDRESS = Input(
     "email",
     "Your e-mail address",
-    hint="You will sign in with it.",
+    hint="You will sign in with this address.",
     type="email",
     autocomplete="username",
     inputmode="email",
-    says={"required": "Enter your e-mail address.", "invalid_email": "Enter an address like name@example.com."},
+    messages={"required": "Enter your e-mail address.", "invalid_email": "Enter an address like name@example.com."},
 )
 PASSWORD = Input(
     "password",
     "Choose a password, or enter the one you have",
-    hint="If this address has an account already, enter its password. A new one needs at least 8 characters.",
+    hint="If this address already has an account, enter its password. A new password needs at least 8 characters.",
     type="password",
     autocomplete="current-password",
-    says={
+    messages={
         "required": "Enter a password.",
         "too_short": "Enter a password of at least 8 characters.",
         "too_long": "Enter a password of at most 128 characters.",
-        "too_common": "Choose another password. This one is among the first that somebody would guess.",
+        "too_common": "Choose another password. This one is easy to guess.",
     },
-    about=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
+    error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
 )
 MESSAGE = Input(
     "message",
     "A message to the organiser",
-    hint="For example when you want to set up.",
+    hint="For example, when you want to set up your stall.",
     type="textarea",
-    says={"too_long": "Shorten the message to 1 000 characters."},
+    messages={"too_long": "Shorten the message to 1 000 characters."},
 )
-LANDING = Input("path", "Where to go then", type="hidden")
+NEXT_PATH = Input("path", "Next page", type="hidden")
 
 
 @blueprint.get("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def start(token: str) -> Response:
-    """For whom the account is, and what is needed to open it."""
+    """Show the form that activates the account."""
     activation = link_queries.get_activation(token)
-    return _page(
+    return _render(
         token,
         activation,
-        FORMS[_kind(activation)].blank(name=activation["name"] or "", path=request.args.get("path", "")),
+        FORMS[_get_form_kind(activation)].fill(name=activation["name"] or "", path=request.args.get("path", "")),
     )
 
 
 @blueprint.post("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def activate(token: str) -> ResponseReturnValue:
-    """Opens the account, or links the one that is there."""
-    form = FORMS.get(request.form.get("shown", ""), FORMS["named"]).typed()
+    """Create the account, or link the existing one."""
+    form = FORMS.get(request.form.get("form_kind", ""), FORMS["named"]).from_request()
     try:
-        rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATING)
-        done = actions.activate_account(token=token, **{"message": "", **form.checked()})
-    except REFUSALS as error:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATE_ROUTE)
+        activated_account = actions.activate_account(token=token, **{"message": "", **form.load()})
+    except FORM_ERRORS as error:
         activation = link_queries.get_activation(token)
-        return _page(token, activation, replace(form, form=FORMS[_kind(activation)]).refused(error))
+        return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
-    user = done.login_result.user
-    session[DONE] = {"email": user["email"], "event": done.event, "path": done.path}
+    user = activated_account.login_result.user
+    session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
     return redirect(url_for("activate.done"), 303)
 
 
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
-    """Says that it is done, and where to sign in."""
-    said = session.get(DONE)
-    return page("console/activate_done.html", said=said) if said else redirect("/", 303)
+    """Confirm the activation and show the sign-in address."""
+    account = session.get(DONE_KEY)
+    return render_page("console/activate_done.html", account=account) if account else redirect("/", 303)
 
 
 FORMS = {
-    "named": Form(ActivationSchema, NAME, PASSWORD, MESSAGE, LANDING),
-    "addressed": Form(AddressedSchema, NAME, ADDRESS, PASSWORD, MESSAGE, LANDING),
+    "named": Form(ActivationSchema, NAME, PASSWORD, MESSAGE, NEXT_PATH),
+    "addressed": Form(AddressedSchema, NAME, ADDRESS, PASSWORD, MESSAGE, NEXT_PATH),
 }
 
 
-def _kind(values: link_queries.ActivationPage) -> str:
-    """Which form asks for what is needed; it says so itself when it comes back."""
-    return "named" if values["email"] else "addressed"
+def _get_form_kind(activation: link_queries.ActivationPage) -> str:
+    """The key of the form in FORMS. The page sends it back in a hidden input."""
+    return "named" if activation["email"] else "addressed"
 
 
-def _page(token: str, values: link_queries.ActivationPage, form: FilledForm) -> Response:
-    return form_page(PAGE, form, found=values, token=token, shown=_kind(values), contact=values["contact_email"])
+def _render(token: str, activation: link_queries.ActivationPage, form: FilledForm) -> Response:
+    return render_form(
+        PAGE,
+        form,
+        activation=activation,
+        token=token,
+        form_kind=_get_form_kind(activation),
+        contact=activation["contact_email"],
+    )

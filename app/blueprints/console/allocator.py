@@ -1,15 +1,15 @@
-"""The holder's page: how many places are left, who has the others; hand out, rename, take back."""
+"""The page of an allocation's holder: hand out tickets, change their guests, take them back."""
 
-from typing import Any
+from typing import TypedDict
 
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.allocations import actions, link_queries
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.blueprints.console.claim import dead_page
-from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.claim import render_ended_link
+from app.blueprints.console.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.console.rendering import Pages, render_page
 from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
 from app.core.ids import is_id
@@ -18,7 +18,7 @@ from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 
-PAGE, SLOT_PAGE, NOTICE = "console/allocator.html", "console/allocator_slot.html", "allocator_told"
+PAGE, SLOT_PAGE, NOTICE_KEY = "console/allocator.html", "console/allocator_slot.html", "allocator_notice"
 blueprint = Pages("allocator", __name__, url_prefix="/allocator")
 STATUS_LABELS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
 
@@ -38,9 +38,9 @@ class RenameSchema(Query):
 NAME = Input(
     "name",
     "Name of the guest",
-    says={
+    messages={
         "required": "Enter the name of the guest.",
-        "too_long": "The name may have 200 characters.",
+        "too_long": "Shorten the name to 200 characters.",
         "link_not_allowed": "Enter a name, not the address of a web page.",
     },
 )
@@ -48,120 +48,133 @@ WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
 EMAIL = Input(
     "email",
     "E-mail address of the guest",
-    hint="The ticket is sent there.",
+    hint="We send the ticket there.",
     type="email",
     inputmode="email",
-    says={
+    messages={
         "required": WRONG_EMAIL,
         "invalid_email": WRONG_EMAIL,
-        "ALREADY_CLAIMED": "This address has a place already. To give it another one, tick the box below.",
+        "ALREADY_CLAIMED": "This address already has a ticket. To give it another one, tick the box below.",
     },
-    about=("ALREADY_CLAIMED",),
+    error_codes=("ALREADY_CLAIMED",),
 )
-AGAIN = Input("allowDuplicates", "Give this address another place")
-HAND_OUT = Form(HandOutSchema, NAME, EMAIL, Input("delivery", "How does the guest get in?"), AGAIN)
+ALLOW_DUPLICATES = Input("allowDuplicates", "Give this address another ticket")
+HAND_OUT = Form(HandOutSchema, NAME, EMAIL, Input("delivery", "How does the guest get in?"), ALLOW_DUPLICATES)
 RENAME = Form(RenameSchema, NAME, EMAIL)
 
 
-def dead(token: str, error: AppError) -> Response:
-    """What the page says for a link that opens nothing (any more)."""
-    return page("console/link_unknown.html", status=404) if isinstance(error, NotFound) else dead_page(token, error)
+def render_unusable_link(token: str, error: AppError) -> Response:
+    """Return the page for a link that is unknown or no longer works."""
+    return (
+        render_page("console/link_unknown.html", status=404)
+        if isinstance(error, NotFound)
+        else render_ended_link(token, error)
+    )
 
 
 @blueprint.get("/<token>")
 def start(token: str) -> ResponseReturnValue:
-    """How many places are left, and who has the others."""
+    """Show the tickets that are left and those that were handed out."""
     try:
-        return _page(token, HAND_OUT.blank(delivery=E_TICKET))
+        return _render_allocator(token, HAND_OUT.fill(delivery=E_TICKET))
     except (Gone, NotFound) as error:
-        return dead(token, error)
+        return render_unusable_link(token, error)
 
 
 @blueprint.post("/<token>")
 def hand_out(token: str) -> ResponseReturnValue:
-    """Gives somebody a place."""
-    form = HAND_OUT.typed()
+    """Hand out a ticket."""
+    form = HAND_OUT.from_request()
     try:
-        done = actions.hand_out_slots(token, get_client_network(), **form.checked())
+        guest = actions.hand_out_slots(token, get_client_network(), **form.load())
     except (Gone, NotFound) as error:
-        return dead(token, error)
-    except REFUSALS as error:
-        return _page(token, form.refused(error))
-    return _notice(token, f"{done['name']} has a place. A mail is on its way to {done['email']}.")
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_allocator(token, form.with_error(error))
+    return _redirect_with_notice(token, f"{guest['name']} has a ticket. We are sending an e-mail to {guest['email']}.")
 
 
 @blueprint.get("/<token>/<slot_id>")
 def slot(token: str, slot_id: str) -> ResponseReturnValue:
-    """One place that was handed out, to be renamed or taken back."""
+    """Show one ticket that was handed out."""
     try:
-        return _slot_page(token, slot_id)
+        return _render_slot(token, slot_id)
     except (Gone, NotFound) as error:
-        return dead(token, error)
+        return render_unusable_link(token, error)
 
 
 @blueprint.post("/<token>/<slot_id>")
 def rename(token: str, slot_id: str) -> ResponseReturnValue:
-    """Gives the place to somebody else: the old ticket dies, and a new one goes out."""
-    form = RENAME.typed()
+    """Give the ticket to another guest. The old ticket becomes invalid, and a new one is sent."""
+    form = RENAME.from_request()
     try:
-        done = actions.reassign_slot(token, get_client_network(), slot_id=slot_id, **form.checked())
+        guest = actions.reassign_slot(token, get_client_network(), slot_id=slot_id, **form.load())
     except (Gone, NotFound) as error:
-        return dead(token, error)
-    except REFUSALS as error:
-        return _slot_page(token, slot_id, form.refused(error))
-    return _notice(token, f"The place is {done['name']}’s now. The earlier ticket no longer works.")
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_slot(token, slot_id, form.with_error(error))
+    return _redirect_with_notice(
+        token, f"The ticket now belongs to {guest['name']}. The earlier ticket no longer works."
+    )
 
 
 @blueprint.post("/<token>/<slot_id>/take-back")
 def take_back(token: str, slot_id: str) -> ResponseReturnValue:
-    """Takes the place back: its ticket dies, and it is free again."""
+    """Take the ticket back. It becomes invalid, and its place can be handed out again."""
     try:
-        done = actions.reclaim_slot(token, get_client_network(), slot_id=slot_id)
+        guest = actions.reclaim_slot(token, get_client_network(), slot_id=slot_id)
     except (Gone, NotFound) as error:
-        return dead(token, error)
-    except REFUSALS as error:
-        return _slot_page(token, slot_id, RENAME.blank().refused(error))
-    return _notice(token, f"You have taken the place of {done['name']} back. It is free again.")
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_slot(token, slot_id, RENAME.fill().with_error(error))
+    return _redirect_with_notice(token, f"You took back the ticket of {guest['name']}. You can hand it out again.")
 
 
-def _notice(token: str, sentence: str) -> ResponseReturnValue:
-    session[NOTICE] = sentence
+def _redirect_with_notice(token: str, notice: str) -> ResponseReturnValue:
+    session[NOTICE_KEY] = notice
     return redirect(url_for("allocator.start", token=token), 303)
 
 
-def _page(token: str, form: FilledForm) -> Response:
+def _render_allocator(token: str, form: FilledForm) -> Response:
     allocator_block = link_queries.get_allocator_block(token, get_client_network())
     after = request.args.get("after", "")
     slot_page = link_queries.load_allocator_slot_page(allocator_block["id"], after if is_id(after) else "")
-    return form_page(
+    return render_form(
         PAGE,
         form,
         token=token,
         slot_page=slot_page,
-        notice=session.pop(NOTICE, ""),
-        status_labels=STATUS_LABELS,
-        **_block_context(allocator_block),
+        notice=session.pop(NOTICE_KEY, ""),
+        **_build_context(allocator_block),
     )
 
 
-def _slot_page(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
-    """Raises NotFound for a place that this holder has not given out."""
+def _render_slot(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
+    """Return the page of a slot. Raises NotFound unless this holder handed it out."""
     allocator_block = link_queries.get_allocator_block(token, get_client_network())
     slot = link_queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
     if slot is None:
         raise NotFound()
-    form = form or RENAME.blank(name=slot["name"] or "", email=slot["email"] or "")
-    return form_page(
-        SLOT_PAGE, form, token=token, slot=slot, status_labels=STATUS_LABELS, **_block_context(allocator_block)
-    )
+    form = form or RENAME.fill(name=slot["name"] or "", email=slot["email"] or "")
+    return render_form(SLOT_PAGE, form, token=token, slot=slot, **_build_context(allocator_block))
 
 
-def _block_context(block: link_queries.AllocatorBlock) -> dict[str, Any]:
+class BlockContext(TypedDict):
+    """The template variables of both pages; times are formatted in the zone of the event."""
+
+    block: link_queries.AllocatorBlock
+    contact: str
+    begins: str
+    until: str
+    status_labels: dict[str, str]
+
+
+def _build_context(block: link_queries.AllocatorBlock) -> BlockContext:
     zone = block["timezone"]
     return {
         "block": block,
         "contact": block["contact_email"],
         "begins": format_time(block["starts_at"], zone),
         "until": format_time(block["release_at"], zone) if block["release_at"] else "",
-        "where": ", ".join(item for item in (block["venue"], block["city"]) if item),
+        "status_labels": STATUS_LABELS,
     }

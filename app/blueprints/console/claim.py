@@ -1,8 +1,7 @@
-"""Claiming a place: who comes, and how the ticket reaches them; then the ticket itself."""
+"""Claiming a ticket of an allocation with a link, then showing the ticket."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
@@ -14,8 +13,8 @@ from app.allocations.states import DELIVERIES, E_TICKET
 from app.allocations.tickets import qr_codes
 from app.allocations.tickets.ticket_data import load_party_tickets
 from app.allocations.tickets.ticket_pdf import draw_party_pdf
-from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.console.rendering import Pages, render_page
 from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
 from app.core.tokens import fingerprint
@@ -24,18 +23,18 @@ from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 
-PAGE, TICKETS, KEPT = "console/claim.html", "tickets", 8
+PAGE, TICKETS_KEY, MAX_CLAIMS = "console/claim.html", "tickets", 8
 blueprint = Pages("claim", __name__, url_prefix="/claim")
 View = Callable[..., ResponseReturnValue]
-DEAD = {
+TEXTS_BY_ERROR = {
     "LINK_USED": (
-        "This ticket has been claimed",
-        "It went to the address that was given then: look for it in that mailbox, also among unwanted mail.",
+        "Somebody has claimed this ticket",
+        "We sent it to the e-mail address that was entered. Look in that mailbox, and in its spam folder.",
     ),
-    "LINK_EXPIRED": ("This link has ended", ""),
+    "LINK_EXPIRED": ("This link has expired", ""),
     "NO_SLOTS_LEFT": (
-        "All places are taken",
-        "Everybody who was quicker has one of them. If a place is given back, this same link gives it out again.",
+        "All tickets are taken",
+        "If somebody gives a ticket back, you can claim it with this same link.",
     ),
 }
 
@@ -48,27 +47,27 @@ class ClaimSchema(Query):
     quantity = WholeNumber(min=1, max=100)
 
 
-def _form(most: int) -> Form:
-    """The questions; for how many is asked where the link gives more than one."""
-    number = Input(
+def _build_form(max_quantity: int) -> Form:
+    """The form. It asks for a quantity only if the link allows more than one ticket."""
+    quantity = Input(
         "quantity",
-        "How many places",
-        hint=f"From 1 to {most}. Each gets a code of its own.",
+        "How many tickets",
+        hint=f"From 1 to {max_quantity}. Each ticket has its own code.",
         inputmode="numeric",
-        says={"invalid_type": "Enter a number, like 2.", "too_small": "Enter 1 or more."},
+        messages={"invalid_type": "Enter a number, like 2.", "too_small": "Enter 1 or more."},
     )
     inputs = (NAME, EMAIL, PHONE, DELIVERY)
-    return Form(ClaimSchema, *inputs, *((number,) if most > 1 else ()))
+    return Form(ClaimSchema, *inputs, *((quantity,) if max_quantity > 1 else ()))
 
 
 NAME = Input(
     "name",
     "Name of the guest",
-    hint="As it stands in an identity document.",
+    hint="As it is in your identity document.",
     autocomplete="name",
-    says={
+    messages={
         "required": "Enter the name of the guest.",
-        "too_long": "The name may have 200 characters.",
+        "too_long": "Shorten the name to 200 characters.",
         "link_not_allowed": "Enter a name, not the address of a web page.",
     },
 )
@@ -76,45 +75,45 @@ WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
 EMAIL = Input(
     "email",
     "E-mail address",
-    hint="The ticket is sent there.",
+    hint="We send the ticket there.",
     type="email",
     autocomplete="email",
     inputmode="email",
-    says={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
-    about=("ALREADY_CLAIMED",),
+    messages={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
+    error_codes=("ALREADY_CLAIMED",),
 )
-WRONG_PHONE = "Enter a telephone number like 081 123 4567, or leave it empty."
+WRONG_PHONE = "Enter a phone number like 081 123 4567, or leave this empty."
 PHONE = Input(
     "phone",
-    "Telephone",
+    "Phone number",
     type="tel",
     autocomplete="tel",
     inputmode="tel",
-    says={"invalid_phone": WRONG_PHONE, "too_short": WRONG_PHONE, "too_long": WRONG_PHONE},
+    messages={"invalid_phone": WRONG_PHONE, "too_short": WRONG_PHONE, "too_long": WRONG_PHONE},
 )
-DELIVERY = Input("delivery", "How do you want to get in?", says={"required": "Choose one."})
+DELIVERY = Input("delivery", "How do you want to get in?", messages={"required": "Choose one of the two."})
 
 
-def handle_dead_link(view: View) -> View:
-    """The view of a link's page; one that opens nothing any more says why, and whom to ask."""
+def handle_unusable_link(view: View) -> View:
+    """Decorate the view of a link; ended and unknown links get a page that explains them."""
 
     @wraps(view)
-    def wrapper(token: str, **arguments: Any) -> ResponseReturnValue:
+    def wrapper(token: str, **arguments: str) -> ResponseReturnValue:
         try:
             return view(token=token, **arguments)
         except (Gone, NoSlotsLeft) as error:
-            return dead_page(token, error)
+            return render_ended_link(token, error)
         except NotFound:
-            return page("console/link_unknown.html", status=404)
+            return render_page("console/link_unknown.html", status=404)
 
     return wrapper
 
 
-def dead_page(token: str, error: AppError) -> Response:
-    """Why a link opens nothing."""
-    title, hint = DEAD[error.code]
+def render_ended_link(token: str, error: AppError) -> Response:
+    """Return the page that says why a link no longer works."""
+    title, hint = TEXTS_BY_ERROR[error.code]
     link_contact = link_queries.find_link_contact(token)
-    return page(
+    return render_page(
         "console/claim_ended.html",
         status=error.status,
         title=title,
@@ -124,75 +123,77 @@ def dead_page(token: str, error: AppError) -> Response:
 
 
 @blueprint.get("/<token>")
-@handle_dead_link
+@handle_unusable_link
 def start(token: str) -> ResponseReturnValue:
-    """What the link offers. Anyone who has claimed with this browser sees their ticket."""
-    if _claimed_slot(token) is not None:
+    """Show the offer of the link. A browser that has claimed it already is sent to its ticket."""
+    if _read_claim(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     claim_offer = link_queries.get_claim_offer(token, get_client_network())
-    known = {
+    contact_values = {
         "name": claim_offer.get("name") or "",
         "email": claim_offer.get("email") or "",
         "phone": claim_offer.get("phone") or "",
     }
-    return _page(
-        token, claim_offer, _form(claim_offer["max_per_claim"]).blank(**known, delivery=E_TICKET, quantity="1")
+    return _render(
+        token,
+        claim_offer,
+        _build_form(claim_offer["max_per_claim"]).fill(**contact_values, delivery=E_TICKET, quantity="1"),
     )
 
 
 @blueprint.post("/<token>")
-@handle_dead_link
+@handle_unusable_link
 def claim(token: str) -> ResponseReturnValue:
-    """Takes the place; sent twice, it leads to the ticket of the first time."""
-    if _claimed_slot(token) is not None:
+    """Claim the ticket. Sending the form again leads to the same ticket."""
+    if _read_claim(token) is not None:
         return redirect(url_for("claim.ticket", token=token), 303)
     claim_offer = link_queries.get_claim_offer(token, get_client_network())
-    form = _form(claim_offer["max_per_claim"]).typed()
+    form = _build_form(claim_offer["max_per_claim"]).from_request()
     try:
-        done = actions.claim_slot(token, get_client_network(), **form.checked())
+        claimed_slot = actions.claim_slot(token, get_client_network(), **form.load())
     except NoSlotsLeft:
         raise
-    except REFUSALS as error:
-        return _page(token, claim_offer, form.refused(error))
-    _remember(token, done["slot_id"])
+    except FORM_ERRORS as error:
+        return _render(token, claim_offer, form.with_error(error))
+    _store_claim(token, claimed_slot["slot_id"])
     return redirect(url_for("claim.ticket", token=token), 303)
 
 
 @blueprint.get("/<token>/ticket")
 def ticket(token: str) -> ResponseReturnValue:
-    """The tickets of a claim, for the browser that made it."""
-    own = _claimed_slot(token)
-    tickets = load_party_tickets(own) if own else []
+    """Show the tickets to the browser that claimed them."""
+    slot_id = _read_claim(token)
+    tickets = load_party_tickets(slot_id) if slot_id else []
     if not tickets:
-        _forget(token)
+        _remove_claim(token)
         return redirect(url_for("claim.start", token=token), 303)
-    codes = [(item, Markup(qr_codes.render_svg(item.code))) for item in tickets]  # noqa: S704
-    first = tickets[0]
-    return page(
+    tickets_with_qr_codes = [(ticket, Markup(qr_codes.render_svg(ticket.code))) for ticket in tickets]  # noqa: S704
+    first_ticket = tickets[0]
+    return render_page(
         "console/claim_ticket.html",
-        first=first,
-        codes=codes,
+        first_ticket=first_ticket,
+        tickets_with_qr_codes=tickets_with_qr_codes,
         token=token,
-        contact=first.contact,
-        e_ticket=first.delivery == E_TICKET,
+        contact=first_ticket.contact,
+        e_ticket=first_ticket.delivery == E_TICKET,
     )
 
 
 @blueprint.get("/<token>/ticket.pdf")
 def ticket_pdf(token: str) -> ResponseReturnValue:
-    """The same as a document."""
-    own = _claimed_slot(token)
-    data = draw_party_pdf(own) if own else None
-    if data is None:
+    """Download the tickets as a PDF."""
+    slot_id = _read_claim(token)
+    pdf = draw_party_pdf(slot_id) if slot_id else None
+    if pdf is None:
         return redirect(url_for("claim.start", token=token), 303)
-    named = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}
-    return Response(data, content_type="application/pdf", headers=named)
+    headers = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}
+    return Response(pdf, content_type="application/pdf", headers=headers)
 
 
-def _page(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Response:
+def _render(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Response:
     zone = offer["timezone"]
     until = offer.get("expires_at") or offer["release_at"]
-    return form_page(
+    return render_form(
         PAGE,
         form,
         token=token,
@@ -200,25 +201,29 @@ def _page(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Respo
         contact=offer["contact_email"],
         begins=format_time(offer["starts_at"], zone),
         until=format_time(until, zone) if until else "",
-        where=", ".join(item for item in (offer["venue"], offer["city"]) if item),
+        place=", ".join(part for part in (offer["venue"], offer["city"]) if part),
     )
 
 
-def _claimed_slot(token: str) -> str | None:
-    """The place that this browser has claimed with the link: its id, from the signed cookie."""
-    value: str | None = session.get(TICKETS, {}).get(_mark(token))
-    return value
+def _read_claim(token: str) -> str | None:
+    """The id of the slot that this browser claimed with the link, from the signed cookie."""
+    slot_id: str | None = session.get(TICKETS_KEY, {}).get(_hash_token(token))
+    return slot_id
 
 
-def _remember(token: str, slot_id: str) -> None:
-    kept = {**session.get(TICKETS, {}), _mark(token): slot_id}
-    session[TICKETS] = dict(list(kept.items())[-KEPT:])
+def _store_claim(token: str, slot_id: str) -> None:
+    slot_id_by_hash = {**session.get(TICKETS_KEY, {}), _hash_token(token): slot_id}
+    session[TICKETS_KEY] = dict(list(slot_id_by_hash.items())[-MAX_CLAIMS:])
     session.permanent = True
 
 
-def _forget(token: str) -> None:
-    session[TICKETS] = {mark: id for mark, id in session.get(TICKETS, {}).items() if mark != _mark(token)}
+def _remove_claim(token: str) -> None:
+    session[TICKETS_KEY] = {
+        token_hash: slot_id
+        for token_hash, slot_id in session.get(TICKETS_KEY, {}).items()
+        if token_hash != _hash_token(token)
+    }
 
 
-def _mark(token: str) -> str:
+def _hash_token(token: str) -> str:
     return fingerprint(token)[:16]

@@ -1,31 +1,48 @@
-"""The development mailbox: every mail, SMS and push message that was sent. Never registered in production."""
+"""The development mailbox: all emails, SMS and push messages that were sent. Not available in production."""
+
+from typing import TypedDict
 
 from flask import Response, jsonify, make_response, request
 
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.rendering import Pages, render_page
 from app.clients import dev_mailbox
 from app.clients.dev_mailbox import StoredMessage
 from app.core.errors import NotFound
 
 blueprint = Pages("dev_mail", __name__)
 
-LISTED = 200
+MAX_LISTED = 200
 CHANNELS = {"": "All", "email": "Mail", "sms": "SMS", "push": "Push"}
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
 
 
+class MessageFilters(TypedDict):
+    """The filters of the list; "" means no filter."""
+
+    to: str
+    channel: str
+
+
 @blueprint.get("/dev/mail")
 def list_messages() -> Response:
-    """The newest messages, all or those to one address, on one channel or on any."""
-    parameters = _filters()
-    return page("console/mailbox.html", messages=_find_messages(LISTED), **parameters, channels=CHANNELS, listed=LISTED)
+    """Show the newest messages, filtered by recipient and channel."""
+    return render_page(
+        "console/mailbox.html",
+        messages=_find_messages(MAX_LISTED),
+        **_read_filters(),
+        channels=CHANNELS,
+        max_messages=MAX_LISTED,
+    )
 
 
 @blueprint.get("/dev/mail.json")
 def as_json() -> Response:
-    """The same as a list, for programs that try the service out."""
+    """Return the messages as JSON, for scripts in development."""
     response = jsonify(
-        [{name: item[name] for name in dev_mailbox.PUBLIC_FIELDS} for item in _find_messages(dev_mailbox.MAX_MESSAGES)]
+        [
+            {name: message[name] for name in dev_mailbox.PUBLIC_FIELDS}
+            for message in _find_messages(dev_mailbox.MAX_MESSAGES)
+        ]
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -33,32 +50,32 @@ def as_json() -> Response:
 
 @blueprint.get("/dev/mail/<id>")
 def show_message(id: str) -> Response:
-    """One message: how it looks, its text, its headers."""
-    return page("console/message.html", message=_message(id))
+    """Show one message: its HTML, text and headers."""
+    return render_page("console/message.html", message=_get_message(id))
 
 
 @blueprint.get("/dev/mail/<id>/html")
-def framed(id: str) -> Response:
-    """The mail's HTML alone, for the frame; it may run nothing, and load nothing but our own pictures."""
-    response = make_response(_message(id)["html"] or "")
+def show_message_html(id: str) -> Response:
+    """Return the HTML of an email for the frame of its page. The policy blocks scripts and other hosts."""
+    response = make_response(_get_message(id)["html"] or "")
     response.headers["Content-Security-Policy"] = MAIL_POLICY
     response.headers["X-Frame-Options"] = "SAMEORIGIN"
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _message(id: str) -> StoredMessage:
+def _get_message(id: str) -> StoredMessage:
     message = dev_mailbox.find_message(id)
     if message is None:
         raise NotFound()
     return message
 
 
-def _filters() -> dict[str, str]:
+def _read_filters() -> MessageFilters:
     channel = request.args.get("channel", "")
     return {"to": request.args.get("to", "").strip(), "channel": channel if channel in CHANNELS else ""}
 
 
-def _find_messages(most: int) -> list[StoredMessage]:
-    parameters = _filters()
-    return dev_mailbox.list_messages(to=parameters["to"] or None, limit=most, channel=parameters["channel"] or None)
+def _find_messages(limit: int) -> list[StoredMessage]:
+    filters = _read_filters()
+    return dev_mailbox.list_messages(to=filters["to"] or None, limit=limit, channel=filters["channel"] or None)

@@ -1,4 +1,4 @@
-"""The API's documentation: Swagger UI from its package, served from our own origin."""
+"""The API documentation: Swagger UI, served from its Python package."""
 
 from importlib.resources import files
 
@@ -20,7 +20,7 @@ _FOLDER = str(files("flask_swagger_ui") / "dist")
 
 @blueprint.get("/docs")
 def docs() -> Response:
-    """The documentation page; without scripts it links to the document itself."""
+    """The documentation page. Without JavaScript it links to the OpenAPI document."""
     response = make_response(render_template("console/docs.html"))
     response.headers["Content-Security-Policy"] = POLICY
     return response
@@ -28,7 +28,7 @@ def docs() -> Response:
 
 @blueprint.get("/docs/assets/<name>")
 def asset(name: str) -> Response:
-    """One of the package's files that the page needs, and no other."""
+    """One of the files in ASSETS. Raises NotFound for any other name."""
     if name not in ASSETS:
         raise NotFound()
     return send_from_directory(_FOLDER, name, max_age=ASSET_SECONDS)

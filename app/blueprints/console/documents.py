@@ -1,4 +1,4 @@
-"""Uploading documents: one field for each, one button, and what is missing said at its field."""
+"""Uploading the documents of an application: one file input per document, with errors at the input."""
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -7,8 +7,8 @@ from app.applications import actions, link_queries
 from app.applications.documents import LABELS, MAX_BYTES
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.applications.serializers import DocumentStatus
-from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
-from app.blueprints.console.forms import Form, Input, form_page
+from app.blueprints.console.application_links import add_new_link_routes, handle_unusable_link
+from app.blueprints.console.forms import Form, Input, render_form
 from app.blueprints.console.rendering import Pages
 from app.core.date_format import format_day
 from app.core.errors import AppError, ValidationFailed
@@ -18,16 +18,16 @@ from app.web.rate_limits import Limit
 from app.web.schema import Query
 
 PURPOSE, PAGE = "documents", "console/documents.html"
-UPLOADS = 41 * 1024 * 1024
-SENDING = Limit(60)
+MAX_UPLOAD_BYTES = 41 * 1024 * 1024
+UPLOAD_LIMIT = Limit(60)
 HINTS = {
     "identity": "Your ID card, passport or driving licence.",
-    "business_registration": "The certificate from BIPA, or a founding statement.",
-    "tax_clearance": "A good-standing certificate that is not older than a year.",
-    "food_safety": "The fitness certificate of your municipality.",
+    "business_registration": "Your BIPA certificate, or your founding statement.",
+    "tax_clearance": "A good-standing certificate, not older than one year.",
+    "food_safety": "The fitness certificate from your municipality.",
 }
-blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=UPLOADS)
-offer_fresh_links(blueprint, PURPOSE)
+blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_UPLOAD_BYTES)
+add_new_link_routes(blueprint, PURPOSE)
 
 
 class DocumentsSchema(Query):
@@ -38,17 +38,17 @@ class DocumentsSchema(Query):
 
 
 @blueprint.get("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def start(token: str) -> Response:
-    """What is needed, and what is there already."""
+    """Show the required and the uploaded documents."""
     return _page(token, link_queries.get_documents(token))
 
 
 @blueprint.post("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def send(token: str) -> ResponseReturnValue:
-    """Keeps the files, and hands everything in unless there is more to come."""
-    rate_limits.count_request(SENDING, f"/{PURPOSE}")
+    """Store the files, and submit the documents unless the visitor chose "send later"."""
+    rate_limits.count_request(UPLOAD_LIMIT, f"/{PURPOSE}")
     files = {
         kind: (file.filename, file.read(MAX_BYTES + 1))
         for kind, file in request.files.items()
@@ -59,43 +59,45 @@ def send(token: str) -> ResponseReturnValue:
     except DocumentsClosed:
         return redirect(url_for("documents.start", token=token), 303)
     except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
-        return _page(token, link_queries.get_documents(token), _at_fields(error))
+        return _page(token, link_queries.get_documents(token), _to_field_errors(error))
     return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
 
 
-def _page(token: str, values: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
-    rows = [row for row in values["documents"] if row["required"]]
-    form = Form(DocumentsSchema, *(_input(row) for row in rows)).blank()
-    return form_page(
+def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
+    rows = [row for row in documents_page["documents"] if row["required"]]
+    form = Form(DocumentsSchema, *(_build_input(row) for row in rows)).fill()
+    return render_form(
         PAGE,
-        form.refused(error) if error else form,
-        found=values,
+        form.with_error(error) if error else form,
+        application=documents_page,
         rows=rows,
         token=token,
-        contact=values["contact_email"],
-        onward=link_queries.find_payment_path(values["id"]) if values["submitted_at"] else None,
-        kept="kept" in request.args,
-        until=format_day(values["expires_at"]),
+        contact=documents_page["contact_email"],
+        payment_path=link_queries.find_payment_path(documents_page["id"]) if documents_page["submitted_at"] else None,
+        files_kept="kept" in request.args,
+        until=format_day(documents_page["expires_at"]),
     )
 
 
-def _input(row: DocumentStatus) -> Input:
+def _build_input(row: DocumentStatus) -> Input:
     label = row["label"]
     return Input(
         row["kind"],
         label,
         hint=HINTS[row["kind"]],
         type="file",
-        says={
+        messages={
             "required": f"Choose a file: {label.lower()}.",
-            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Choose a smaller one, or a photo.",
-            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: it cannot be read as a PDF, JPEG or PNG. Choose another file.",
+            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Choose a smaller file, or take a photo.",
+            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: we can only read PDF, JPEG and PNG files. Choose another file.",
         },
     )
 
 
-def _at_fields(error: AppError) -> ValidationFailed:
-    """The refusal with what is wrong at the field it concerns."""
-    kinds = [item["kind"] for item in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
+def _to_field_errors(error: AppError) -> ValidationFailed:
+    """Return the error as validation errors of the file inputs."""
+    kinds = (
+        [document["kind"] for document in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
+    )
     code = "required" if "missing" in error.data else error.code
     return ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])

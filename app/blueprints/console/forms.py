@@ -1,14 +1,14 @@
-"""Forms: what somebody typed, checked by a schema of the API's own rules, and what to say about it.
+"""HTML forms that are validated by marshmallow schemas, with error messages for people.
 
     ADDRESS = Form(AddressSchema, Input("email", "Your e-mail address", type="email", autocomplete="email"))
 
-    form = ADDRESS.typed()
+    form = ADDRESS.from_request()
     try:
-        actions.request_reset(**form.checked())
-    except REFUSALS as error:
-        return form_page("console/reset_address.html", form.refused(error))
+        actions.request_reset(**form.load())
+    except FORM_ERRORS as error:
+        return render_form("console/reset_address.html", form.with_error(error))
 
-The rule stands in the schema, once; the input only says how to ask, and how to say what is wrong.
+The schema holds the validation rules. An `Input` holds the label and the error messages of one field.
 """
 
 import re
@@ -20,21 +20,21 @@ from flask import Response, request
 from marshmallow import ValidationError
 
 from app.blueprints.console.error_messages import describe_error
-from app.blueprints.console.rendering import POLICY, page
+from app.blueprints.console.rendering import POLICY, render_page
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
 from app.web.schema import Query, to_validation_failed
 
-REFUSALS = (Unprocessable, Conflict, Throttled)
+FORM_ERRORS = (Unprocessable, Conflict, Throttled)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
-_GAPS = re.compile(r"[\s\u2010-\u2015-]+")
+_SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
 
 
 @dataclass(frozen=True)
 class Input:
-    """A field of a schema as people see it, by its name in the schema's JSON.
+    """One field of a form; `name` is its JSON name in the schema.
 
-    `says` gives sentences for the codes of its problems; `about` names errors that are shown at it. A field of
-    type `code` loses its spaces, one of type `password` is never sent back.
+    `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
+    Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser.
     """
 
     name: str
@@ -43,98 +43,99 @@ class Input:
     type: str = "text"
     autocomplete: str = "off"
     inputmode: str = ""
-    says: Mapping[str, str] = field(default_factory=dict)
-    about: tuple[str, ...] = ()
+    messages: Mapping[str, str] = field(default_factory=dict)
+    error_codes: tuple[str, ...] = ()
 
-    def cleaned(self, typed: str) -> str:
-        return _GAPS.sub("", typed) if self.type == "code" else typed
+    def normalize(self, value: str) -> str:
+        return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
 
-    def blank(self, typed: str) -> bool:
-        return not typed if self.type == "password" else not typed.strip()
+    def is_blank(self, value: str) -> bool:
+        return not value if self.type == "password" else not value.strip()
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """One thing that is wrong: with which field ("": with none), as said there and in the summary."""
+class FieldError:
+    """One error: the name of its field ("" for the whole form), the message at the field and in the summary."""
 
     name: str
-    sentence: str
-    listed: str
+    message: str
+    summary: str
 
 
 class Form:
-    """A schema and its fields in the order of the page."""
+    """A schema and its inputs, in the order of the page."""
 
     def __init__(self, schema: type[Query], *inputs: Input) -> None:
         self.schema = schema
         self.inputs = {input_.name: input_ for input_ in inputs}
 
-    def blank(self, **values: str) -> "FilledForm":
+    def fill(self, **values: str) -> "FilledForm":
+        """The form with these values, before it is sent."""
         return FilledForm(self, values)
 
-    def typed(self) -> "FilledForm":
-        """The form as it was sent with this request."""
-        result = ((input_, request.form.get(input_.name, "")) for input_ in self.inputs.values())
-        return FilledForm(self, {item.name: item.cleaned(value) for item, value in result})
+    def from_request(self) -> "FilledForm":
+        """The form with the values of this request."""
+        values = {name: input_.normalize(request.form.get(name, "")) for name, input_ in self.inputs.items()}
+        return FilledForm(self, values)
 
 
 @dataclass(frozen=True)
 class FilledForm:
-    """A form with values, and with the error that it was refused for."""
+    """A form with values, and with the error of the last attempt."""
 
     form: Form
     values: Mapping[str, str]
     error: AppError | None = None
 
-    def checked(self) -> dict[str, Any]:
-        """The values as keyword arguments of an action. Raises ValidationFailed with every problem."""
+    def load(self) -> dict[str, Any]:
+        """The validated values, as keyword arguments of an action. Raises ValidationFailed with all errors."""
         schema = self.form.schema()
-        values = {name: value for name, value in self.values.items() if not self.form.inputs[name].blank(value)}
+        values = {name: value for name, value in self.values.items() if not self.form.inputs[name].is_blank(value)}
         try:
             loaded: dict[str, Any] = schema.load(values)
         except ValidationError as error:
             raise to_validation_failed(error.messages_dict, schema) from error
         return loaded
 
-    def refused(self, error: AppError) -> "FilledForm":
+    def with_error(self, error: AppError) -> "FilledForm":
         return replace(self, error=error)
 
     def value(self, name: str) -> str:
-        """What goes back into the field: what was typed, but never a password."""
+        """The value to show in the field again; empty for a password."""
         return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
 
-    def optional(self, name: str) -> bool:
-        return not next(item.required for item in self.form.schema().fields.values() if item.data_key == name)
+    def is_optional(self, name: str) -> bool:
+        return not next(field.required for field in self.form.schema().fields.values() if field.data_key == name)
 
-    def complaint(self, name: str) -> Complaint | None:
-        return next((complaint for complaint in self.complaints if complaint.name == name), None)
+    def find_error(self, name: str) -> FieldError | None:
+        return next((error for error in self.errors if error.name == name), None)
 
     @property
-    def complaints(self) -> list[Complaint]:
-        """What is wrong, in the order of the fields; what concerns none of them comes first."""
+    def errors(self) -> list[FieldError]:
+        """The errors in the order of the fields. Errors of the whole form come first."""
         order = ["", *self.form.inputs]
-        items = [] if self.error is None else list(self._build_complaints(self.error))
-        return sorted(items, key=lambda item: order.index(item.name))
+        errors = [] if self.error is None else self._build_errors(self.error)
+        return sorted(errors, key=lambda error: order.index(error.name))
 
-    def _build_complaints(self, error: AppError) -> list[Complaint]:
+    def _build_errors(self, error: AppError) -> list[FieldError]:
         if isinstance(error, ValidationFailed):
-            return [self._of_problem(**item) for item in error.data["errors"]]
-        place = next((input_ for input_ in self.form.inputs.values() if error.code in input_.about), None)
-        sentence = (place.says.get(error.code) if place else None) or describe_error(error)
-        return [Complaint(place.name if place else "", sentence, sentence)]
+            return [self._build_field_error(**item) for item in error.data["errors"]]
+        input_ = next((input_ for input_ in self.form.inputs.values() if error.code in input_.error_codes), None)
+        message = (input_.messages.get(error.code) if input_ else None) or describe_error(error)
+        return [FieldError(input_.name if input_ else "", message, message)]
 
-    def _of_problem(self, path: str, code: str, message: str) -> Complaint:
-        value = self.form.inputs.get(re.split(r"[.\[]", path)[0])
-        if value is None:
-            return Complaint("", message, message)
-        sentence = value.says.get(code)
-        return Complaint(value.name, sentence or message, sentence or f"{value.label}: {message}")
+    def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
+        input_ = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        if input_ is None:
+            return FieldError("", message, message)
+        own_message = input_.messages.get(code)
+        return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
 
 
-def form_page(template: str, form: FilledForm, **context: Any) -> Response:
-    """The page of a form; refused, it has the status of what it was refused for."""
+def render_form(template: str, form: FilledForm, **context: object) -> Response:
+    """Return the page of a form. A form with an error has the HTTP status of that error."""
     status = form.error.status if form.error else 200
-    response = page(template, form=form, status=status, **context)
+    response = render_page(template, form=form, status=status, **context)
     response.headers["Content-Security-Policy"] = FORM_POLICY
     if form.error:
         response.headers.extend(form.error.headers)

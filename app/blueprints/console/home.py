@@ -2,12 +2,12 @@
 
 from flask import Response, current_app
 
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.rendering import Pages, render_page
 
 blueprint = Pages("console", __name__)
 
 
 @blueprint.get("/")
 def start() -> Response:
-    """What this is, and where to go from here."""
-    return page("console/start.html", development=not current_app.extensions["settings"].production)
+    """Show what this service is, with links for developers."""
+    return render_page("console/start.html", development=not current_app.extensions["settings"].production)

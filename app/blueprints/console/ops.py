@@ -1,18 +1,19 @@
 """The read-only operations page, for anyone who has a link of `flask ops link`."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from flask import Response
 
 from app.blueprints.console.error_messages import format_wait
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.rendering import Pages, render_page
 from app.core.clock import utcnow
 from app.web.operations_page.links import decode_token
-from app.web.operations_page.queries import is_alive, load_overview
+from app.web.operations_page.queries import ServiceOverview, is_alive, load_overview
 from app.web.rate_limits import Limit, count_request, limit_failed_lookups
 
-READING, ROUTE = Limit(60), "/ops/<token>"
+READ_LIMIT, ROUTE = Limit(60), "/ops/<token>"
 GIB = 1024**3
 blueprint = Pages("ops", __name__, url_prefix="/ops")
 
@@ -22,13 +23,23 @@ blueprint = Pages("ops", __name__, url_prefix="/ops")
 def start(token: str) -> Response:
     """Show the state of the service. Raises NotFound, Gone."""
     expires_at = decode_token(token)
-    count_request(READING, ROUTE)
-    return page(
+    count_request(READ_LIMIT, ROUTE)
+    return render_page(
         "console/ops.html", token=token, now=utcnow(), until=datetime.fromtimestamp(expires_at, UTC), **_build_context()
     )
 
 
-def _build_context() -> dict[str, Any]:
+class OpsContext(TypedDict):
+    """The template variables of the page."""
+
+    overview: ServiceOverview
+    ready: dict[str, object]
+    is_alive: Callable[[int], bool]
+    format_wait: Callable[[int], str]
+    disk: str | None
+
+
+def _build_context() -> OpsContext:
     overview = load_overview()
     return {
         "overview": overview,

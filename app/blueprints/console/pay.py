@@ -1,13 +1,13 @@
-"""Paying the stall fee: from which wallet, then the code, then the receipt."""
+"""Paying the stall fee: the wallet number, the code, then the confirmation."""
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.errors import NothingDue, PaymentInProgress
-from app.blueprints.console.application_links import handle_dead_link, offer_fresh_links
+from app.blueprints.console.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.console.error_messages import format_wait
-from app.blueprints.console.forms import REFUSALS, FilledForm, Form, Input, form_page
+from app.blueprints.console.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.console.rendering import Pages
 from app.core.errors import Unavailable
 from app.web import rate_limits
@@ -16,11 +16,11 @@ from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 
 PURPOSE, PAGE = "payment", "console/pay.html"
-# The page counts with the operations it stands for.
-STARTING = "/api/merchant-applications/pay/<token>"
-TRYING = f"{STARTING}/payrail/verify-otp"
+# The page and the API operations share their rate limits.
+START_ROUTE = "/api/merchant-applications/pay/<token>"
+VERIFY_ROUTE = f"{START_ROUTE}/payrail/verify-otp"
 blueprint = Pages("pay", __name__, url_prefix="/pay")
-offer_fresh_links(blueprint, PURPOSE)
+add_new_link_routes(blueprint, PURPOSE)
 
 
 class WalletSchema(Query):
@@ -31,7 +31,7 @@ class CodeSchema(Query):
     code = Secret(required=True, min=4, max=12)
 
 
-PHONE = "Enter a telephone number like 081 123 4567."
+INVALID_PHONE = "Enter a phone number like 081 123 4567."
 CODE = Form(
     CodeSchema,
     Input(
@@ -41,77 +41,77 @@ CODE = Form(
         type="code",
         autocomplete="one-time-code",
         inputmode="numeric",
-        says={
+        messages={
             "required": "Enter the code from your phone.",
-            "too_short": "Enter all digits of the code.",
-            "too_long": "This is longer than the code; enter its digits alone.",
+            "too_short": "Enter all the digits of the code.",
+            "too_long": "This is too long. Enter only the digits of the code.",
         },
-        about=("OTP_WRONG",),
+        error_codes=("OTP_WRONG",),
     ),
 )
 
 
 @blueprint.get("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def start(token: str) -> Response:
-    """What is to be paid, and how far it is."""
+    """Show the fee and the state of the payment."""
     fee = link_queries.get_fee(token)
-    coded = fee["status"] == "otp_required" and "wallet" not in request.args
-    return _page(token, fee, CODE.blank() if coded else _wallet(fee).blank())
+    is_code_sent = fee["status"] == "otp_required" and "wallet" not in request.args
+    return _render(token, fee, CODE.fill() if is_code_sent else _build_wallet_form(fee).fill())
 
 
 @blueprint.post("/<token>")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def send_code(token: str) -> ResponseReturnValue:
-    """Has a code sent to the wallet."""
-    form = _wallet(link_queries.get_fee(token)).typed()
+    """Send a code to the wallet."""
+    form = _build_wallet_form(link_queries.get_fee(token)).from_request()
     try:
-        rate_limits.count_request(CODE_ATTEMPT_LIMIT, STARTING)
-        actions.start_payment(token=token, **form.checked())
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, START_ROUTE)
+        actions.start_payment(token=token, **form.load())
     except (NothingDue, PaymentInProgress):
         pass
-    except (*REFUSALS, Unavailable) as error:
-        return _page(token, link_queries.get_fee(token), form.refused(error))
+    except (*FORM_ERRORS, Unavailable) as error:
+        return _render(token, link_queries.get_fee(token), form.with_error(error))
     return redirect(url_for("pay.start", token=token), 303)
 
 
 @blueprint.post("/<token>/code")
-@handle_dead_link(PURPOSE)
+@handle_unusable_link(PURPOSE)
 def confirm(token: str) -> ResponseReturnValue:
-    """Pays when the code is right."""
-    form = CODE.typed()
+    """Pay if the code is right."""
+    form = CODE.from_request()
     try:
-        rate_limits.count_request(CODE_ATTEMPT_LIMIT, TRYING)
-        actions.verify_otp(token=token, **form.checked())
-    except (*REFUSALS, Unavailable) as error:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
+        actions.verify_otp(token=token, **form.load())
+    except (*FORM_ERRORS, Unavailable) as error:
         fee = link_queries.get_fee(token)
-        running = fee["status"] == "otp_required"
-        return _page(token, fee, (form if running else _wallet(fee).blank()).refused(error))
+        is_code_valid = fee["status"] == "otp_required"
+        return _render(token, fee, (form if is_code_valid else _build_wallet_form(fee).fill()).with_error(error))
     return redirect(url_for("pay.start", token=token), 303)
 
 
-def _page(token: str, values: link_queries.FeePage, form: FilledForm) -> Response:
-    minutes = format_wait(values.get("expires_in", 0))
-    return form_page(PAGE, form, found=values, token=token, minutes=minutes, contact=values["contact_email"])
+def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response:
+    valid_for = format_wait(fee.get("expires_in", 0))
+    return render_form(PAGE, form, fee=fee, token=token, valid_for=valid_for, contact=fee["contact_email"])
 
 
-def _wallet(values: link_queries.FeePage) -> Form:
-    """The question for the wallet; where the application names one, it may stay empty."""
-    known = values["payrail_msisdn"]
+def _build_wallet_form(fee: link_queries.FeePage) -> Form:
+    """The form for the wallet number. The number is optional if the application has one."""
+    wallet = fee["payrail_msisdn"]
     return Form(
         WalletSchema,
         Input(
             "payrailMsisdn",
             "Number of your mobile wallet",
-            hint=f"Leave it empty to pay from {known}." if known else "The number your wallet is registered with.",
+            hint=f"Leave it empty to pay from {wallet}." if wallet else "The phone number of your wallet.",
             type="tel",
             autocomplete="tel",
-            says={
+            messages={
                 "required": "Enter the number of your wallet.",
-                "invalid_phone": PHONE,
-                "too_short": PHONE,
-                "too_long": PHONE,
+                "invalid_phone": INVALID_PHONE,
+                "too_short": INVALID_PHONE,
+                "too_long": INVALID_PHONE,
             },
-            about=("PAYMENT_DECLINED",),
+            error_codes=("PAYMENT_DECLINED",),
         ),
     )

@@ -1,7 +1,6 @@
-"""A page for people: our own stylesheet, nothing from elsewhere, never kept by anyone on the way."""
+"""HTML pages: strict content security policy, no caching, errors as pages."""
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template, request
 
@@ -16,13 +15,13 @@ POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-MAX_FORM = 64 * 1024
+MAX_FORM_BYTES = 64 * 1024
 
 
 class Pages(Blueprint):
-    """A blueprint of pages: errors are shown to people, and only our own forms, of some size, may be sent to it.
+    """A blueprint of HTML pages: errors are pages, forms need a CSRF token, request bodies have a maximum size.
 
-    `open_to` says of a request whether it is one that others may send as well.
+    `is_csrf_exempt` tells whether the current request needs no CSRF token.
     """
 
     def __init__(
@@ -31,52 +30,52 @@ class Pages(Blueprint):
         import_name: str,
         *,
         url_prefix: str | None = None,
-        max_bytes: int = MAX_FORM,
-        open_to: Callable[[], bool] | None = None,
+        max_bytes: int = MAX_FORM_BYTES,
+        is_csrf_exempt: Callable[[], bool] | None = None,
     ) -> None:
         super().__init__(name, import_name, url_prefix=url_prefix)
-        self.max_bytes, self.open_to = max_bytes, open_to
-        for step in (_named_in_logs, errors_as_pages, self._bounded, self._ours):
+        self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
+        for step in (_log_rule_instead_of_path, render_errors_as_pages, self._limit_body_size, self._check_csrf_token):
             self.before_request(step)
 
-    def _ours(self) -> None:
-        if self.open_to is None or not self.open_to():
+    def _check_csrf_token(self) -> None:
+        if self.is_csrf_exempt is None or not self.is_csrf_exempt():
             csrf.protect()
 
-    def _bounded(self) -> None:
-        """What was typed is shown again, so it must not be without end."""
+    def _limit_body_size(self) -> None:
+        """Limit the request body, because the page shows the values again."""
         request.max_content_length = self.max_bytes
 
 
-def page(template: str, **context: Any) -> Response:
-    """The template as an answer; `status=` is its HTTP status, and known to the template as well."""
-    response = make_response(render_template(template, **context), context.get("status", 200))
+def render_page(template: str, *, status: int = 200, **context: object) -> Response:
+    """Return the rendered template as a response. The template can read `status` too."""
+    response = make_response(render_template(template, status=status, **context), status)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def error_page(error: AppError) -> Response:
-    """What went wrong, what it means, and what to quote."""
-    response = page(
+def render_error(error: AppError) -> Response:
+    """Return the page of an error: the message, its code and the request id."""
+    response = render_page(
         "console/error.html",
         status=error.status,
         code=error.code,
         message=describe_error(error),
         request_id=get_request_id(),
         contact=error.data.get("contact"),
-        again=error.data.get("again"),
+        retry_path=error.data.get("retry_path"),
     )
     response.headers.extend(error.headers)
     return response
 
 
-def errors_as_pages() -> None:
-    """For `before_request`: errors are shown to people, not told to programs."""
-    request.environ[ERROR_PAGE_KEY] = error_page
+def render_errors_as_pages() -> None:
+    """Show the errors of this request as pages instead of JSON; for `before_request`."""
+    request.environ[ERROR_PAGE_KEY] = render_error
 
 
-def _named_in_logs() -> None:
-    """Logs get the rule of the page, not its address: that may hold a token."""
+def _log_rule_instead_of_path() -> None:
+    """Log the URL rule of the page instead of its path, because the path may contain a token."""
     if request.url_rule is not None:
         request.environ[ROUTE_KEY] = request.url_rule.rule

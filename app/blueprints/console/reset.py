@@ -1,13 +1,13 @@
-"""A new password for one that was forgotten: the address, then code and password or the link in the mail, done."""
+"""Resetting a forgotten password with the code or the link of an email."""
 
 from flask import Response, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
-from app.blueprints.console import reset_session as visit
-from app.blueprints.console.forms import REFUSALS, Form, Input, form_page
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console import reset_session
+from app.blueprints.console.forms import FORM_ERRORS, Form, Input, render_form
+from app.blueprints.console.rendering import Pages, render_page
 from app.core.errors import LinkExpired
 from app.web import rate_limits
 from app.web.fields import Email
@@ -16,8 +16,8 @@ from app.web.text_fields import NewPassword, OneTimeCode
 
 blueprint = Pages("reset", __name__, url_prefix="/reset-password")
 
-# The page counts with the operation it stands for: who has used up one has used up the other.
-ASKING, TRYING = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
+# The pages and the API operations share their rate limits.
+REQUEST_ROUTE, VERIFY_ROUTE = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
 ADDRESS_PAGE, CODE_PAGE = "console/reset_address.html", "console/reset_code.html"
 LINK_PAGE = "console/reset_link.html"
 
@@ -39,15 +39,15 @@ ADDRESS = Form(
     Input(
         "email",
         "Your e-mail address",
-        hint="The one you sign in with.",
+        hint="The address you sign in with.",
         type="email",
         autocomplete="username",
         inputmode="email",
-        says={
+        messages={
             "required": "Enter your e-mail address.",
             "invalid_email": "Enter an e-mail address like name@example.com.",
         },
-        about=("RATE_LIMITED",),
+        error_codes=("RATE_LIMITED",),
     ),
 )
 PASSWORD = Input(
@@ -56,24 +56,24 @@ PASSWORD = Input(
     hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
     type="password",
     autocomplete="new-password",
-    says={
+    messages={
         "required": "Choose a new password.",
         "too_short": "Choose a password of at least 8 characters.",
         "too_long": "Choose a password of at most 128 characters.",
-        "too_common": "Choose another password. This one is among the first that somebody would guess.",
+        "too_common": "Choose another password. This one is easy to guess.",
     },
 )
 NEW_PASSWORD = Form(
     NewPasswordSchema,
     Input(
         "code",
-        "Code from the mail",
+        "Code from the e-mail",
         hint="Six digits. Spaces do not matter.",
         type="code",
         autocomplete="one-time-code",
         inputmode="numeric",
-        says={"required": "Enter the code from the mail.", "wrong_length": "Enter all six digits of the code."},
-        about=("CODE_INVALID",),
+        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
+        error_codes=("CODE_INVALID",),
     ),
     PASSWORD,
 )
@@ -82,92 +82,98 @@ PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
 
 @blueprint.get("")
 def start() -> Response:
-    """Asks for the address."""
-    return form_page(ADDRESS_PAGE, ADDRESS.blank(), code_sent=visit.address() is not None)
+    """Show the form for the email."""
+    return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_sent=reset_session.get_email() is not None)
 
 
 @blueprint.post("")
-def ask() -> ResponseReturnValue:
-    """Mails a code; an address without an account gets the same answer."""
-    form = ADDRESS.typed()
+def request_code() -> ResponseReturnValue:
+    """Email a code. The response is the same for an email without an account."""
+    form = ADDRESS.from_request()
     try:
-        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, ASKING)
-        body = form.checked()
-        visit.about(body["email"])
-        actions.request_reset(**body)
-    except REFUSALS as error:
-        return form_page(ADDRESS_PAGE, form.refused(error), code_sent=visit.address() is not None)
-    visit.code_sent(body["email"])
+        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REQUEST_ROUTE)
+        values = form.load()
+        reset_session.remember_email(values["email"])
+        actions.request_reset(**values)
+    except FORM_ERRORS as error:
+        return render_form(ADDRESS_PAGE, form.with_error(error), code_sent=reset_session.get_email() is not None)
+    reset_session.start_attempts(values["email"])
     return redirect(url_for("reset.code"), 303)
 
 
 @blueprint.get("/code")
 def code() -> Response:
-    """Asks for the code and the new password."""
-    address = visit.address()
-    if address is None:
-        return form_page(ADDRESS_PAGE, ADDRESS.blank(), late=True)
-    return form_page(CODE_PAGE, NEW_PASSWORD.blank(), address=address, spent=visit.spent())
+    """Show the form for the code and the new password."""
+    email = reset_session.get_email()
+    if email is None:
+        return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
+    return render_form(
+        CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=reset_session.has_no_attempts_left()
+    )
 
 
 @blueprint.post("/code")
-def choose() -> ResponseReturnValue:
-    """Sets the password when the code is right."""
-    form, address = NEW_PASSWORD.typed(), visit.address()
-    if address is None:
-        return form_page(ADDRESS_PAGE, ADDRESS.blank(), late=True)
+def set_password() -> ResponseReturnValue:
+    """Set the password if the code is right."""
+    form, email = NEW_PASSWORD.from_request(), reset_session.get_email()
+    if email is None:
+        return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
     try:
-        rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, TRYING)
-        _set_password(address, **form.checked())
-    except REFUSALS as error:
-        return form_page(CODE_PAGE, form.refused(error), address=address, spent=visit.spent())
-    visit.finish()
+        rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
+        _set_password(email, **form.load())
+    except FORM_ERRORS as error:
+        return render_form(
+            CODE_PAGE, form.with_error(error), email=email, attempts_used_up=reset_session.has_no_attempts_left()
+        )
+    reset_session.finish()
     return redirect(url_for("reset.done"), 303)
 
 
 @blueprint.get("/link/<token>")
 def link(token: str) -> Response:
-    """Asks for the new password; opening the link uses nothing up."""
+    """Show the form for the new password. Opening the link does not use it up."""
     try:
         email = queries.get_reset_link_email(token)
     except ResetTokenInvalid:
-        return _dead_link()
-    return form_page(LINK_PAGE, PASSWORD_ONLY.blank(), token=token, address=email)
+        return _render_expired_link()
+    return render_form(LINK_PAGE, PASSWORD_ONLY.fill(), token=token, email=email)
 
 
 @blueprint.post("/link/<token>")
-def choose_by_link(token: str) -> ResponseReturnValue:
-    """Sets the password, once. No count of wrong codes stands in the way."""
-    form = PASSWORD_ONLY.typed()
+def set_password_by_link(token: str) -> ResponseReturnValue:
+    """Set the password. The link works once, even after too many wrong codes."""
+    form = PASSWORD_ONLY.from_request()
     try:
         email = queries.get_reset_link_email(token)
-        actions.complete_reset(email=email, reset_token=token, **form.checked())
+        actions.complete_reset(email=email, reset_token=token, **form.load())
     except ResetTokenInvalid:
-        return _dead_link()
-    except REFUSALS as error:
-        return form_page(LINK_PAGE, form.refused(error), token=token, address=email)
-    visit.finish()
+        return _render_expired_link()
+    except FORM_ERRORS as error:
+        return render_form(LINK_PAGE, form.with_error(error), token=token, email=email)
+    reset_session.finish()
     return redirect(url_for("reset.done"), 303)
 
 
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
-    """Says that it is done, and what has changed."""
-    return page("console/reset_done.html") if visit.finished() else redirect(url_for("reset.start"), 303)
+    """Confirm the new password."""
+    return (
+        render_page("console/reset_done.html") if reset_session.is_finished() else redirect(url_for("reset.start"), 303)
+    )
 
 
-def _dead_link() -> Response:
+def _render_expired_link() -> Response:
     rate_limits.count_lookup_failure()
-    response = form_page(ADDRESS_PAGE, ADDRESS.blank(), dead_link=True)
+    response = render_form(ADDRESS_PAGE, ADDRESS.fill(), link_expired=True)
     response.status_code = LinkExpired.status
     return response
 
 
 def _set_password(email: str, *, code: str, password: str) -> None:
-    """Looks at the password first: the code is used up by the first right try."""
+    """Set the password. It is checked before the code, because the code works only once."""
     actions.check_new_password(email=email, password=password)
     try:
         reset_token = actions.verify_reset(email=email, code=code)
     except CodeInvalid as error:
-        raise visit.wrong_code() from error
+        raise reset_session.count_wrong_code() from error
     actions.complete_reset(email=email, reset_token=str(reset_token), password=password)

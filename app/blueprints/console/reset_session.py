@@ -1,59 +1,68 @@
-"""What the session remembers between the pages of a reset: the address, how many codes were wrong, and the end.
+"""The state of a password reset in the session: the email, the number of wrong codes, and whether it is finished.
 
-It is forgotten when a code has expired, so that a shared computer does not show the address for long.
+It expires after 15 minutes, so that a shared computer does not show the email for long.
 """
 
 import time
-from typing import Any
+from typing import TypedDict
 
 from flask import session
 
 from app.accounts.errors import CodeInvalid
 
 KEY = "reset"
-SECONDS = 15 * 60
-TRIES = 5
-WRONG = "This is not the code. Take the six digits from the newest mail we sent you; older codes no longer count."
+MAX_AGE_SECONDS = 15 * 60
+MAX_WRONG_CODES = 5
+WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
 
 
-def address() -> str | None:
-    """The address that the visitor gave."""
-    value: str | None = _visit().get("email")
-    return value
+class ResetSession(TypedDict, total=False):
+    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes."""
+
+    email: str
+    at: int
+    wrong: int
+    done: bool
 
 
-def spent() -> bool:
-    """Whether the code was tried as often as it may be."""
-    return int(_visit().get("wrong", 0)) >= TRIES
+def get_email() -> str | None:
+    """The email that the visitor entered."""
+    return _read_session().get("email")
 
 
-def finished() -> bool:
-    return bool(_visit().get("done"))
+def has_no_attempts_left() -> bool:
+    """Whether the visitor entered MAX_WRONG_CODES wrong codes."""
+    return _read_session().get("wrong", 0) >= MAX_WRONG_CODES
 
 
-def about(email: str) -> None:
-    """Remembers the address; one that is known already keeps its count."""
-    if address() != email:
-        code_sent(email)
+def is_finished() -> bool:
+    """Whether the visitor has set the new password."""
+    return _read_session().get("done", False)
 
 
-def code_sent(email: str) -> None:
-    """A new code is on its way: the time and the count start again."""
+def remember_email(email: str) -> None:
+    """Store the email. The same email keeps its number of wrong codes."""
+    if get_email() != email:
+        start_attempts(email)
+
+
+def start_attempts(email: str) -> None:
+    """Restart the time and the number of wrong codes, because a new code was sent."""
     session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0}
 
 
-def wrong_code() -> CodeInvalid:
-    """Counts a wrong code; the error that says what to do now."""
-    visit = _visit()
-    session[KEY] = {**visit, "wrong": int(visit.get("wrong", 0)) + 1}
-    return CodeInvalid(WRONG)
+def count_wrong_code() -> CodeInvalid:
+    """Count a wrong code and return the error for the form."""
+    reset_session = _read_session()
+    session[KEY] = {**reset_session, "wrong": reset_session.get("wrong", 0) + 1}
+    return CodeInvalid(WRONG_CODE_MESSAGE)
 
 
 def finish() -> None:
-    """Forgets the address; only that it went well is kept, for the last page."""
+    """Remove the email. Only `done` stays, for the last page."""
     session[KEY] = {"done": True, "at": int(time.time())}
 
 
-def _visit() -> dict[str, Any]:
-    values: dict[str, Any] = session.get(KEY, {})
-    return values if values.get("at", 0) > time.time() - SECONDS else {}
+def _read_session() -> ResetSession:
+    reset_session: ResetSession = session.get(KEY, {})
+    return reset_session if reset_session.get("at", 0) > time.time() - MAX_AGE_SECONDS else {}

@@ -1,4 +1,4 @@
-"""Links of messages, which count who follows them and lead on to where the organiser has said."""
+"""Tracked links of campaigns: count the click, then redirect to the organiser's address."""
 
 from flask import Response, redirect, request
 
@@ -13,7 +13,7 @@ blueprint = Pages("click", __name__)
 @blueprint.get("/r/<token>")
 @limit_failed_lookups
 def follow(token: str) -> Response:
-    """Leads on; machines that only look where a link leads are led on as well, and not counted."""
+    """Redirect to the target of the link. Clicks of link scanners are not counted."""
     response = redirect(actions.click(token, counts=is_human_click(request.method, dict(request.headers))), 302)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"

@@ -1,79 +1,84 @@
-"""Saying no to messages: a page with a button, and what a mail program posts by itself (RFC 8058).
+"""Unsubscribing from messages: a page with a button, and one-click unsubscribe of mail programs (RFC 8058).
 
-Programs that look where links lead open the page as well, so opening it changes nothing.
+Link scanners open the page too, so a GET changes nothing.
 """
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.blueprints.console.rendering import Pages, page
+from app.blueprints.console.rendering import Pages, render_page
 from app.core.addresses import mask_email
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
 from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
 from app.web.rate_limits import Limit, count_lookup_failure, count_request
 
-READING, ROUTE = Limit(120), "/unsubscribe/<token>"
+READ_LIMIT, ROUTE = Limit(120), "/unsubscribe/<token>"
 View = Callable[..., ResponseReturnValue]
 
 
-def one_click() -> bool:
-    """Whether a mail program asks: it has neither our page nor a cookie, and the token alone says who asks for what."""
+def is_one_click() -> bool:
+    """Whether a mail program sent this request. It has no cookie, so only the token identifies the recipient."""
     name, _, value = ONE_CLICK_BODY.partition("=")
     return request.method == "POST" and request.form.get(name) == value
 
 
-blueprint = Pages("unsubscribe", __name__, url_prefix="/unsubscribe", open_to=one_click)
+blueprint = Pages("unsubscribe", __name__, url_prefix="/unsubscribe", is_csrf_exempt=is_one_click)
 
 
-def require_subject(view: View) -> View:
-    """The view of a link that we have made; any other has a page that says what may have happened to it."""
+def require_valid_link(view: View) -> View:
+    """Decorate a view with the target of its link. An unknown link gets a page that explains it."""
 
     @wraps(view)
     def wrapper(token: str) -> ResponseReturnValue:
         try:
-            subject = decode_unsubscribe_token(token)
-            if subject is None:
+            target = decode_unsubscribe_token(token)
+            if target is None:
                 raise NotFound()
-            return view(token=token, subject=subject)
+            return view(token=token, target=target)
         except NotFound:
             count_lookup_failure()
-            return page("console/unsubscribe_unknown.html", status=404)
+            return render_page("console/unsubscribe_unknown.html", status=404)
 
     return wrapper
 
 
 @blueprint.get("/<token>")
-@require_subject
-def start(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
-    """What the link would end, and how it stands. Raises NotFound."""
-    count_request(READING, ROUTE)
-    return page("console/unsubscribe.html", token=token, **_render_page(subject))
+@require_valid_link
+def start(token: str, target: UnsubscribeTarget) -> ResponseReturnValue:
+    """Show the messages that the link stops, and whether they are stopped. Raises NotFound."""
+    count_request(READ_LIMIT, ROUTE)
+    return render_page("console/unsubscribe.html", token=token, **_load_context(target))
 
 
 @blueprint.post("/<token>")
-@require_subject
-def choose(token: str, subject: UnsubscribeTarget) -> ResponseReturnValue:
-    """Ends messages, or lets them begin again; a mail program is answered in one line, and given no cookie."""
-    _do(subject, "this" if one_click() else request.form.get("choice", ""))
-    if one_click():
-        return Response("You get no more of these messages.\n", content_type="text/plain; charset=utf-8")
+@require_valid_link
+def choose(token: str, target: UnsubscribeTarget) -> ResponseReturnValue:
+    """Unsubscribe or resubscribe. A mail program gets one line of text and no cookie."""
+    _apply_choice(target, "this" if is_one_click() else request.form.get("choice", ""))
+    if is_one_click():
+        return Response("You will not get these messages any more.\n", content_type="text/plain; charset=utf-8")
     return redirect(url_for("unsubscribe.start", token=token), 303)
 
 
-def _do(subject: UnsubscribeTarget, choice: str) -> None:
+def _apply_choice(target: UnsubscribeTarget, choice: str) -> None:
     if choice in ("this", "everything"):
-        actions.unsubscribe(subject, from_all=choice == "everything")
+        actions.unsubscribe(target, from_all=choice == "everything")
     elif choice == "again":
-        actions.resubscribe(subject)
+        actions.resubscribe(target)
 
 
-def _render_page(subject: UnsubscribeTarget) -> dict[str, Any]:
-    unsubscribe_status = queries.find_unsubscribe_status(subject)
+class UnsubscribePage(queries.UnsubscribeStatus):
+    """The variables of the template; `address` is masked."""
+
+    address: str | None
+
+
+def _load_context(target: UnsubscribeTarget) -> UnsubscribePage:
+    unsubscribe_status = queries.find_unsubscribe_status(target)
     if unsubscribe_status is None:
         raise NotFound()
-    return {**unsubscribe_status, "address": mask_email(subject.address)}
+    return {**unsubscribe_status, "address": mask_email(target.address)}
