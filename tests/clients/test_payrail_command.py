@@ -23,7 +23,7 @@ from tests.clients.rail import KEY, SECRET, client_of, journal_of, sent, serving
 from tests.house.sources import ROOT
 from tests.http import Client, data
 from tests.settings import app_for, settings_for
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 LIVE = {"PAYRAIL_MODE": "live", "PAYRAIL_URL": "http://rail.test", "PAYRAIL_KEY": KEY, "PAYRAIL_SECRET": SECRET}
 
@@ -132,7 +132,7 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
         live.reachability.valid_until = 0
         begun = time.monotonic()
         assert not live.reachable()
-        timely(time.monotonic() - begun < 2.5)
+        assert_in_time(time.monotonic() - begun < 2.5)
         server.accept()
         assert not live.reachable(), "and a second when it was away"
 

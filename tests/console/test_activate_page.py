@@ -6,9 +6,17 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.console.pages import Visitor
-from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in
-from tests.factories.applications import EMAIL, LIST, applied, approved, decided, link, ready
-from tests.factories.events import organiser
+from tests.factories.accounts import PASSWORD, create_customer, list_mails_to, sign_in
+from tests.factories.applications import (
+    EMAIL,
+    LIST,
+    create_application,
+    create_approved_application,
+    create_ready_application,
+    decide_application,
+    find_mailed_token,
+)
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 
 NEW = "charcoal and a canvas roof"
@@ -21,21 +29,21 @@ def aged(days: int) -> None:
 
 
 def test_a_new_merchant_chooses_a_password_and_is_done(client: Client, visitor: Visitor) -> None:
-    token = ready(client, organiser(client))
+    token = create_ready_application(client, create_organiser_client(client))
     page = visitor.open(f"/activate/{token}?path=/merchants/start")
     assert visitor.forms[0].fields["name"] == "Tuli Hamutenya"
     page = visitor.send(password=NEW, message="See you at gate B.")
     assert page.request.path == "/activate/done"
     assert 'href="/merchants/start">Go on' in page.text
     assert sign_in(client, EMAIL, NEW)["user"]["roles"] == ["merchant"]
-    assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: welcome"
+    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: welcome"
     page = visitor.open(f"/activate/{token}")
     assert page.status_code == 410 and "<h1>This is already done</h1>" in page.text
 
 
 def test_who_has_an_account_signs_in_with_its_password(client: Client, visitor: Visitor) -> None:
-    customer(email=EMAIL)
-    token = ready(client, organiser(client))
+    create_customer(email=EMAIL)
+    token = create_ready_application(client, create_organiser_client(client))
     page = visitor.open(f"/activate/{token}")
     assert "Choose a password, or enter the one you have" in page.text and "account already, under" not in page.text
     page = visitor.send(password="not its password")
@@ -45,7 +53,7 @@ def test_who_has_an_account_signs_in_with_its_password(client: Client, visitor: 
 
 
 def test_what_is_wrong_is_told_and_what_was_typed_is_kept(client: Client, visitor: Visitor) -> None:
-    visitor.open(f"/activate/{ready(client, organiser(client))}")
+    visitor.open(f"/activate/{create_ready_application(client, create_organiser_client(client))}")
     page = visitor.send(name="", password="2short!", message="Half past six?")
     assert page.status_code == 422
     assert page.text.count("Enter your name.") == 2
@@ -55,20 +63,20 @@ def test_what_is_wrong_is_told_and_what_was_typed_is_kept(client: Client, visito
 
 @pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/%2f/evil.example"])
 def test_the_page_leads_nowhere_else(client: Client, visitor: Visitor, path: str) -> None:
-    visitor.open(f"/activate/{ready(client, organiser(client))}")
+    visitor.open(f"/activate/{create_ready_application(client, create_organiser_client(client))}")
     page = visitor.send(password=NEW, path=path)
     assert page.status_code == 422 and "Location" not in page.headers
 
 
 def test_a_link_that_has_had_its_time_offers_a_fresh_one(client: Client, visitor: Visitor) -> None:
-    owner = organiser(client)
-    token = ready(client, owner)
+    owner = create_organiser_client(client)
+    token = create_ready_application(client, owner)
     aged(8)
     page = visitor.open(f"/activate/{token}")
     assert page.status_code == 410 and "t•••@kapana-corner.example" in page.text
     page = visitor.send()
     assert page.status_code == 200 and "<h1>A new link is on its way</h1>" in page.text
-    fresh = link("activate")
+    fresh = find_mailed_token("activate")
     assert fresh != token
     visitor.open(f"/activate/{token}")
     page = visitor.send()
@@ -78,20 +86,20 @@ def test_a_link_that_has_had_its_time_offers_a_fresh_one(client: Client, visitor
 
 
 def test_a_dead_link_of_one_kind_mails_what_is_due_now(client: Client, visitor: Visitor) -> None:
-    approved(client, organiser(client), stallType="Crafts")
-    token = link("documents")
+    create_approved_application(client, create_organiser_client(client), stallType="Crafts")
+    token = find_mailed_token("documents")
     aged(15)
     visitor.open(f"/documents/{token}")
     assert visitor.send().status_code == 200
-    newest = mails_to(EMAIL)[0]["text"]
+    newest = list_mails_to(EMAIL)[0]["text"]
     assert "/documents/" in newest and "/pay/" in newest and token not in newest
 
 
 def test_a_declined_application_has_ended_and_offers_nothing(client: Client, visitor: Visitor, app: Flask) -> None:
-    owner = organiser(client)
-    made = applied(client, owner)
-    decided(owner, made)
-    token = link("documents")
+    owner = create_organiser_client(client)
+    made = create_application(client, owner)
+    decide_application(owner, made)
+    token = find_mailed_token("documents")
     with transaction() as session:
         session.execute(text("UPDATE merchant_application SET status = 'withdrawn'"))
     page = visitor.open(f"/documents/{token}")
@@ -100,15 +108,15 @@ def test_a_declined_application_has_ended_and_offers_nothing(client: Client, vis
 
 
 def test_without_an_address_the_organiser_hands_the_link_over(client: Client, visitor: Visitor) -> None:
-    owner = organiser(client)
-    made = applied(client, owner, email=None, phone=None, contactName=None, amountMinor=0)
+    owner = create_organiser_client(client)
+    made = create_application(client, owner, email=None, phone=None, contactName=None, amountMinor=0)
     assert "NO_CONTACT" in [
         requirement["code"] for requirement in data(owner.get(f"{LIST}/{made['id']}"))["requirements"]
     ]
-    decided(owner, made, documentsRequired=[])
+    decide_application(owner, made, documentsRequired=[])
     url = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"}), 201)["url"]
     visitor.open("/activate/" + url.rpartition("/")[2])
     page = visitor.send(name="Tuli Hamutenya", email="tuli@example.com", password=NEW)
     assert page.request.path == "/activate/done"
     assert sign_in(client, "tuli@example.com", NEW)
-    assert any("code" in mail["subject"] for mail in mails_to("tuli@example.com"))
+    assert any("code" in mail["subject"] for mail in list_mails_to("tuli@example.com"))

@@ -5,7 +5,7 @@ from flask import Flask
 from playwright.sync_api import Browser, expect
 
 from tests.console.browser import Seen, seen
-from tests.factories.accounts import customer, newest_code
+from tests.factories.accounts import create_customer, find_newest_code
 
 SERIES = "reset-password"
 PASSWORD = "the rain came late to Gobabis"
@@ -13,7 +13,7 @@ PASSWORD = "the rain came late to Gobabis"
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_a_new_password(app: Flask, address: str, chromium: Browser, scripts: bool) -> None:
-    email = customer().email
+    email = create_customer().email
     with seen(chromium, SERIES, scripts=scripts) as eyes:
         eyes.page.goto(f"{address}/reset-password")
         eyes.look("address")
@@ -23,7 +23,7 @@ def test_a_new_password(app: Flask, address: str, chromium: Browser, scripts: bo
         eyes.look("code")
         _choose(eyes, "12 34", "short")
         eyes.look("code-wrong")
-        code = newest_code(email)
+        code = find_newest_code(email)
         _choose(eyes, f" {code[:3]} {code[3:]} ")
         eyes.look("done")
         assert eyes.page.url == f"{address}/reset-password/done"

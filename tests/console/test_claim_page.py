@@ -9,8 +9,8 @@ from flask import Flask
 from tests.allocations.blocks import festival, organiser_of
 from tests.allocations.documents import HOSTILE
 from tests.console.pages import Visitor
-from tests.counting import statements
-from tests.factories.accounts import mails_to
+from tests.counting import record_statements
+from tests.factories.accounts import list_mails_to
 from tests.http import Client, data
 
 GUEST = {"name": "Frieda Amupolo", "email": "frieda@guest.example", "delivery": "e_ticket"}
@@ -51,7 +51,7 @@ def test_invitation_becomes_a_ticket_on_the_page(client: Client, visitor: Visito
     assert "<h1>Your ticket</h1>" in page.text and "<svg" in page.text and "frieda@guest.example" in page.text
     pdf = visitor.open(re.search(r'href="([^"]+ticket\.pdf)"', page.text)[1])  # type: ignore[index]
     assert pdf.content_type == "application/pdf" and pdf.data.startswith(b"%PDF-")
-    (ticket,) = mails_to("frieda@guest.example")
+    (ticket,) = list_mails_to("frieda@guest.example")
     assert ticket["subject"] == "Windhoek Lights: your ticket" and "data:image/png;base64," in ticket["html"]
 
 
@@ -73,7 +73,7 @@ def test_will_call_page_shows_the_name_for_the_gate(client: Client, visitor: Vis
     visitor.open(invited(owner, block))
     page = visitor.send(**{**GUEST, "delivery": "will_call"})
     assert "<h1>You are on the list</h1>" in page.text and "<svg" not in page.text
-    assert mails_to("frieda@guest.example")[0]["subject"] == "Windhoek Lights: you are on the list"
+    assert list_mails_to("frieda@guest.example")[0]["subject"] == "Windhoek Lights: you are on the list"
 
 
 def test_errors_are_shown_at_their_field_and_input_is_kept(client: Client, visitor: Visitor) -> None:
@@ -90,7 +90,7 @@ def test_party_gets_a_code_for_each_place(client: Client, visitor: Visitor) -> N
     visitor.open(open_link(owner, block, maxPerClaim=3))
     page = visitor.send(**GUEST, quantity="3")
     assert page.text.count("<svg") == 3 and "<h1>Your tickets</h1>" in page.text
-    (mail,) = mails_to("frieda@guest.example")
+    (mail,) = list_mails_to("frieda@guest.example")
     assert mail["subject"] == "Windhoek Lights: your tickets" and mail["html"].count("<img") == 3
 
 
@@ -128,7 +128,7 @@ def test_name_is_shown_as_text(client: Client, visitor: Visitor, name: str) -> N
     page = visitor.send(**{**GUEST, "name": name[:200]})
     assert "<h1>Your ticket</h1>" in page.text
     assert "<img" not in page.text and "<b>" not in page.text and "49" not in re.findall(r"<bdi>(.*?)</bdi>", page.text)
-    (mail,) = mails_to("frieda@guest.example")
+    (mail,) = list_mails_to("frieda@guest.example")
     assert mail["html"].count("<img") == 1 and "file:///etc" not in re.sub(r"&lt;.*?&gt;", "", mail["html"])
 
 
@@ -150,7 +150,7 @@ def test_holder_hands_out_renames_and_takes_back(client: Client, visitor: Visito
     visitor.open(slot)
     page = visitor.send(name="Tuli", email="tuli@guest.example")
     assert "The place is Tuli’s now" in page.text
-    assert [item["subject"] for item in mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
+    assert [item["subject"] for item in list_mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
     visitor.open(slot)
     page = visitor.send(form=1)
     assert "2 of 2" in page.text and "You have taken the place of Tuli back" in page.text
@@ -181,10 +181,10 @@ def test_page_runs_few_statements(client: Client, visitor: Visitor) -> None:
     visitor.open(claiming)
     visitor.send(**GUEST)
     for path in (handing, f"{claiming}/ticket", f"{claiming}/ticket.pdf"):
-        with statements() as seen:
+        with record_statements() as seen:
             assert visitor.open(path).status_code == 200
         assert len(seen) <= 3, (path, seen)
-    with statements() as seen:
+    with record_statements() as seen:
         visitor.open(handing)
         visitor.send(name="Tuli", email="tuli@guest.example", delivery="e_ticket")
     assert len(seen) <= 12, seen

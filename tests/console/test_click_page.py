@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.factories.accounts import mails_to
-from tests.factories.campaigns import Crowd
+from tests.factories.accounts import list_mails_to
+from tests.factories.campaigns import CampaignEvent
 from tests.http import Client
 
 FRIEDA = "frieda@example.com"
@@ -15,22 +15,22 @@ BROWSER = {"User-Agent": "Mozilla/5.0 (Android 14; Mobile; rv:140.0) Gecko/140.0
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    crowd = Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    crowd = CampaignEvent(client)
     crowd.sold(FRIEDA)
     return crowd
 
 
-def link(crowd: Crowd, href: str) -> tuple[str, str]:
+def link(crowd: CampaignEvent, href: str) -> tuple[str, str]:
     """A campaign that was sent, and the path of its link."""
     campaign = crowd.send(href=href)
     crowd.finished(campaign)
-    found = re.search(r"http://localhost:8000(/r/\S+)", mails_to(FRIEDA)[0]["text"])
+    found = re.search(r"http://localhost:8000(/r/\S+)", list_mails_to(FRIEDA)[0]["text"])
     assert found
     return campaign, found[1]
 
 
-def clicked(crowd: Crowd, campaign: str) -> int:
+def clicked(crowd: CampaignEvent, campaign: str) -> int:
     return int(crowd.now(campaign)["variants"]["A"]["clicked"])
 
 
@@ -38,7 +38,7 @@ def follow(app: Flask, path: str, method: str = "GET", **headers: str) -> TestRe
     return app.test_client().open(path, method=method, headers={**BROWSER, **headers})
 
 
-def test_a_click_counts_once_and_leads_on(app: Flask, crowd: Crowd) -> None:
+def test_a_click_counts_once_and_leads_on(app: Flask, crowd: CampaignEvent) -> None:
     campaign, path = link(crowd, "https://example.com/gates?day=2#map")
     for _ in range(3):
         answer = follow(app, path)
@@ -47,7 +47,7 @@ def test_a_click_counts_once_and_leads_on(app: Flask, crowd: Crowd) -> None:
     assert clicked(crowd, campaign) == 1
 
 
-def test_machines_are_led_on_and_not_counted(app: Flask, crowd: Crowd) -> None:
+def test_machines_are_led_on_and_not_counted(app: Flask, crowd: CampaignEvent) -> None:
     campaign, path = link(crowd, "/events/lights")
     answers = [
         follow(app, path, "HEAD"),
@@ -63,7 +63,7 @@ def test_machines_are_led_on_and_not_counted(app: Flask, crowd: Crowd) -> None:
     assert clicked(crowd, campaign) == 1
 
 
-def test_no_link_leads_anywhere_else(app: Flask, crowd: Crowd) -> None:
+def test_no_link_leads_anywhere_else(app: Flask, crowd: CampaignEvent) -> None:
     campaign, path = link(crowd, "https://example.com/")
     token = path.rpartition("/")[2]
     for wrong in (

@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 
 from tests.console.pages import Visitor
-from tests.factories.accounts import mails_to
-from tests.factories.applications import EMAIL, PDF, approved, link
-from tests.factories.events import organiser
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import EMAIL, PDF, create_approved_application, find_mailed_token
+from tests.factories.events import create_organiser_client
 from tests.http import Client
 
 KINDS = ("identity", "business_registration", "tax_clearance", "food_safety")
@@ -21,8 +21,8 @@ def file(content: bytes = PDF, name: str = "scan.pdf") -> Any:
 
 @pytest.fixture
 def token(client: Client) -> str:
-    approved(client, organiser(client))
-    return link("documents")
+    create_approved_application(client, create_organiser_client(client))
+    return find_mailed_token("documents")
 
 
 def test_documents_are_handed_in_and_the_fee_comes_next(client: Client, visitor: Visitor, token: str) -> None:
@@ -30,8 +30,8 @@ def test_documents_are_handed_in_and_the_fee_comes_next(client: Client, visitor:
     assert page.status_code == 200 and "Food safety certificate" in page.text
     page = visitor.send(**{kind: file() for kind in KINDS})
     assert "<h1>Your documents have arrived</h1>" in page.text
-    assert f'href="/pay/{link("pay")}">Pay the stall fee' in page.text
-    assert mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your documents are in"
+    assert f'href="/pay/{find_mailed_token("pay")}">Pay the stall fee' in page.text
+    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your documents are in"
 
 
 def test_what_is_missing_is_said_at_its_field_and_what_came_is_kept(visitor: Visitor, token: str) -> None:

@@ -10,9 +10,9 @@ from app.core.transaction import transaction
 from app.invitations.link_tokens import INVITE_KIND, build_slug
 from tests.console.browser import seen
 from tests.console.pages import Visitor
-from tests.factories.accounts import account, mails_to, signed_in
-from tests.factories.events import event
-from tests.factories.merchants import answered, invited, merchant_account
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
+from tests.factories.events import create_event
+from tests.factories.merchants import answer_invitation, create_merchant_account, invite_merchants
 from tests.http import Client, data
 
 SERIES = "merchant-invite"
@@ -21,13 +21,13 @@ TERMS = {"stallType": "Food stall", "feeMinor": 1234550, "message": "We keep gat
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    who = account("organiser", name="Windhoek Lights", email="office@lights.example")
-    return signed_in(client, who)
+    who = create_account("organiser", name="Windhoek Lights", email="office@lights.example")
+    return create_signed_in_client(client, who)
 
 
 def link_of(owner: Client, **terms: Any) -> str:
     """The path of a new link's page."""
-    made = event(owner, name="Night market at the dam")
+    made = create_event(owner, name="Night market at the dam")
     sent = data(owner.post(f"/api/events/{made['id']}/merchant-invite", {**TERMS, **terms}), 201)
     return f"/merchant-invite/{sent['slug']}"
 
@@ -88,12 +88,12 @@ def test_a_name_that_was_never_given_out_is_not_found(owner: Client, visitor: Vi
 
 
 def test_the_link_in_a_merchants_mail_shows_his_own_invitation(client: Client, owner: Client, visitor: Visitor) -> None:
-    who = merchant_account("Kapana Corner")
-    invite = invited(owner, event(owner)["id"], who, **TERMS)["invited"][0]["inviteId"]
+    who = create_merchant_account("Kapana Corner")
+    invite = invite_merchants(owner, create_event(owner)["id"], who, **TERMS)["invited"][0]["inviteId"]
     path = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"
-    assert path in mails_to(who.email)[0]["text"]
+    assert path in list_mails_to(who.email)[0]["text"]
     assert "How to answer" in visitor.open(path).text
-    answered(signed_in(client, who), invite)
+    answer_invitation(create_signed_in_client(client, who), invite)
     page = visitor.open(path)
     assert (page.status_code, "You take part" in page.text, "How to answer" in page.text) == (200, True, False)
     assert who.email not in page.text
@@ -102,16 +102,16 @@ def test_the_link_in_a_merchants_mail_shows_his_own_invitation(client: Client, o
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_how_it_looks(owner: Client, client: Client, address: str, chromium: Browser, scripts: bool) -> None:
     path = link_of(owner, businessName="Kapana Corner")
-    who = merchant_account("Omuramba Crafts")
-    made = event(owner, name="Desert week-end of crafts, food and long conversations")
-    invite = invited(owner, made["id"], who, **TERMS)["invited"][0]["inviteId"]
+    who = create_merchant_account("Omuramba Crafts")
+    made = create_event(owner, name="Desert week-end of crafts, food and long conversations")
+    invite = invite_merchants(owner, made["id"], who, **TERMS)["invited"][0]["inviteId"]
     own = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"
     with seen(chromium, SERIES, scripts=scripts) as eyes:
         eyes.page.goto(address + path)
         eyes.look("open")
         eyes.page.goto(address + own)
         eyes.look("own")
-        answered(signed_in(client, who), invite)
+        answer_invitation(create_signed_in_client(client, who), invite)
         eyes.page.reload()
         eyes.look("accepted")
         later("UPDATE invite_link SET expires_at = now()")

@@ -17,8 +17,8 @@ from app.web.operations_page import queries
 from app.web.operations_page.links import LINK_SECONDS, build_link, encode_token
 from tests.console.browser import seen
 from tests.console.pages import Visitor
-from tests.counting import counted
-from tests.factories.outbox import work
+from tests.counting import count_statements
+from tests.factories.outbox import add_job
 
 SERIES = "ops"
 REFUSED = "Permanent: 550 5.1.1 <b>nobody</b> is called that here"
@@ -43,9 +43,9 @@ def path(app: Flask) -> str:
 @pytest.fixture
 def trouble(app: Flask) -> None:
     """Work that waits, work that has ended badly, a worker that is gone."""
-    work("ready", timedelta(minutes=12), kind="accounts.renew_code")
-    work("dead", timedelta(minutes=3), kind="campaigns.deliver", error=REFUSED)
-    work("uncertain", timedelta(minutes=2), kind="campaigns.deliver", error="Ambiguous: the line broke")
+    add_job("ready", timedelta(minutes=12), kind="accounts.renew_code")
+    add_job("dead", timedelta(minutes=3), kind="campaigns.deliver", error=REFUSED)
+    add_job("uncertain", timedelta(minutes=2), kind="campaigns.deliver", error="Ambiguous: the line broke")
     heartbeat.record_heartbeat(heartbeat.RELAY)
     with transaction() as session:
         session.execute(LOST)
@@ -120,7 +120,7 @@ def test_nobody_keeps_it_and_nothing_is_loaded(path: str, visitor: Visitor) -> N
 
 
 def test_it_takes_six_statements_however_much_has_happened(trouble: None, path: str, visitor: Visitor) -> None:
-    answer, took = counted(lambda: visitor.flask.get(path))
+    answer, took = count_statements(lambda: visitor.flask.get(path))
     assert answer.status_code == 200 and len(took) <= 6, "\n\n".join(took)
 
 

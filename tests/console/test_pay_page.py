@@ -5,15 +5,15 @@ from flask import Flask
 
 from app.clients.payrail.disabled import DisabledRail
 from tests.console.pages import Visitor
-from tests.factories.accounts import mails_to
-from tests.factories.applications import CODE, EMAIL, approved, link
-from tests.factories.events import organiser
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
+from tests.factories.events import create_organiser_client
 from tests.http import Client
 
 
 def pay_page(client: Client, **fields: object) -> str:
-    approved(client, organiser(client), documentsRequired=[], **fields)
-    return f"/pay/{link('pay')}"
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[], **fields)
+    return f"/pay/{find_mailed_token('pay')}"
 
 
 def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None:
@@ -23,7 +23,7 @@ def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None
     assert "<h1>Enter the code</h1>" in page.text
     page = visitor.send(code=" 123 456 ")
     assert "<h1>Your stall fee is paid</h1>" in page.text and "activate your account" in page.text
-    assert mails_to(EMAIL)[1]["subject"].startswith("Windhoek Lights: receipt for")
+    assert list_mails_to(EMAIL)[1]["subject"].startswith("Windhoek Lights: receipt for")
 
 
 def test_a_wrong_code_keeps_the_page_and_says_how_often_it_may_be_tried(client: Client, visitor: Visitor) -> None:

@@ -8,26 +8,26 @@ from app.core.transaction import transaction
 from tests.blueprints.test_code_limits import submit_wrong_codes
 from tests.blueprints.test_codes import ADDRESS, NEW_PASSWORD, complete_reset, request_code, submit_code
 from tests.console.pages import Visitor
-from tests.factories.accounts import customer, mails_to, newest_code, sign_in
+from tests.factories.accounts import create_customer, find_newest_code, list_mails_to, sign_in
 from tests.http import Client
 from tests.leaks.ledger import RUN
-from tests.races import at_once
+from tests.races import run_concurrently
 
 
 def reset_link(client: Client) -> str:
     """The path of the link in the mail for ADDRESS, which asks for it."""
     assert request_code(client, "password-reset/request") == 200
-    texts = (item["text"] for item in mails_to(ADDRESS))
+    texts = (item["text"] for item in list_mails_to(ADDRESS))
     found = next(filter(None, (re.search(r"https?://[^/]+(/reset-password/link/\S+)", item) for item in texts)))
     RUN.add(found[1].rpartition("/")[2])
     return found[1]
 
 
 def test_the_link_works_when_codes_are_blocked(client: Client, visitor: Visitor) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     submit_wrong_codes(client, "password-reset/verify", 20)
     link = reset_link(client)
-    assert submit_code(client, newest_code(ADDRESS), "password-reset/verify") == 422
+    assert submit_code(client, find_newest_code(ADDRESS), "password-reset/verify") == 422
     assert [visitor.open(link).status_code for _ in range(2)] == [200, 200], "opening it uses nothing up"
     page = visitor.send(password=NEW_PASSWORD)
     assert (page.status_code, page.request.path) == (200, "/reset-password/done")
@@ -37,15 +37,15 @@ def test_the_link_works_when_codes_are_blocked(client: Client, visitor: Visitor)
 
 
 def test_the_code_of_the_same_mail_ends_with_the_link(client: Client) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     token = reset_link(client).rpartition("/")[2]
-    code = newest_code(ADDRESS)
+    code = find_newest_code(ADDRESS)
     assert complete_reset(client, token) == (200, "SUCCESS")
     assert submit_code(client, code, "password-reset/verify") == 422
 
 
 def test_two_browsers_use_it_once(client: Client, visitor: Visitor) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     link = reset_link(client)
     other = Visitor(client.flask.application.test_client())
     for item in (visitor, other):
@@ -56,14 +56,14 @@ def test_two_browsers_use_it_once(client: Client, visitor: Visitor) -> None:
 
 
 def test_a_refused_password_does_not_use_the_link_up(client: Client, visitor: Visitor) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     visitor.open(reset_link(client))
     assert visitor.send(password="short").status_code == 422
     assert visitor.send(password=NEW_PASSWORD).status_code == 200
 
 
 def test_the_link_lives_ten_minutes_and_is_stored_hashed(client: Client) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     link = reset_link(client)
     with transaction() as session:
         tables = ("reset_token", "one_time_code", "outbox")
@@ -76,12 +76,12 @@ def test_the_link_lives_ten_minutes_and_is_stored_hashed(client: Client) -> None
 
 
 def test_the_link_holds_a_reset_token_of_the_api(client: Client) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     assert complete_reset(client, reset_link(client).rpartition("/")[2]) == (200, "SUCCESS")
 
 
 def test_of_many_at_once_the_link_works_once(client: Client) -> None:
-    customer(email=ADDRESS)
+    create_customer(email=ADDRESS)
     token = reset_link(client).rpartition("/")[2]
-    answers = at_once(8, lambda number: complete_reset(client, token, f"{NEW_PASSWORD} {number}"))
+    answers = run_concurrently(8, lambda number: complete_reset(client, token, f"{NEW_PASSWORD} {number}"))
     assert sorted(answers) == [(200, "SUCCESS")] + [(422, "RESET_TOKEN_INVALID")] * 7

@@ -9,8 +9,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.console.pages import Visitor
-from tests.factories.accounts import PASSWORD, customer, mails_to, newest_code, sign_in
-from tests.http import Client, refusal
+from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, list_mails_to, sign_in
+from tests.http import Client, read_error
 
 NEW = "the rain came late to Gobabis"
 START = "/reset-password"
@@ -23,31 +23,31 @@ def asked(visitor: Visitor, email: str) -> TestResponse:
 
 
 def test_the_whole_way_with_the_code_from_the_mail(client: Client, visitor: Visitor) -> None:
-    email = customer().email
+    email = create_customer().email
     before = sign_in(client, email)["accessToken"]
     asked(visitor, email)
-    code = newest_code(email)
+    code = find_newest_code(email)
     page = visitor.send(code=f" {code[:3]}\u00a0{code[3:]}\n", password=NEW)
     assert (page.status_code, page.request.path) == (200, f"{START}/done")
     assert "<h1>Your password is changed</h1>" in page.text
     assert sign_in(client, email, NEW)
-    assert refusal(client.post("/api/auth/login", {"email": email, "password": PASSWORD})) == (
+    assert read_error(client.post("/api/auth/login", {"email": email, "password": PASSWORD})) == (
         401,
         "INVALID_CREDENTIALS",
     )
-    assert refusal(client.as_(before).get("/api/auth/me")) == (401, "SESSION_ENDED")
-    assert mails_to(email)[0]["subject"] == "Your password was changed"
+    assert read_error(client.as_(before).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    assert list_mails_to(email)[0]["subject"] == "Your password was changed"
 
 
 def test_an_unknown_address_is_answered_the_same(app: Flask) -> None:
-    known, unknown = customer().email, "nobody@example.com"
+    known, unknown = create_customer().email, "nobody@example.com"
     pages = []
     for email in (known, unknown):
         visitor = Visitor(app.test_client())
         steps = [asked(visitor, email), visitor.send(code="000000", password=NEW), asked(visitor, email)]
         pages.append([(step.status_code, step.request.path, _neutral(step.text, email)) for step in steps])
     assert pages[0] == pages[1]
-    assert mails_to(unknown) == []
+    assert list_mails_to(unknown) == []
 
 
 def _neutral(page: str, email: str) -> str:
@@ -93,9 +93,9 @@ def test_fields_tell_the_browser_what_they_are(visitor: Visitor) -> None:
 
 
 def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(client: Client, visitor: Visitor) -> None:
-    email = customer().email
+    email = create_customer().email
     asked(visitor, email)
-    code = newest_code(email)
+    code = find_newest_code(email)
     page = visitor.send(code=_other(code), password=NEW)
     assert page.status_code == 422
     assert "Take the six digits from the newest mail" in page.text
@@ -103,9 +103,9 @@ def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(client: Cli
 
 
 def test_after_five_wrong_codes_only_a_new_one_helps(visitor: Visitor) -> None:
-    email = customer().email
+    email = create_customer().email
     asked(visitor, email)
-    code = newest_code(email)
+    code = find_newest_code(email)
     for _ in range(5):
         assert "password" in visitor.forms[0].fields
         page = visitor.send(code=_other(code), password=NEW)
@@ -131,9 +131,9 @@ def test_asking_again_too_soon_says_for_how_long_to_wait(visitor: Visitor) -> No
 def test_a_refused_password_does_not_use_the_code_up(
     app: Flask, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    email = customer().email
+    email = create_customer().email
     asked(visitor, email)
-    code = newest_code(email)
+    code = find_newest_code(email)
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], APP_ENV="production"))
     page = visitor.send(code=code, password="password")
     assert "among the first that somebody would guess" in page.text
@@ -159,9 +159,9 @@ def test_later_pages_send_those_to_the_start_who_have_not_been_there(visitor: Vi
 
 def test_no_address_code_or_password_in_addresses_and_logs(visitor: Visitor, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
-    email = customer().email
+    email = create_customer().email
     pages = [asked(visitor, email)]
-    code = newest_code(email)
+    code = find_newest_code(email)
     caplog.clear()
     pages += [visitor.send(code=_other(code), password=NEW), visitor.send(code=code, password=NEW)]
     for secret in (email, code, NEW):

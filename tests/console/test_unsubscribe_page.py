@@ -11,10 +11,10 @@ from app.core.ids import new_id
 from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY
 from tests.console.browser import seen
 from tests.console.pages import Visitor
-from tests.counting import counted
-from tests.factories.accounts import account
+from tests.counting import count_statements
+from tests.factories.accounts import create_account
 from tests.factories.subscriptions import build_unsubscribe_path, list_unsubscriptions
-from tests.races import at_once
+from tests.races import run_concurrently
 
 EMAIL = "frieda@guest.example"
 SERIES = "unsubscribe"
@@ -24,7 +24,7 @@ HALVES = ONE_CLICK_BODY.partition("=")
 
 @pytest.fixture
 def lights(app: Flask) -> str:
-    return account("organiser", name="Windhoek Lights", email="office@lights.example").id
+    return create_account("organiser", name="Windhoek Lights", email="office@lights.example").id
 
 
 def test_the_page_says_what_ends_and_changes_nothing(lights: str, visitor: Visitor) -> None:
@@ -134,7 +134,7 @@ def test_many_mail_programs_of_one_network_are_never_throttled(lights: str, app:
         flask = app.test_client()
         return {flask.post(path, **FORM).status_code for path in paths[worker::8]}
 
-    assert set().union(*at_once(8, ask)) == {200} and len(list_unsubscriptions()) == 200
+    assert set().union(*run_concurrently(8, ask)) == {200} and len(list_unsubscriptions()) == 200
 
 
 def test_a_link_that_is_none_says_so_and_guessing_is_bounded(lights: str, visitor: Visitor) -> None:
@@ -165,7 +165,7 @@ def test_no_log_has_the_token(lights: str, visitor: Visitor, capsys: pytest.Capt
 def test_each_takes_one_statement(lights: str, app: Flask) -> None:
     path, flask = build_unsubscribe_path(EMAIL, lights), app.test_client()
     for ask in (lambda: flask.get(path), lambda: flask.post(path, **FORM)):
-        answer, asked = counted(ask)
+        answer, asked = count_statements(ask)
         assert answer.status_code == 200 and len(asked) == 1, asked
 
 
@@ -180,7 +180,7 @@ def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: boo
         eyes.look("done-all")
         eyes.page.get_by_role("button", name="Get messages again").click()
         assert eyes.page.get_by_role("button", name="Stop these messages").is_visible()
-        long = account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
+        long = create_account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
         eyes.page.goto(address + build_unsubscribe_path("x" * 60 + "@guest.example", long))
         eyes.look("long")
         eyes.page.goto(address + build_unsubscribe_path(EMAIL, None))

@@ -9,9 +9,18 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.console.browser import Seen, seen
-from tests.factories.accounts import customer, sign_in
-from tests.factories.applications import CODE, EMAIL, PDF, applied, approved, decided, link, ready
-from tests.factories.events import organiser
+from tests.factories.accounts import create_customer, sign_in
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    PDF,
+    create_application,
+    create_approved_application,
+    create_ready_application,
+    decide_application,
+    find_mailed_token,
+)
+from tests.factories.events import create_organiser_client
 from tests.http import Client
 
 SERIES = "way-to-a-stall"
@@ -29,11 +38,11 @@ def papers(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_the_whole_way(client: Client, address: str, chromium: Browser, papers: Path, scripts: bool) -> None:
-    owner = organiser(client)
-    decided(owner, applied(client, owner))
+    owner = create_organiser_client(client)
+    decide_application(owner, create_application(client, owner))
     with seen(chromium, SERIES, scripts=scripts) as eyes:
         page = eyes.page
-        page.goto(f"{address}/documents/{link('documents')}")
+        page.goto(f"{address}/documents/{find_mailed_token('documents')}")
         eyes.look("documents")
         page.set_input_files("#identity", papers / "scan.pdf")
         page.get_by_role("button", name="Send the documents").click()
@@ -48,7 +57,7 @@ def test_the_whole_way(client: Client, address: str, chromium: Browser, papers: 
         page.get_by_label("Code from your phone").fill(CODE)
         page.get_by_role("button", name="Pay N$").click()
         eyes.look("pay-done")
-        page.goto(f"{address}/activate/{link('activate')}")
+        page.goto(f"{address}/activate/{find_mailed_token('activate')}")
         eyes.look("activate")
         page.get_by_label("Choose a password").fill("short")
         page.get_by_role("button", name="Activate and finish").click()
@@ -60,9 +69,9 @@ def test_the_whole_way(client: Client, address: str, chromium: Browser, papers: 
 
 
 def test_documents_that_are_none(client: Client, address: str, chromium: Browser, papers: Path) -> None:
-    approved(client, organiser(client))
+    create_approved_application(client, create_organiser_client(client))
     with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(f"{address}/documents/{link('documents')}")
+        eyes.page.goto(f"{address}/documents/{find_mailed_token('documents')}")
         eyes.page.set_input_files("#identity", papers / "huge.pdf")
         eyes.page.get_by_role("button", name="Send the documents").click()
         eyes.look("documents-too-large")
@@ -76,10 +85,10 @@ def test_documents_that_are_none(client: Client, address: str, chromium: Browser
 
 
 def test_codes_and_wallets_that_do_not_work(client: Client, address: str, chromium: Browser) -> None:
-    approved(client, organiser(client), documentsRequired=[])
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
     with seen(chromium, SERIES) as eyes:
         page = eyes.page
-        page.goto(f"{address}/pay/{link('pay')}")
+        page.goto(f"{address}/pay/{find_mailed_token('pay')}")
         page.get_by_role("button", name="Send me a code").click()
         for number in range(5):
             page.get_by_label("Code from your phone").fill("000000")
@@ -100,8 +109,8 @@ def test_codes_and_wallets_that_do_not_work(client: Client, address: str, chromi
 
 
 def test_dead_links(app: Flask, client: Client, address: str, chromium: Browser) -> None:
-    token = ready(client, organiser(client))
-    customer(email=EMAIL)
+    token = create_ready_application(client, create_organiser_client(client))
+    create_customer(email=EMAIL)
     with seen(chromium, SERIES) as eyes:
         page = eyes.page
         page.goto(f"{address}/activate/{token}")

@@ -15,7 +15,7 @@ from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
 from tests.deploy.test_answers import told
 from tests.deploy.upstreams import Mirrors
-from tests.factories.events import organiser
+from tests.factories.events import create_organiser_client
 from tests.http import Client
 
 EVENT = "6740f1c2a1b2c3d4e5f60718"
@@ -67,7 +67,7 @@ def uploaded(site: Proxy, client: Client) -> str:
     body = (
         b'--B\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n' + picture() + b"\r\n--B--\r\n"
     )
-    headers = {**organiser(client).headers, "Content_Type": "multipart/form-data; boundary=B"}
+    headers = {**create_organiser_client(client).headers, "Content_Type": "multipart/form-data; boundary=B"}
     answer = site.ask("/api/events/upload-cover", "POST", body, **headers)
     assert answer.status in (200, 201), answer.body
     path: str = "/media/" + answer.json["data"]["url"].partition("/media/")[2]

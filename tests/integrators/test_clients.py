@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 from app.core.errors import AppError
 from clients.generate import files
 from clients.generate.contract import Contract
-from tests.factories.accounts import PASSWORD, newest_code
+from tests.factories.accounts import PASSWORD, find_newest_code
 from tests.security.requests import picture
 
 TS = files.FOLDER / "typescript" / "event-commerce.ts"
@@ -93,7 +93,7 @@ def test_the_python_client_has_a_method_for_every_operation(contract: Contract) 
 def test_from_signing_up_to_being_discovered(app: Flask, base: str, library: Any) -> None:
     client, email = library.Client(base), "ndapewa@example.com"
     client.register_organiser(email=email, password=PASSWORD, name="Ndapewa Iita", org_name="Etosha Nights")
-    client.verify_email(email=email, code=newest_code(email))
+    client.verify_email(email=email, code=find_newest_code(email))
     assert client.sign_in(email, PASSWORD)["user"]["roles"] == ["organiser"]
     cover = client.upload_cover(file=picture().getvalue())
     made = client.create_event(

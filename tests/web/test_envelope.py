@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.http import Client, data, refusal
+from tests.http import Client, data, read_error
 from tests.web.conftest import Served
 
 KEYS = ["status", "success", "statusCode", "message", "shortMessage", "timestamp", "requestId", "data"]
@@ -80,7 +80,7 @@ def test_a_chunked_body_is_bounded_as_well(client: Client) -> None:
         "/t/plain", method="POST", input_stream=_stream(BIG), headers=JSON, environ_overrides=chunked
     )
     assert (response.status_code, checked(response)["shortMessage"]) == (413, "PAYLOAD_TOO_LARGE")
-    assert refusal(client.post("/t/files", data={"title": "x" * 5000})) == (413, "PAYLOAD_TOO_LARGE")
+    assert read_error(client.post("/t/files", data={"title": "x" * 5000})) == (413, "PAYLOAD_TOO_LARGE")
 
 
 def _stream(raw: bytes) -> Any:
@@ -111,11 +111,11 @@ def test_401_names_its_scheme(client: Client) -> None:
 )
 def test_rubbish_for_a_token_is_401(client: Client, token: str) -> None:
     response = client.get("/api/auth/me", headers={"Authorization": f"Bearer {token}"})
-    assert refusal(response) == (401, "TOKEN_INVALID")
+    assert read_error(response) == (401, "TOKEN_INVALID")
 
 
 def test_a_token_that_does_not_count_is_no_absent_token(client: Client) -> None:
-    assert refusal(client.get("/t/who", headers={"Authorization": "Bearer x"})) == (401, "TOKEN_INVALID")
+    assert read_error(client.get("/t/who", headers={"Authorization": "Bearer x"})) == (401, "TOKEN_INVALID")
     assert data(client.get("/t/who"))["id"] is None
 
 
@@ -132,7 +132,7 @@ def test_any_other_request_id_is_replaced(client: Client, given: str) -> None:
 
 def test_a_trailing_slash_changes_nothing(client: Client) -> None:
     assert data(client.get("/health/")) == {"ok": True}
-    assert refusal(client.get("/api/auth/me/")) == (401, "TOKEN_MISSING")
+    assert read_error(client.get("/api/auth/me/")) == (401, "TOKEN_MISSING")
 
 
 def test_head_is_get_without_a_body(client: Client) -> None:

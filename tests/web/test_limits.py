@@ -5,9 +5,9 @@ from time import perf_counter
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.factories.accounts import customer, signed_in
-from tests.http import Client, data, refusal
-from tests.timing import timely
+from tests.factories.accounts import create_customer, create_signed_in_client
+from tests.http import Client, data, read_error
+from tests.timing import assert_in_time
 from tests.web.conftest import Served
 
 
@@ -28,7 +28,7 @@ def test_the_thirty_first_of_a_minute_is_told_to_wait(client: Client) -> None:
     assert [response.headers["RateLimit-Remaining"] for response in answers] == [*map(str, range(29, -1, -1)), "0"]
     assert {response.headers["RateLimit-Limit"] for response in answers} == {"30"}
     last = answers[-1]
-    assert refusal(last) == (429, "RATE_LIMITED")
+    assert read_error(last) == (429, "RATE_LIMITED")
     assert 1 <= int(last.headers["Retry-After"]) <= 60
     assert last.headers["Retry-After"] == last.headers["RateLimit-Reset"]
 
@@ -44,7 +44,7 @@ def test_each_network_has_its_own_count(client: Client) -> None:
 
 
 def test_each_account_has_its_own_count_wherever_it_calls_from(client: Client) -> None:
-    one, other = signed_in(client, customer()), signed_in(client, customer())
+    one, other = create_signed_in_client(client, create_customer()), create_signed_in_client(client, create_customer())
     path = "/t/limited-signed-in"
     assert statuses(knock(one, 15, path=path) + knock(one, 16, "127.0.0.9", path=path))[-1] == 429
     assert statuses(knock(other, 1, path=path) + knock(client, 1)) == [200, 200]
@@ -88,7 +88,7 @@ def test_a_site_of_many_ipv6_networks_is_counted_as_a_whole(client: Client) -> N
 
 
 def test_a_token_counts_for_the_network_where_none_is_needed(client: Client) -> None:
-    one, other = signed_in(client, customer()), signed_in(client, customer())
+    one, other = create_signed_in_client(client, create_customer()), create_signed_in_client(client, create_customer())
     answers = [knock(caller, 1)[0].status_code for caller in [one, other, client] * 10 + [one, other]]
     assert answers == [200] * 30 + [429, 429]
 
@@ -106,5 +106,5 @@ def test_without_redis_the_door_stays_open_a_tenth(served: Served, away: str) ->
     answers = knock(client, 4)
     assert statuses(answers) == [200, 200, 200, 429]
     assert answers[0].headers["RateLimit-Limit"] == "3"
-    timely(perf_counter() - started < 1, "only the first request may wait for Redis, and not for long")
+    assert_in_time(perf_counter() - started < 1, "only the first request may wait for Redis, and not for long")
     assert data(client.get("/ready"))["redis"] == "down"

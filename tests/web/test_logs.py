@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.core.logging import Lines, logged
-from tests.factories.accounts import PASSWORD, customer, newest_code, sign_in
+from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, sign_in
 from tests.http import Client, data
 from tests.settings import BOOTSTRAP_SECRET
 
@@ -49,7 +49,7 @@ def fields_of(document: dict[str, Any], operation: dict[str, Any]) -> dict[str, 
 
 
 def test_no_secret_sent_to_an_account_operation_is_logged(client: Client, lines: Lines) -> None:
-    customer(email="frieda@example.com")
+    create_customer(email="frieda@example.com")
     known = operations(client)
     assert len(known) >= 15
     for method, path, fields in known:
@@ -67,7 +67,7 @@ def test_no_secret_sent_to_an_account_operation_is_logged(client: Client, lines:
 def test_no_secret_that_the_service_makes_is_logged(client: Client, lines: Lines) -> None:
     body = {"email": "ndapewa@example.com", "password": PASSWORD, "firstName": "Ndapewa", "lastName": "A"}
     data(client.post("/api/auth/register/customer", body), 201)
-    code = newest_code("ndapewa@example.com")
+    code = find_newest_code("ndapewa@example.com")
     data(client.post("/api/auth/verify-email", {"email": "ndapewa@example.com", "code": code}))
     made = sign_in(client, "ndapewa@example.com")
     after = data(client.post("/api/auth/refresh", {"refreshToken": made["refreshToken"]}))

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.http import Client, data, problems
+from tests.http import Client, data, list_problems
 from tests.web.shop import SORTS, stock
 
 BOTH_WAYS = [sign + name for name in SORTS for sign in ("", "-")]
@@ -128,7 +128,7 @@ def test_a_cursor_is_good_for_its_sort_only(client: Client) -> None:
     stock(10)
     cursor = data(client.get("/t/items?limit=2&sort=name"))["pagination"]["nextCursor"]
     for query in ("sort=-name", "sort=rank", ""):
-        assert problems(client.get(f"/t/items?cursor={cursor}&{query}")) == {"cursor": "invalid_cursor"}
+        assert list_problems(client.get(f"/t/items?cursor={cursor}&{query}")) == {"cursor": "invalid_cursor"}
     assert len(data(client.get(f"/t/items?cursor={cursor}&sort=name&limit=100"))["items"]) == 8
 
 
@@ -137,7 +137,7 @@ def test_a_cursor_that_was_altered_anywhere_is_refused(client: Client) -> None:
     cursor = data(client.get("/t/items?limit=2&sort=name"))["pagination"]["nextCursor"]
     for at in range(len(cursor) - 1):
         other = cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :]
-        assert problems(client.get(f"/t/items?sort=name&cursor={other}")) == {"cursor": "invalid_cursor"}, at
+        assert list_problems(client.get(f"/t/items?sort=name&cursor={other}")) == {"cursor": "invalid_cursor"}, at
 
 
 def test_a_long_name_still_makes_a_cursor(client: Client) -> None:
