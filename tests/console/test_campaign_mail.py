@@ -37,7 +37,7 @@ def poster() -> str:
                 "body": BODY,
                 "image_url": "PICTURE",
                 "href": "https://events.example/r/6565a1f0c3d2e1b0a9f8e7d6.0.Zk3vQ8mW1xYp0aBc",
-                "leads_to": "https://lights.example/programme",
+                "destination": "https://lights.example/programme",
             },
         ),
         ("long", {**LONG, "href": "https://events.example/" + "x" * 270}),

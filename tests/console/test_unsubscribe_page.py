@@ -36,7 +36,7 @@ def test_the_page_says_what_ends_and_changes_nothing(lights: str, visitor: Visit
         "f•••@guest.example",
         "mailto:office@lights.example",
         "Stop messages of all organisers",
-        "Tickets, receipts",
+        "tickets, receipts",
     ):
         assert words in page.text, words
     assert EMAIL not in page.text
@@ -53,7 +53,7 @@ def test_one_button_ends_it_and_one_begins_it_again(lights: str, visitor: Visito
     visitor.open(build_unsubscribe_path(EMAIL, lights))
     page = visitor.send(form=0, choice="this")
     assert page.status_code == 200 and list_unsubscriptions() == [(EMAIL, lights)]
-    assert "No more messages from <bdi>Windhoek Lights</bdi>" in page.text and "What has left already" in page.text
+    assert "No more messages from <bdi>Windhoek Lights</bdi>" in page.text and "Messages that were already sent" in page.text
     page = visitor.send(form=1, choice="again")
     assert list_unsubscriptions() == [] and "Stop messages from <bdi>Windhoek Lights</bdi>" in page.text
 
@@ -65,7 +65,7 @@ def test_all_organisers_can_be_stopped_before_and_after(lights: str, visitor: Vi
             visitor.send(form=form, choice=choice)
         page = visitor.send(form=0 if first else 1, choice="everything")
         assert (EMAIL, None) in list_unsubscriptions() and "No more messages from <bdi>any organiser</bdi>" in page.text
-        assert "every other organiser may write to you again" in page.text, "what the button undoes is said"
+        assert "all other organisers can write to you again" in page.text, "what the button undoes is said"
         page = visitor.send(choice="again")
         assert list_unsubscriptions() == [] and "Stop these messages" in page.text
 

@@ -180,4 +180,5 @@ def test_a_replica_is_compared_with_the_primary_itself(addresses: tuple[str, str
     settings = settings_for(
         database_url=pooled, redis_url="redis://r", DATABASE_DIRECT_URL=direct, DATABASE_REPLICA_URL=direct
     )
-    assert Replica(settings).urls == (direct, direct)
+    replica = Replica(settings)
+    assert (replica.primary_url, replica.url) == (direct, direct)
