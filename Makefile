@@ -9,6 +9,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Hundreds of processes start in a run of the tests: without compiled files each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
 
+RUNTIME := $(shell sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[.*\]\)\{0,1\}==.*/\1/p' requirements.txt | sort -u)
+LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs shots clean
 
@@ -45,28 +48,28 @@ fuzz: $(VENV)/dev.stamp  ## long runs: hostile requests, state machines (FUZZ_EX
 		exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
 		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py tests/security/test_fuzz_rows.py tests/models $(ARGS)
 
-audit: $(VENV)/dev.stamp  ## what we depend on: locked, licensed, without known holes (asks osv.dev)
-	@exec $(BIN)/python -m supply audit
+audit: $(VENV)/dev.stamp  ## licences and known vulnerabilities of what we depend on (asks osv.dev)
+	@$(LICENCES) >/dev/null
+	@$(BIN)/pip-audit --progress-spinner off --disable-pip -s osv -r requirements.txt -r requirements-dev.txt
 
 sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
-	@$(BIN)/python -m supply sbom
+	@$(BIN)/cyclonedx-py requirements --output-reproducible requirements.txt
 
 clients: $(VENV)/dev.stamp  ## what integrators get, made from the OpenAPI document
 	@$(BIN)/python -m clients.generate
 
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
-	$(BIN)/python -m supply licences
+	@{ printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; $(LICENCES); } > docs/licences.md
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
 	@$(BIN)/python -m tests.docs.shots
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links requirements.in -o requirements.txt
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links requirements-dev.in -o requirements-dev.txt
+	@for name in requirements requirements-dev requirements-observability; do \
+		$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+			--no-emit-find-links $$name.in -o $$name.txt; done
 
 clean:  ## the virtual environment and all local data
 	rm -rf $(VENV) var

@@ -115,9 +115,9 @@ class Settings:
     METRICS_DIR: Path = setting(
         "folder of the metrics of this node, best in memory (tmpfs)", default="DATA_DIR/metrics"
     )
-    SENTRY_DSN: str | None = setting("receives errors; needs requirements-observability.in", secret=True)
+    SENTRY_DSN: str | None = setting("receives errors; needs requirements-observability.txt", secret=True)
     OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
-        "receives traces by OTLP over HTTP; needs requirements-observability.in", secret=True
+        "receives traces by OTLP over HTTP; needs requirements-observability.txt", secret=True
     )
 
     @property
