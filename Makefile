@@ -3,6 +3,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DIST ?= dist
 # A third of the tests' time is waiting, so two more than there are processors.
 TESTERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -55,8 +56,18 @@ audit: $(VENV)/dev.stamp  ## licences and known vulnerabilities of what we depen
 sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
 	@$(BIN)/cyclonedx-py requirements --output-reproducible requirements.txt
 
-clients: $(VENV)/dev.stamp  ## what integrators get, made from the OpenAPI document
-	@$(BIN)/python -m clients.generate
+clients: $(VENV)/dev.stamp clients/node_modules/stamp  ## clients for Python, TypeScript and Postman (DIST=dist)
+	@mkdir -p $(DIST)
+	@$(BIN)/flask --app wsgi openapi write $(DIST)/openapi.json
+	@$(BIN)/openapi-python-client generate --path $(DIST)/openapi.json --output-path $(DIST)/python --overwrite \
+		--config clients/python.yml
+	@clients/node_modules/.bin/openapi-typescript $(DIST)/openapi.json -o $(DIST)/typescript/event-commerce.d.ts
+	@clients/node_modules/.bin/openapi2postmanv2 -s $(DIST)/openapi.json -o $(DIST)/postman.json -p
+
+clients/node_modules/stamp: clients/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing; on Debian: apt-get install npm"; exit 1; }
+	@npm ci --silent --no-audit --no-fund --prefix clients
+	@touch $@
 
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
