@@ -54,7 +54,7 @@ audit: $(VENV)/dev.stamp  ## licences and known vulnerabilities of what we depen
 	@$(BIN)/pip-audit --progress-spinner off --disable-pip -s osv -r requirements.txt -r requirements-dev.txt
 
 sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
-	@$(BIN)/cyclonedx-py requirements --output-reproducible requirements.txt
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible requirements.txt
 
 clients: $(VENV)/dev.stamp clients/node_modules/stamp  ## clients for Python, TypeScript and Postman (DIST=dist)
 	@mkdir -p $(DIST)

@@ -13,6 +13,7 @@ from marshmallow import fields
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong, EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
+from app.version import __version__
 from app.web import confirmation, errors
 from app.web.access import Access
 from app.web.envelope import dump_json
@@ -135,7 +136,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 def create_api(app: Flask) -> Api:
     app.config.update(
         API_TITLE="Event commerce",
-        API_VERSION="1",
+        API_VERSION=__version__,
         OPENAPI_VERSION="3.1.0",
         OPENAPI_URL_PREFIX="/",
         OPENAPI_JSON_PATH="openapi.json",

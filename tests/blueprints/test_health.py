@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
+from app.version import __version__
 from tests.http import Client, data
 from tests.settings import app_for
 from tests.timing import assert_in_time
@@ -25,7 +26,7 @@ def test_health_touches_nothing(client: Client) -> None:
         count = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         before = connection.scalar(count)
         for _ in range(100):
-            assert data(client.get("/health")) == {"ok": True}
+            assert data(client.get("/health")) == {"ok": True, "version": __version__}
         assert connection.scalar(count) == before
 
 
@@ -78,7 +79,7 @@ def test_without_a_database_it_is_not_ready_within_two_seconds(app: Flask, url: 
         assert_in_time(perf_counter() - started < 2)
         assert response.status_code == 503 and response.headers["Retry-After"] == "2"
         assert response.get_json()["data"]["database"] == "down"
-    assert data(client.get("/health")) == {"ok": True}
+    assert data(client.get("/health")) == {"ok": True, "version": __version__}
 
 
 def test_without_redis_it_is_ready_all_the_same(app: Flask) -> None:

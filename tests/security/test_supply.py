@@ -10,6 +10,8 @@ from subprocess import CompletedProcess
 import pytest
 from pytest_httpserver import HTTPServer
 
+from app.version import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCKED = re.compile(r"^([\w.-]+)(?:\[[\w,-]+\])?==(\S+)", re.M)
 
@@ -31,6 +33,7 @@ def test_every_dependency_is_locked_with_hashes(name: str) -> None:
 def test_the_bill_of_materials_lists_every_locked_dependency_with_hashes() -> None:
     bill = json.loads(make("sbom").stdout)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert bill["metadata"]["component"]["version"] == __version__
     listed = {(component["name"], component["version"]) for component in bill["components"]}
     assert listed == set(LOCKED.findall((ROOT / "requirements.txt").read_text()))
     for component in bill["components"]:

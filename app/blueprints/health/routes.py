@@ -4,17 +4,20 @@ from typing import Any
 
 from marshmallow import fields
 
+from app.version import __version__
 from app.web import readiness
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 from app.web.envelope import envelope_response
 from app.web.schema import Schema
 
+HEALTH = f'{{"ok":true,"version":"{__version__}"}}'.encode()
 blp = Blueprint("health", __name__, description="Liveness and readiness")
 
 
 class Health(Schema):
     ok = fields.Boolean(required=True)
+    version = fields.String(required=True, metadata={"example": __version__, "description": "of the program"})
 
 
 class Readiness(Schema):
@@ -33,7 +36,7 @@ class Readiness(Schema):
 @blp.get("/health", access=PUBLIC, returns=Health)
 def health() -> Any:
     """Say that the process lives. Touches nothing."""
-    return envelope_response(b'{"ok":true}')
+    return envelope_response(HEALTH)
 
 
 @blp.get("/ready", access=PUBLIC, returns=Readiness, errors=[readiness.NotReady])
