@@ -14,7 +14,7 @@ RUNTIME := $(shell sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[.*\]\)\{0,1\}==.*/\1/p' req
 LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs shots clean
+.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs site shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	@for name in requirements requirements-dev requirements-observability; do \
 		$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 			--no-emit-find-links $$name.in -o $$name.txt; done
+
+site: $(VENV)/dev.stamp  ## the documentation as a web site with search, in dist/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(abspath $(DIST))/site
 
 clean:  ## the virtual environment and all local data
 	rm -rf $(VENV) var
