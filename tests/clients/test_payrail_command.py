@@ -19,6 +19,7 @@ from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.mock import MockRail
 from app.clients.payrail.mock_server.faults import BadFault, read
 from app.config import SettingsError
+from app.version import __version__
 from tests.clients.rail import KEY, SECRET, client_of, journal_of, sent, serving, told, wait
 from tests.house.sources import ROOT
 from tests.http import Client, data
@@ -140,4 +141,4 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
 def test_health_does_not_ask_the_rail(app: Flask) -> None:
     ours = app.extensions["settings"]
     live = app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, **LIVE)
-    assert data(Client(live.test_client()).get("/health")) == {"ok": True}
+    assert data(Client(live.test_client()).get("/health")) == {"ok": True, "version": __version__}

@@ -35,7 +35,7 @@ def checked(response: TestResponse) -> dict[str, Any]:
 def test_a_success_has_the_eight_keys_in_their_order(client: Client) -> None:
     body = checked(client.get("/health"))
     assert (body["statusCode"], body["message"], body["shortMessage"]) == ("00000", "OK", "SUCCESS")
-    assert body["data"] == {"ok": True}
+    assert body["data"] == {"ok": True, "version": __version__}
     assert data(client.post("/t/plain")) == {}
 
 
@@ -131,7 +131,7 @@ def test_any_other_request_id_is_replaced(client: Client, given: str) -> None:
 
 
 def test_a_trailing_slash_changes_nothing(client: Client) -> None:
-    assert data(client.get("/health/")) == {"ok": True}
+    assert data(client.get("/health/")) == {"ok": True, "version": __version__}
     assert read_error(client.get("/api/auth/me/")) == (401, "TOKEN_MISSING")
 
 
@@ -171,7 +171,7 @@ def test_a_number_beyond_64_bits_goes_out_as_a_double() -> None:
 
 def test_an_untrusted_host_is_refused(served: Served) -> None:
     client = served(TRUSTED_HOSTS="api.example.com,localhost")
-    assert data(client.get("/health", headers={"Host": "api.example.com"})) == {"ok": True}
+    assert data(client.get("/health", headers={"Host": "api.example.com"})) == {"ok": True, "version": __version__}
     for host in ("evil.example", "api.example.com.evil.example", "api.example.com@evil.example", "a b", ""):
         response = client.get("/health", headers={"Host": host})
         assert (response.status_code, checked(response)["shortMessage"]) == (400, "HOST_NOT_TRUSTED"), host

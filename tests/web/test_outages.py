@@ -37,7 +37,7 @@ def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, ser
     assert unavailable(alone.post("/t/items", {"name": "x"}, headers={"Idempotency-Key": "key-012345"}))
     assert unavailable(alone.post("/api/auth/login", {"email": "a@b.na", "password": "x"})) == "DATABASE_UNAVAILABLE"
     assert unavailable(alone.get("/ready")) == "NOT_READY"
-    assert data(alone.get("/health")) == {"ok": True} and alone.get("/nowhere").status_code == 404
+    assert data(alone.get("/health")) == {"ok": True, "version": __version__} and alone.get("/nowhere").status_code == 404
     assert read_error(alone.post("/t/items", {})) == (422, "VALIDATION_FAILED")
     assert_in_time(perf_counter() - started < 3)
 
