@@ -61,7 +61,9 @@ def organiser(app: Flask) -> str:
     body = {"email": EMAIL, "password": PASSWORD, "name": "Ndapewa Iita", "orgName": "Etosha Nights"}
     client = app.test_client()
     assert client.post("/api/auth/register/organiser", json=body).status_code == 201
-    assert client.post("/api/auth/verify-email", json={"email": EMAIL, "code": find_newest_code(EMAIL)}).status_code == 200
+    assert (
+        client.post("/api/auth/verify-email", json={"email": EMAIL, "code": find_newest_code(EMAIL)}).status_code == 200
+    )
     return EMAIL
 
 

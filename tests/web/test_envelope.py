@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.version import __version__
 from tests.http import Client, data, read_error
 from tests.web.conftest import Served
 

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.core.db import db
 from app.core.transaction import transaction
+from app.version import __version__
 from tests.factories.accounts import create_customer, create_signed_in_client, sign_in
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
@@ -37,7 +38,9 @@ def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, ser
     assert unavailable(alone.post("/t/items", {"name": "x"}, headers={"Idempotency-Key": "key-012345"}))
     assert unavailable(alone.post("/api/auth/login", {"email": "a@b.na", "password": "x"})) == "DATABASE_UNAVAILABLE"
     assert unavailable(alone.get("/ready")) == "NOT_READY"
-    assert data(alone.get("/health")) == {"ok": True, "version": __version__} and alone.get("/nowhere").status_code == 404
+    assert (
+        data(alone.get("/health")) == {"ok": True, "version": __version__} and alone.get("/nowhere").status_code == 404
+    )
     assert read_error(alone.post("/t/items", {})) == (422, "VALIDATION_FAILED")
     assert_in_time(perf_counter() - started < 3)
 
