@@ -22,7 +22,7 @@ help:  ## this list
 run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=)
 	@exec $(BIN)/flask --app wsgi up
 
-test: $(VENV)/dev.stamp  ## the whole suite, in parallel (ARGS= for pytest)
+test: $(VENV)/dev.stamp clients/node_modules/stamp  ## the whole suite, in parallel (ARGS= for pytest)
 	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy and the import contracts
@@ -66,8 +66,8 @@ clients: $(VENV)/dev.stamp clients/node_modules/stamp  ## clients for Python, Ty
 
 clients/node_modules/stamp: clients/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing; on Debian: apt-get install npm"; exit 1; }
-	@npm ci --silent --no-audit --no-fund --prefix clients
-	@touch $@
+	@cd clients && flock package.json sh -c \
+		'[ node_modules/stamp -nt package-lock.json ] || { npm ci --silent --no-audit --no-fund && touch node_modules/stamp; }'
 
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write

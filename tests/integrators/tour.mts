@@ -1,6 +1,6 @@
 // From signing in to a live stream, with openapi-fetch and the generated types: BASE, EMAIL and PASSWORD in the environment.
 import assert from "node:assert/strict";
-import { openAsBlob } from "node:fs";
+import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
 import type { paths } from "./event-commerce.js";
 
@@ -16,7 +16,7 @@ const headers = { Authorization: `Bearer ${signedIn.data!.data.accessToken}` };
 const client = createClient<paths>({ baseUrl: BASE, headers });
 
 const cover = await client.POST("/api/events/upload-cover", {
-  body: { file: (await openAsBlob("cover.jpg")) as unknown as string },
+  body: { file: new Blob([readFileSync("cover.jpg")]) as unknown as string },
   bodySerializer: ({ file }) => {
     const form = new FormData();
     form.append("file", file as unknown as Blob, "cover.jpg");
