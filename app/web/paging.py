@@ -35,7 +35,7 @@ SIGNATURE_LENGTH, MAX_CURSOR_LENGTH = 12, 2000
 class Listing:
     """A list's name in the answer, the schema of its rows, what it can be sorted by, and how it is unasked.
 
-    Where it is made `by_hand` the view gives the page itself, whose rows go out as they are: it gets `sort`, `limit`,
+    Where it is made `returns_page` the view gives the page itself, whose rows go out as they are: it gets `sort`, `limit`,
     `after` and `with_total` beside the filters.
     """
 
