@@ -1,11 +1,11 @@
-"""What every request is counted as: its route as it is declared, never its path; its method; its status."""
+"""Metrics of requests, by declared route, method and status. The path of a request is never a label."""
 
 from bisect import bisect_left
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Flask
-from sqlalchemy import Engine
+from sqlalchemy import Engine, QueuePool
 
 from app.core.db import db
 from app.core.metrics import Counter, Gauge, Histogram, Store
@@ -35,7 +35,7 @@ KNOWN_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 
 
 def get_route_rule(environ: "WSGIEnvironment") -> str:
-    """The route of a request as it is declared; `none` where no route is."""
+    """Return the declared route of a request, or `none` if no route matches."""
     request = environ.get("werkzeug.request")
     rule = request.url_rule if request is not None else None
     return rule.rule if rule is not None else "none"
@@ -49,18 +49,23 @@ class RequestMetrics:
         self._store: Store = app.extensions["metrics"]
 
     def start_request(self) -> None:
+        """Count a request as in flight."""
         page = self._store.page()
         with page.lock:
             page.values[page.find(IN_FLIGHT, ())] += 1.0
 
     def finish_request(self) -> None:
-        pool: Any = self._engine.pool
+        """Count a request as finished, and record the connections in use."""
+        pool = self._engine.pool
+        if TYPE_CHECKING:
+            assert isinstance(pool, QueuePool)
         connections_in_use, page = pool.checkedout(), self._store.page()
         with page.lock:
             page.values[page.find(IN_FLIGHT, ())] -= 1.0
             page.values[page.find(POOL_IN_USE, ())] = connections_in_use
 
     def record_response(self, environ: "WSGIEnvironment", status: str, seconds: float) -> None:
+        """Count a response. `status` has three digits."""
         method: str = environ["REQUEST_METHOD"]
         if method not in KNOWN_METHODS:
             method = "other"

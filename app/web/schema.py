@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Self, cast
 
 import marshmallow
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, validates_schema
@@ -38,6 +38,11 @@ class Schema(marshmallow.Schema):
 
     class Meta:
         unknown = RAISE
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, AnyField], *, name: str = "GeneratedSchema") -> type[Self]:
+        """Return a subclass with these fields."""
+        return cast(type[Self], super().from_dict(fields, name=name))
 
     def dump(self, obj: object, *, many: bool | None = None) -> Any:
         return obj if isinstance(obj, PartialResponse) else super().dump(obj, many=many)

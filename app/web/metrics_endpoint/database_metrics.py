@@ -1,8 +1,7 @@
-"""Figures from the database: two statements over indexes of what is unfinished, and none grows with the past."""
-
-from typing import Any
+"""Metrics from the database. Two statements read indexes of unfinished rows, so finished rows do not slow them."""
 
 import psycopg
+from psycopg.rows import TupleRow
 
 from app.core.dedicated_connection import dedicated_connection
 from app.core.metrics import ComputedGauge
@@ -56,7 +55,7 @@ SERVICE_SQL = """
 
 
 def load_database_metrics(url: str) -> Numbers:
-    """What the database says; when it does not, only that."""
+    """Return the metrics of the database; only DATABASE_UP = 0 if it does not answer."""
     try:
         with dedicated_connection(url) as connection:
             outbox_row = connection.execute(OUTBOX_SQL).fetchone()
@@ -68,7 +67,7 @@ def load_database_metrics(url: str) -> Numbers:
     return {DATABASE_UP.name: {(): [1.0]}, **_build_outbox_metrics(outbox_row), **_build_service_metrics(service_row)}
 
 
-def _build_outbox_metrics(row: tuple[Any, ...]) -> Numbers:
+def _build_outbox_metrics(row: TupleRow) -> Numbers:
     states = ("due", "scheduled", "leased", "uncertain", "dead")
     return {
         OUTBOX_ROWS.name: {(state,): [float(count)] for state, count in zip(states, row, strict=False)},
@@ -77,7 +76,7 @@ def _build_outbox_metrics(row: tuple[Any, ...]) -> Numbers:
     }
 
 
-def _build_service_metrics(row: tuple[Any, ...]) -> Numbers:
+def _build_service_metrics(row: TupleRow) -> Numbers:
     relay_age, worker_age, workers_alive, payouts_processing, open_reviews, connections = row
     ages = {("relay",): relay_age, ("worker",): worker_age}
     return {
