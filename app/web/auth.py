@@ -95,7 +95,9 @@ def authorise(access: Access) -> None:
         return
     g.caller = caller = _authenticate()
     if not access.allows(caller.roles, caller.tier):
-        raise RoleNotAllowed(f"Only {access.name} may do this; your account holds: {', '.join(sorted(caller.roles))}.")
+        raise RoleNotAllowed(
+            f"Only {access.name} may do this. The roles of your account: {', '.join(sorted(caller.roles))}."
+        )
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
 

@@ -24,7 +24,7 @@ class ConfirmedBody(Schema):
         metadata={
             "rare": True,
             "format": "password",
-            "description": f"your password, where the operation asks for it; the same as the header {HEADER}",
+            "description": f"your password, if the operation requires it; an alternative to the header {HEADER}",
         },
     )
 

@@ -46,34 +46,34 @@ IDEMPOTENCY_HEADER: JsonObject = {
     "in": "header",
     "name": "Idempotency-Key",
     "schema": {"type": "string", "minLength": 8, "maxLength": 80},
-    "description": "The same key and body again get the first answer again, with `Idempotent-Replayed: true`.",
+    "description": "A repeated request with the same key and body gets the first response again, with `Idempotent-Replayed: true`.",
 }
 CONFIRMATION_HEADER: JsonObject = {
     "in": "header",
     "name": confirmation.HEADER,
     "schema": {"type": "string", "format": "password", "maxLength": confirmation.MAX_PASSWORD_LENGTH},
-    "description": "The caller's password, where the operation asks for it; the same as `password` in the body.",
+    "description": "The password of the caller, if the operation requires it; an alternative to `password` in the body.",
 }
 IF_MATCH_HEADER: JsonObject = {
     "in": "header",
     "name": "If-Match",
     "schema": {"type": "string"},
-    "description": "The ETag last seen; 412 when it has changed since.",
+    "description": "The last ETag that the client has; 412 if the object has changed since.",
 }
 IF_NONE_MATCH_HEADER: JsonObject = {
     "in": "header",
     "name": "If-None-Match",
     "schema": {"type": "string"},
-    "description": "The ETag last seen; 304 when nothing has changed.",
+    "description": "The last ETag that the client has; 304 if nothing has changed.",
 }
 FIELDS_PARAMETER: JsonObject = {
     "in": "query",
     "name": "fields",
     "schema": {"type": "string"},
-    "description": "Comma-separated names: the answer holds `id` and these.",
+    "description": "Comma-separated names of fields: the response has these and `id`.",
 }
 UPLOAD_REQUEST_BODY: JsonObject = {
-    "description": "The file in the field `file` of a form, or as the bare body.",
+    "description": "The file in the field `file` of a form, or as the whole body.",
     "required": False,
     "content": {
         "multipart/form-data": {
@@ -164,7 +164,7 @@ def create_api(app: Flask) -> Api:
         OPENAPI_JSON_PATH="openapi.json",
         API_SPEC_OPTIONS={
             "info": {
-                "description": "Back office and public API of festivals. Every JSON answer is one envelope; "
+                "description": "Back office and public API of festivals. Every JSON response is an envelope; "
                 "every error has a stable code.",
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
@@ -228,7 +228,7 @@ def describe_operation(handler: View, operation: Operation) -> None:
     if operation.uploads:
         doc["requestBody"] = UPLOAD_REQUEST_BODY
     if operation.has_etag and operation.method == "GET":
-        responses[304] = {"description": "Not modified: you have it."}
+        responses[304] = {"description": "Not modified: the client has the current version."}
     info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
     info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_list_parameters(operation)]

@@ -81,7 +81,7 @@ def build_schema_with_key(body: type[Schema]) -> type[Schema]:
     """Return the schema of the body with `idempotencyKey`, an alternative to the header."""
     if "idempotency_key" in body._declared_fields:
         return body
-    key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as the header Idempotency-Key"})
+    key = Secret(min=8, max=80, metadata={"rare": True, "description": "an alternative to the header Idempotency-Key"})
     return type(f"{body.__name__}WithKey", (body,), {"idempotency_key": key, "__doc__": body.__doc__})
 
 

@@ -83,10 +83,10 @@ def build_page_schema(listing_name: str, row: type[Schema]) -> type[Schema]:
 def build_query_schema(listing: Listing, query: type[Schema] | None) -> type[Schema]:
     """Return the schema of the filters of `query` and the parameters of the listing."""
     parameters: dict[str, AnyField] = {
-        "limit": WholeNumber(min=1, max=100, load_default=20, metadata={"description": "rows on a page"}),
-        "cursor": Secret(max=MAX_CURSOR_LENGTH, metadata={"description": "`nextCursor` of the page before"}),
+        "limit": WholeNumber(min=1, max=100, load_default=20, metadata={"description": "number of rows on a page"}),
+        "cursor": Secret(max=MAX_CURSOR_LENGTH, metadata={"description": "`nextCursor` of the previous page"}),
         "sort": Choice(*listing.sort_choices, load_default=listing.default_sort),
-        "with_total": Boolean(load_default=False, metadata={"description": "count all rows as well"}),
+        "with_total": Boolean(load_default=False, metadata={"description": "also count all rows"}),
     }
     base_schema = query or Query
     return type(f"{base_schema.__name__}{to_camel_case(listing.name).capitalize()}Paged", (base_schema,), parameters)

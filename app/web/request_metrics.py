@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 REQUESTS = Counter(
     "commerce_http_requests_total",
-    "Answers, by route as declared (`none` where no route is), method and status.",
+    "Responses by declared route (`none` if no route matches), method and status.",
     ("route", "method", "status"),
 )
 REQUEST_SECONDS = Histogram(
     "commerce_http_request_seconds",
-    "Seconds from a request's arrival to the head of its answer; of a stream, to its first event.",
+    "Seconds from the arrival of a request to the start of its response; for a stream, to its first event.",
     ("route", "method"),
 )
-IN_FLIGHT = Gauge("commerce_http_requests_in_flight", "Requests that are being worked on.")
+IN_FLIGHT = Gauge("commerce_http_requests_in_flight", "Requests in progress.")
 POOL_IN_USE = Gauge(
-    "commerce_database_pool_in_use", "Connections taken from the pools, looked at whenever a request ends."
+    "commerce_database_pool_in_use", "Connections taken from the pools, measured at the end of each request."
 )
 POOL_TIMEOUTS = Counter(
-    "commerce_database_pool_timeouts_total", "Requests refused because no connection came free in two seconds."
+    "commerce_database_pool_timeouts_total", "Requests refused because the pool had no free connection for two seconds."
 )
 SUM_OFFSET = REQUEST_SECONDS.width - 1
 KNOWN_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))

@@ -1176,14 +1176,14 @@ export interface Operations {
     body: undefined;
     data: StatsChosen;
   };
-  /** Say that the process lives. Touches nothing. For anybody. */
+  /** Report that the process runs. It uses no other service. For anybody. */
   "GET /health": {
     path: {};
     query: {};
     body: undefined;
     data: Health;
   };
-  /** Say whether the service can do its work. For anybody. */
+  /** Report whether the service can do its work. For anybody. */
   "GET /ready": {
     path: {};
     query: {};
@@ -1428,7 +1428,7 @@ export interface Operations {
     body: DeleteBody;
     data: DeletedData;
   };
-  /** Tell all metrics in Prometheus's text format. For anybody. */
+  /** Read all metrics in the text format of Prometheus. For anybody. */
   "GET /metrics": {
     path: {};
     query: {};

@@ -1996,7 +1996,7 @@ class Operations(Transport):
     def health(
         self,
     ) -> dict[str, Any]:
-        """Say that the process lives. Touches nothing. For anybody."""
+        """Report that the process runs. It uses no other service. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/health",
@@ -2005,7 +2005,7 @@ class Operations(Transport):
     def ready(
         self,
     ) -> dict[str, Any]:
-        """Say whether the service can do its work. For anybody."""
+        """Report whether the service can do its work. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/ready",
@@ -2906,7 +2906,7 @@ class Operations(Transport):
     def metrics(
         self,
     ) -> bytes:
-        """Tell all metrics in Prometheus's text format. For anybody."""
+        """Read all metrics in the text format of Prometheus. For anybody."""
         return self._call(  # type: ignore[no-any-return]
             "GET",
             "/metrics",
