@@ -25,18 +25,18 @@ class ImageUrl(Text):
         url = super()._deserialize(value, attr, data, **kwargs)
         upload_prefix = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/"
         if url and not url.startswith(upload_prefix) and not is_url(url, ("https",)):
-            raise field_error("invalid_url", "Must be an https address, or the url that an upload answered.")
+            raise field_error("invalid_url", "Must be an https URL, or the URL of an upload.")
         return url or None
 
 
 class PictureFile(Schema):
-    """One picture."""
+    """The body of an image upload."""
 
     file = File(required=True, metadata={"description": "JPEG, PNG or WebP; 5 MiB, 40 megapixels"})
 
 
 class Picture(Schema):
-    """A picture that was taken in."""
+    """A stored image."""
 
     url = fields.String(required=True, metadata={"example": "http://localhost:8000/media/0f3c…e1.jpg"})
     width = WholeNumber(required=True, metadata={"example": 1600})

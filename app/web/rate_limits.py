@@ -34,6 +34,9 @@ class Limit:
 
 
 FAILED_LOOKUP_LIMIT = Limit(20)
+EMAIL_REQUEST_LIMIT = Limit(20)
+CODE_ATTEMPT_LIMIT = Limit(60)
+"""The limits of requests for emails, and of attempts of a code. Operations and pages share them."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,3 @@ def count_lookup_failure() -> None:
 def get_client_network() -> Network:
     """Return the network of the client, as rate limits count it."""
     return network_of(request.remote_addr)
-
-
-EMAIL_REQUEST_LIMIT = Limit(20)
-CODE_ATTEMPT_LIMIT = Limit(60)

@@ -2,10 +2,10 @@
 
 from bisect import bisect_left
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask
-from sqlalchemy import Engine, QueuePool
+from sqlalchemy import Engine
 
 from app.core.db import db
 from app.core.metrics import Counter, Gauge, Histogram, Store
@@ -56,9 +56,7 @@ class RequestMetrics:
 
     def finish_request(self) -> None:
         """Count a request as finished, and record the connections in use."""
-        pool = self._engine.pool
-        if TYPE_CHECKING:
-            assert isinstance(pool, QueuePool)
+        pool: Any = self._engine.pool
         connections_in_use, page = pool.checkedout(), self._store.page()
         with page.lock:
             page.values[page.find(IN_FLIGHT, ())] -= 1.0

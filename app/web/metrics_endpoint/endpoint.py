@@ -21,6 +21,7 @@ from app.core.metrics.prometheus_format import CONTENT_TYPE, format_metrics
 from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
 
 MAX_AGE_SECONDS = 5.0
+PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
 WORKER_METRICS = (message_metrics.MESSAGES,)
 """Metrics that only workers count. The import declares them in this process, so that it can report them."""
 
@@ -52,7 +53,7 @@ def build_metrics_response() -> Response:
 
 def get_computed_metrics(settings: Settings) -> Numbers:
     """Return the computed metrics, at most five seconds old."""
-    cache: ComputedMetricsCache = current_app.extensions.setdefault("figures", ComputedMetricsCache())
+    cache: ComputedMetricsCache = current_app.extensions.setdefault("computed_metrics", ComputedMetricsCache())
     return cache.get_or_load(
         MAX_AGE_SECONDS,
         lambda: {
@@ -60,9 +61,6 @@ def get_computed_metrics(settings: Settings) -> Numbers:
             **infrastructure_metrics.read_infrastructure_metrics(settings),
         },
     )
-
-
-PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
 
 
 class MetricsClosed(Forbidden):
