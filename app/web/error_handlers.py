@@ -1,6 +1,6 @@
-"""Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
+"""The handler of all exceptions: it converts each to an AppError, and that to an envelope or, for people, to a page."""
 
-from typing import Any
+from collections.abc import Callable
 
 import psycopg
 import structlog
@@ -19,9 +19,9 @@ from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
 
 log = structlog.get_logger("errors")
 ERROR_PAGE_KEY = "event_commerce.error_page"
-"""In the environment of a request whose errors are shown to people; of the application, the page for any of them."""
+"""The key of the function that renders an error page: in the environ of a request to a page, and in `app.extensions`."""
 BUSY_SQLSTATES = {"55P03", "57014", "40P01", "40001"}
-# Connection trouble, shutting down, no room, an idle transaction cut off, and a standby where the primary was.
+# Connection errors, shutdown, no resources, a terminated idle transaction, and a standby in place of the primary.
 UNAVAILABLE_SQLSTATES = ("08", "57P", "53", "25P03", "25006")
 ERROR_BY_STATUS: dict[int, type[AppError]] = {
     400: errors.BadRequest,
@@ -45,26 +45,25 @@ def init_app(app: Flask) -> None:
 
 
 def handle_exception(exception: Exception) -> ResponseReturnValue:
-    """The answer for any exception; one that nobody foresaw is logged and told without insides."""
+    """Return the response for an exception. An unexpected one is logged, and the response does not name its details."""
     error = to_app_error(exception)
-    # A log line names the route, never what stood in its place: that may be a token.
+    # The log names the route, never the path, which may contain a token.
     if request.url_rule is not None:
         request.environ.setdefault(ROUTE_KEY, request.url_rule.rule)
     if isinstance(error, errors.InternalError):
         log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
         report(exception, route=get_route_rule(request.environ))
-    render_page = request.environ.get(ERROR_PAGE_KEY) or _find_html_404_handler()
+    render_page: Callable[[AppError], Response] | None = request.environ.get(ERROR_PAGE_KEY) or _find_html_404_handler()
     if render_page is not None:
-        response: Response = render_page(error)
-        return response
+        return render_page(error)
     try:
         return error_response(error)
     except TypeError as encoding_error:
         return handle_exception(encoding_error)
 
 
-def _find_html_404_handler() -> Any:
-    """The page for an address that somebody typed into a browser and that nothing stands at; programs get envelopes."""
+def _find_html_404_handler() -> Callable[[AppError], Response] | None:
+    """Return the error page if a browser requested an unknown URL outside of /api/."""
     is_browser = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
     if request.url_rule is not None or not is_browser or request.path.startswith("/api/"):
         return None
@@ -72,7 +71,7 @@ def _find_html_404_handler() -> Any:
 
 
 def to_app_error(exception: Exception) -> AppError:
-    """The AppError that `exception` amounts to."""
+    """Return the AppError of an exception."""
     if isinstance(exception, AppError):
         return exception
     if isinstance(exception, HTTPException):

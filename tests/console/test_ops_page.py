@@ -28,10 +28,10 @@ LOST = text("INSERT INTO heartbeat (name, at) VALUES ('worker:bar-2:4711', now()
 @pytest.fixture(autouse=True)
 def _looked_at_anew(app: Flask) -> Iterator[None]:
     """Readiness and figures are remembered for seconds; what a test breaks is not left to the next one."""
-    for name in ("figures", "readiness"):
+    for name in ("computed_metrics", "readiness"):
         app.extensions.pop(name, None)
     yield
-    for name in ("figures", "readiness"):
+    for name in ("computed_metrics", "readiness"):
         app.extensions.pop(name, None)
 
 

@@ -53,7 +53,10 @@ def test_one_button_ends_it_and_one_begins_it_again(lights: str, visitor: Visito
     visitor.open(build_unsubscribe_path(EMAIL, lights))
     page = visitor.send(form=0, choice="this")
     assert page.status_code == 200 and list_unsubscriptions() == [(EMAIL, lights)]
-    assert "No more messages from <bdi>Windhoek Lights</bdi>" in page.text and "Messages that were already sent" in page.text
+    assert (
+        "No more messages from <bdi>Windhoek Lights</bdi>" in page.text
+        and "Messages that were already sent" in page.text
+    )
     page = visitor.send(form=1, choice="again")
     assert list_unsubscriptions() == [] and "Stop messages from <bdi>Windhoek Lights</bdi>" in page.text
 

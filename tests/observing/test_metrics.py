@@ -30,7 +30,7 @@ OUTSIDE = {"REMOTE_ADDR": "203.0.113.9"}
 
 @pytest.fixture(autouse=True)
 def _looked_at_anew(app: Flask) -> None:
-    app.extensions.pop("figures", None)
+    app.extensions.pop("computed_metrics", None)
 
 
 def read(client: Client) -> str:
@@ -200,7 +200,7 @@ def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed
     with live.app_context():
         for _ in range(2):
             rail().transfer_status("6565a1f0c3d2e1b0a9f8e7d6")
-    live.extensions.pop("figures")
+    live.extensions.pop("computed_metrics")
     after = read(Client(live.test_client()))
     made, kept = (
         value(after, series) - value(before, series)

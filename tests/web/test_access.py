@@ -1,4 +1,4 @@
-"""Who may call what: every role and tier against every level of access."""
+"""Access: every role and tier on every level of access."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_an_admin_without_a_tier_is_no_admin() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_nobody_gets_nowhere_without_a_token(client: Client, level: str) -> None:
+def test_without_a_token_every_level_is_refused(client: Client, level: str) -> None:
     assert read_error(client.get(f"/t/for/{level}")) == (401, "TOKEN_MISSING")
 
 
@@ -55,7 +55,7 @@ def test_where_a_token_is_optional_it_counts_when_it_comes(client: Client) -> No
     assert data(client.get("/t/who"))["id"] is None
 
 
-def test_a_verified_address_is_asked_for_after_the_role(client: Client) -> None:
+def test_role_is_checked_before_the_verified_email(client: Client) -> None:
     verified = Access("merchants", roles=frozenset({"merchant"})).with_verified_email()
     assert verified.needs_verified_email and verified.roles == {"merchant"}
 

@@ -1,4 +1,4 @@
-"""A body whose chunks are malformed or that ends early is the client's error, on every kind of route."""
+"""A body with malformed chunks or an early end is a 400 on every kind of route."""
 
 import socket
 import ssl

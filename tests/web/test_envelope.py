@@ -1,4 +1,4 @@
-"""One envelope around every answer, the framework's own refusals included."""
+"""Every response has the envelope, also errors of the framework."""
 
 import re
 from typing import Any
@@ -95,7 +95,7 @@ def test_a_body_of_one_mebibyte_is_taken(client: Client) -> None:
     assert data(client.open("POST", "/t/plain", data=b'{"name": "x"}' + padding + b" ", headers=JSON)) == {}
 
 
-def test_405_tells_what_is_allowed(client: Client) -> None:
+def test_405_lists_allowed_methods(client: Client) -> None:
     allowed = client.get("/t/plain").headers["Allow"]
     assert set(allowed.split(", ")) == {"POST", "OPTIONS"}
 
@@ -121,12 +121,12 @@ def test_a_token_that_does_not_count_is_no_absent_token(client: Client) -> None:
 
 
 @pytest.mark.parametrize("given", ["abcd1234", "A.b_c-d.9", "x" * 64])
-def test_a_sound_request_id_is_kept(client: Client, given: str) -> None:
+def test_valid_request_id_is_used(client: Client, given: str) -> None:
     assert checked(client.get("/health", headers={"X-Request-Id": given}))["requestId"] == given
 
 
 @pytest.mark.parametrize("given", ["short", "x" * 65, "with space", "semi;colon", "ümlaut--", ""])
-def test_any_other_request_id_is_replaced(client: Client, given: str) -> None:
+def test_invalid_request_id_is_replaced(client: Client, given: str) -> None:
     made = checked(client.get("/nowhere", headers={"X-Request-Id": given}))["requestId"]
     assert made != given and re.fullmatch(r"[0-9a-f]{24}", made)
 

@@ -1,4 +1,4 @@
-"""Bodies made to break a parser: each one is answered 4xx, and says why."""
+"""Bodies that attack the parser get a 4xx with a reason."""
 
 import json
 
@@ -103,7 +103,7 @@ def test_a_pair_of_surrogates_is_a_character(client: Client) -> None:
         b'{"free": {"x": 1, "x": 2}}',
     ],
 )
-def test_where_money_is_carried_a_name_may_occur_once(client: Client, body: bytes) -> None:
+def test_body_with_amounts_may_not_repeat_a_name(client: Client, body: bytes) -> None:
     response = sent(client, body)
     assert read_error(response) == (400, "MALFORMED_JSON") and "occurs twice" in response.get_json()["message"]
 

@@ -1,4 +1,4 @@
-"""Idempotency keys: the same request again is the same answer again, and one effect."""
+"""Idempotency keys: a repeated request gets the same response and has one effect."""
 
 from io import BytesIO
 from typing import Any
@@ -26,7 +26,7 @@ def rows(query: str = "SELECT * FROM idempotency_key") -> list[Any]:
         return list(connection.execute(text(query)).mappings())
 
 
-def test_the_same_again_is_answered_the_same_and_done_once(client: Client) -> None:
+def test_repeated_request_gets_same_response_and_one_effect(client: Client) -> None:
     first, again = add(client), add(client)
     assert data(first, 201) == data(again, 201) and shop.count() == 1
     assert again.headers["Idempotent-Replayed"] == "true" and "Idempotent-Replayed" not in first.headers
@@ -104,7 +104,7 @@ def test_a_state_that_did_not_allow_it_leaves_the_key_free(client: Client) -> No
     assert again.status_code == 202 and again.headers["Idempotent-Replayed"] == "true"
 
 
-def test_what_was_remembered_before_a_refusal_stays_and_half_done_work_does_not(client: Client) -> None:
+def test_refusal_keeps_committed_effects_and_rolls_back_the_rest(client: Client) -> None:
     for _ in range(3):
         assert read_error(add(client, "wrong", path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
     assert [row["name"] for row in rows("SELECT name FROM shop_item")] == ["a guess"] * 3 and rows() == []
@@ -148,7 +148,7 @@ def test_who_hears_nothing_after_the_commit_asks_again_and_hears_it(client: Clie
     assert data(again)["id"] == rows("SELECT id FROM shop_item")[0]["id"]
 
 
-def test_who_dies_before_the_commit_has_done_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_before_commit_has_no_effect(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def die(*_: Any) -> None:
         raise Killed

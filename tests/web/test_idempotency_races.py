@@ -1,4 +1,4 @@
-"""Idempotency keys under many hands; with a control that shows what happens without them."""
+"""Idempotency keys in parallel requests, with a control without keys."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -26,7 +26,7 @@ def post(client: Client) -> Any:
     return call
 
 
-def test_thirty_two_at_once_are_one(post: Any) -> None:
+def test_thirty_two_parallel_requests_have_one_effect(post: Any) -> None:
     answers = run_concurrently(32, post)
     assert {response.status_code for response in answers} == {201}
     assert len({data(response, 201)["id"] for response in answers}) == 1 and shop.count() == 1
@@ -42,7 +42,7 @@ def test_without_the_claim_they_are_many(post: Any, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("seconds", [0.5, 4.5])
-def test_who_meets_a_running_one_waits_three_seconds_for_its_answer(client: Client, seconds: float) -> None:
+def test_request_waits_three_seconds_for_a_running_one_with_its_key(client: Client, seconds: float) -> None:
     running = Event()
     shop.before += [running.set, lambda: sleep(seconds)]
     app = client.flask.application

@@ -1,4 +1,4 @@
-"""What requests leave in the log: the route, the status, the request's id, and no secret of anybody."""
+"""The request log: route, status and request id, and no secrets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -109,7 +109,7 @@ def test_the_query_is_not_logged(client: Client, lines: Lines) -> None:
     assert "canary" not in lines.text and TOKEN not in lines.text
 
 
-def test_what_nobody_foresaw_is_logged_with_its_place_and_without_its_secrets(client: Client, lines: Lines) -> None:
+def test_unexpected_error_is_logged_with_its_place_and_without_secrets(client: Client, lines: Lines) -> None:
     client.get("/t/boom", headers={"X-Request-Id": "request-0001"})
     unhandled, request = lines.all
     assert unhandled["level"] == request["level"] == "error"

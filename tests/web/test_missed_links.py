@@ -1,4 +1,4 @@
-"""Secret addresses that are unknown or dead: twenty a minute for a client network, on operations and pages together."""
+"""Failed lookups of secret links: twenty a minute per client network, over operations and pages together."""
 
 import pytest
 

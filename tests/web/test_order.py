@@ -1,4 +1,4 @@
-"""When a request is wrong in several ways, the answer names the first in a fixed order.
+"""A request with several errors gets the first one in a fixed order.
 
 401 token, 403 role, 403 verified address, 429 rate, 413, 415, 400 body, 422 fields, 404, 412, 409.
 """

@@ -1,4 +1,4 @@
-"""The database away, busy or restarted: 503 with Retry-After and nothing of the inside; and then it goes on."""
+"""A database that is down, busy or restarted: 503 with Retry-After and without internals, then normal service."""
 
 from threading import Event, Thread
 from time import perf_counter
@@ -29,7 +29,7 @@ def unavailable(response: TestResponse) -> str:
 
 
 @pytest.mark.parametrize("url", AWAY)
-def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, served: Served, url: str) -> None:
+def test_without_a_database_its_routes_respond_503_immediately(client: Client, served: Served, url: str) -> None:
     token = sign_in(client, create_customer().email)["accessToken"]
     alone = served(database_url=url)
     started = perf_counter()
@@ -90,7 +90,7 @@ def test_signed_in_callers_do_not_notice_a_restart(cuttable: Client) -> None:
         assert me.get("/t/slow").status_code == 200, "one query found out for the whole pool"
 
 
-def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Client) -> None:
+def test_after_a_restart_one_response_is_503_and_the_next_succeeds(cuttable: Client) -> None:
     cut(cuttable)
     assert unavailable(cuttable.get("/t/slow")) == "DATABASE_UNAVAILABLE"
     assert data(cuttable.get("/t/slow")) == {"count": 0}
@@ -100,7 +100,7 @@ def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Clien
     assert shop.count() == 1
 
 
-def test_who_waits_too_long_for_a_lock_is_told_to_come_again(client: Client) -> None:
+def test_lock_timeout_is_503_with_retry_after(client: Client) -> None:
     with db.engine.connect() as other:
         other.execute(text("LOCK TABLE shop_item IN ACCESS EXCLUSIVE MODE"))
         started = perf_counter()

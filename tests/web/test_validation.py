@@ -1,4 +1,4 @@
-"""Fields: what is taken, what is refused, and how it is said."""
+"""Fields: valid values, invalid values, and their error messages."""
 
 from time import thread_time
 from typing import Any
@@ -144,11 +144,11 @@ def test_what_fits_is_taken_and_the_rest_is_named(client: Client, name: str) -> 
         ({"whole": 7.0}, {"whole": 7}),
     ],
 )
-def test_text_is_kept_in_one_form(client: Client, sent: dict[str, Any], kept: dict[str, Any]) -> None:
+def test_text_is_normalized(client: Client, sent: dict[str, Any], kept: dict[str, Any]) -> None:
     assert data(client.post("/t/wish", sent)) == kept
 
 
-def test_all_problems_come_at_once_with_their_paths(client: Client) -> None:
+def test_one_response_has_all_problems_with_their_paths(client: Client) -> None:
     body = {
         "name": "a",
         "colour": "red",
@@ -173,7 +173,7 @@ def test_all_problems_come_at_once_with_their_paths(client: Client) -> None:
     ("unknown", "meant"),
     [("nmae", "name"), ("ticket_types", "ticketTypes"), ("ANYWHOLE", "anyWhole"), ("emial", "email"), ("zzzzz", None)],
 )
-def test_an_unknown_field_is_told_its_nearest_name(client: Client, unknown: str, meant: str | None) -> None:
+def test_unknown_field_gets_the_nearest_name_as_hint(client: Client, unknown: str, meant: str | None) -> None:
     (told,) = client.post("/t/wish", {unknown: 1}).get_json()["data"]["errors"]
     assert told["code"] == "unknown_field" and told["path"] == unknown
     assert told["message"].endswith(f"Did you mean {meant}?" if meant else "not known.")
@@ -211,7 +211,7 @@ def test_reserved_domains_receive_no_mail_in_production(client: Client, monkeypa
     data(client.post("/t/wish", {"email": "a@b.na"}))
 
 
-def test_a_megabyte_of_nonsense_is_answered_briefly_and_at_once(client: Client) -> None:
+def test_megabyte_of_nonsense_gets_a_short_and_fast_response(client: Client) -> None:
     bodies: list[dict[str, Any]] = [
         {f"unknown{number}": 1 for number in range(50_000)},
         {"n" * 500_000: 1},

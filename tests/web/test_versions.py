@@ -1,4 +1,4 @@
-"""ETags, conditional requests, and answers of chosen fields."""
+"""ETags, conditional requests, and sparse responses."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_a_write_on_anything_else_is_stale(client: Client, item: str, tag: str) 
     assert data(client.get(item))["version"] == 1
 
 
-def test_of_two_writers_on_one_version_the_second_is_told(client: Client, item: str) -> None:
+def test_second_writer_of_a_version_gets_412(client: Client, item: str) -> None:
     tag = {"If-Match": client.get(item).headers["ETag"]}
     data(client.patch(item, {"name": "first"}, headers=tag))
     assert read_error(client.patch(item, {"name": "second"}, headers=tag)) == (412, "STALE_VERSION")
