@@ -25,7 +25,7 @@ class SettingsError(Exception):
     """The settings are wrong; the message has one sentence for each."""
 
 
-def setting(help: str, *, default: Any = None, secret: bool = False) -> Any:
+def setting(help: str, *, default: object = None, secret: bool = False) -> Any:
     """Return a field of `Settings` with its help text and default for the documentation."""
     return dataclass_field(metadata={"help": help, "default": default, "secret": secret})
 

@@ -218,7 +218,7 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _read_email(claims: dict[str, Any]) -> str | None:
+def _read_email(claims: dict[str, object]) -> str | None:
     """The address in lower case; None when it is missing, malformed or too long to be stored."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.isprintable() or not ADDRESS.fullmatch(email) or len(email) > 254:
@@ -226,7 +226,7 @@ def _read_email(claims: dict[str, Any]) -> str | None:
     return email.lower()
 
 
-def _read_name(claims: dict[str, Any]) -> str | None:
+def _read_name(claims: dict[str, object]) -> str | None:
     """The person's name without control and invisible characters. Apple never sends one."""
     name = claims.get("name")
     if not isinstance(name, str):

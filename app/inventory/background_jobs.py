@@ -92,7 +92,7 @@ def finish_job(
     session: ReadOrWriteSession,
     run: Run,
     job_id: str,
-    result: dict[str, Any],
+    result: dict[str, object],
     *,
     file: JobFile | None,
     error: str | None,

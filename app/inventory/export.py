@@ -6,7 +6,6 @@ unchanged: what looks like the beginning of a formula gets a quote in front, whi
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 from app.core.db import copy_out
 from app.core.formulas import escape_sql
@@ -38,7 +37,7 @@ def stream_stock_csv(event_id: str) -> Iterator[bytes]:
     return stream_query_csv(STOCK_SQL, HEADER.split(","), {"event": event_id})
 
 
-def stream_query_csv(query: str, header: Sequence[str], parameters: dict[str, Any]) -> Iterator[bytes]:
+def stream_query_csv(query: str, header: Sequence[str], parameters: dict[str, object]) -> Iterator[bytes]:
     """What a query gives, as a file that spreadsheets open. Every cell is quoted, because some of them split a file by
     several separators at once."""
     header_line = BYTE_ORDER_MARK + ",".join(header).encode() + b"\n"

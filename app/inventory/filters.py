@@ -39,7 +39,7 @@ def normalize_filters(filters: Mapping[str, Any]) -> dict[str, Any] | None:
     return values | {f"{WORD_PREFIX}{index}": word for index, word in enumerate(words)}
 
 
-def build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+def build_conditions(filters: Mapping[str, object]) -> list[ColumnElement[bool]]:
     """What must hold of an item when these filters are given."""
     values = normalize_filters(filters)
     return [false()] if values is None else [build_condition(name, value) for name, value in values.items()]
@@ -68,7 +68,7 @@ def list_filter_columns(names: Iterable[str]) -> set[str]:
     return {"words" if is_word_filter(name) else column_names.get(name, name) for name in names}
 
 
-def build_word_entry_condition(word: Any, event_id: Any) -> ColumnElement[bool]:
+def build_word_entry_condition(word: object, event_id: object) -> ColumnElement[bool]:
     """The condition of a word as the index of words answers it, for the whole table."""
     query = _QUOTE_SQL.concat(func.right(event_id, _EVENT_TAG_LENGTH_SQL)).concat(word).concat(_PREFIX_QUERY_SQL)
     entries: ColumnElement[Any] = literal_column(item_search.WORD_ENTRIES_SQL, TSVECTOR)

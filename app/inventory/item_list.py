@@ -33,7 +33,14 @@ class _ScanResult(NamedTuple):
 
 
 def list_items(
-    caller: Caller, event_id: str, *, sort: str, limit: int, after: CursorKey | None, with_total: bool, **filters: Any
+    caller: Caller,
+    event_id: str,
+    *,
+    sort: str,
+    limit: int,
+    after: CursorKey | None,
+    with_total: bool,
+    **filters: object,
 ) -> Page:
     """A page of the items that match, as they go out. Raises NotFound."""
     scope = {"event": event_id, "caller": caller.id, "all": caller.has_tier(READS)}
@@ -41,7 +48,7 @@ def list_items(
 
 
 def list_items_of_event(
-    event_id: str, filters: Mapping[str, Any], *, sort: str, limit: int, after: CursorKey | None
+    event_id: str, filters: Mapping[str, object], *, sort: str, limit: int, after: CursorKey | None
 ) -> Page:
     """The same for anyone who has been let in already."""
     scope = {"event": event_id, "caller": None, "all": True}
@@ -72,7 +79,7 @@ def _load_page(
     return Page(rows, limit, next_key, total)
 
 
-def _count_items(shape: QueryShape, params: Mapping[str, Any]) -> int:
+def _count_items(shape: QueryShape, params: Mapping[str, object]) -> int:
     row = fetch_row(
         item_list_sql.count_sql(shape.filter_names, _select_rare_words(shape.filter_names, params)),
         params,
@@ -81,7 +88,7 @@ def _count_items(shape: QueryShape, params: Mapping[str, Any]) -> int:
     return int(row[0]) if row else 0
 
 
-def _find_rows(shape: QueryShape, params: Mapping[str, Any]) -> _ScanResult:
+def _find_rows(shape: QueryShape, params: Mapping[str, object]) -> _ScanResult:
     if not shape.remaining_filters:
         return _run_statement(item_list_sql.index_sql(shape), params, prepare=None)
     if "sku" in shape.filter_names:
@@ -95,7 +102,7 @@ def _find_rows(shape: QueryShape, params: Mapping[str, Any]) -> _ScanResult:
     return _find_distant_rows(shape, params) if result.stop_key else result
 
 
-def _find_distant_rows(shape: QueryShape, params: Mapping[str, Any]) -> _ScanResult:
+def _find_distant_rows(shape: QueryShape, params: Mapping[str, object]) -> _ScanResult:
     """What does not stand near is rare, or stands together: rare words and other values are asked of their own index,
     and common words are walked to."""
     other_filters = frozenset(name for name in shape.filter_names if not is_word_filter(name))
@@ -121,7 +128,7 @@ def _select_rare_words(filter_names: frozenset[str], params: Mapping[str, Any]) 
     return frozenset(name for name in word_filters if counts[params[name]] <= RARE_WORD_COUNT)
 
 
-def _run_statement(statement: str, params: Mapping[str, Any], *, prepare: bool | None = False) -> _ScanResult:
+def _run_statement(statement: str, params: Mapping[str, object], *, prepare: bool | None = False) -> _ScanResult:
     """What a statement finds. Each is planned for its values, because events and what they hold are so unlike, unless
     there is but one way to go."""
     rows = fetch_rows(statement, params, prepare=prepare)

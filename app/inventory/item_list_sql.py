@@ -188,17 +188,21 @@ def _index_rows_query(shape: QueryShape, columns: Iterable[Any], row_count: int,
     return query.offset(_number_sql(offset)) if offset else query
 
 
-def _sort_rows(query: Select[Any], rows: FromClause, shape: QueryShape) -> Select[Any]:
+def _sort_rows(query: Select[object], rows: FromClause, shape: QueryShape) -> Select[Any]:
     return query.order_by(*_build_order_by(shape, rows.c.sort_key, rows.c.id))
 
 
-def _build_order_by(shape: QueryShape, key: ColumnElement[Any], id: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+def _build_order_by(
+    shape: QueryShape, key: ColumnElement[object], id: ColumnElement[object]
+) -> list[ColumnElement[Any]]:
     # No two items of an event share a SKU, and the index of SKUs is in no other order.
     keys = [key] if shape.sort_name == "sku" else [key, id]
     return [key.desc() for key in keys] if shape.sort.startswith("-") else keys
 
 
-def _build_cursor_condition(shape: QueryShape, key: ColumnElement[Any], id: ColumnElement[Any]) -> ColumnElement[bool]:
+def _build_cursor_condition(
+    shape: QueryShape, key: ColumnElement[object], id: ColumnElement[object]
+) -> ColumnElement[bool]:
     last_key = bindparam("last_key", type_=SORTS[shape.sort_name].type)
     row_key, cursor_key = (
         (key, last_key)
@@ -208,7 +212,7 @@ def _build_cursor_condition(shape: QueryShape, key: ColumnElement[Any], id: Colu
     return row_key < cursor_key if shape.sort.startswith("-") else row_key > cursor_key
 
 
-def _build_filter_conditions(names: Iterable[str], columns: Any) -> list[ColumnElement[bool]]:
+def _build_filter_conditions(names: Iterable[str], columns: object) -> list[ColumnElement[bool]]:
     return [build_condition(name, _build_parameter(name), columns) for name in sorted(names)]
 
 
@@ -227,7 +231,7 @@ def _number_sql(value: int) -> Any:
     return literal_column(str(value), Integer)
 
 
-def _owned_page_sql(shape: QueryShape, page: Select[Any]) -> str:
+def _owned_page_sql(shape: QueryShape, page: Select[object]) -> str:
     direction = " DESC" if shape.sort.startswith("-") else ""
     return (
         f"{OWNED_PAGE_SQL.format(page=driver_sql(page))} ORDER BY p.fits DESC, p.sort_key{direction}, p.id{direction}"

@@ -45,7 +45,7 @@ class Xid8(UserDefinedType[str]):
 
     cache_ok = True
 
-    def get_col_spec(self, **_: Any) -> str:
+    def get_col_spec(self, **_: object) -> str:
         return "xid8"
 
 

@@ -50,7 +50,7 @@ def serialize_item(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _serialize_value(row[column]) for column, name in _ITEM_KEYS}
 
 
-def serialize_movement(row: Mapping[str, Any]) -> dict[str, Any]:
+def serialize_movement(row: Mapping[str, object]) -> dict[str, Any]:
     """A movement as it goes out."""
     return {name: _serialize_value(row[column]) for column, name in _MOVEMENT_KEYS}
 

@@ -114,5 +114,5 @@ class OrjsonProvider(JSONProvider):
     def loads(self, s: str | bytes, **_: object) -> Any:
         return orjson.loads(s)
 
-    def response(self, *args: Any, **kwargs: Any) -> Response:
+    def response(self, *args: object, **kwargs: object) -> Response:
         return json_response(self._prepare_response_obj(args, kwargs))

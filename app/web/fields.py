@@ -70,7 +70,7 @@ class Range(validate.Range):
         super().__call__(float(value) if isinstance(value, Decimal) else value)
         return value
 
-    def _format_error(self, value: Any, message: str) -> str:
+    def _format_error(self, value: object, message: str) -> str:
         too_small = self.min is not None and value < self.min
         return CodedMessage("too_small" if too_small else "too_large", f"Must be {_format_range(self.min, self.max)}.")
 

@@ -121,7 +121,7 @@ def with_paging(view: View, listing: Listing) -> View:
     return wrapper
 
 
-def _find_id_column(statement: Select[Any]) -> ColumnElement[str]:
+def _find_id_column(statement: Select[object]) -> ColumnElement[str]:
     return cast(ColumnElement[str], next(column for column in statement.inner_columns if column.key == "id"))
 
 

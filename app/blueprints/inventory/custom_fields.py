@@ -60,7 +60,7 @@ class Day(BaseField, fields.Field[Any]):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(metadata={"type": "string", "format": "date", **kwargs.pop("metadata", {})}, **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> date | None:
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: object) -> date | None:
         if value == "":
             return None
         try:
@@ -94,7 +94,7 @@ class ImageUrl(OptionalText):
         return url
 
 
-def build_quantity_field(**kwargs: Any) -> DecimalNumber:
+def build_quantity_field(**kwargs: object) -> DecimalNumber:
     """A quantity of stock."""
     return DecimalNumber(DECIMAL_PLACES[QUANTITY], **{"max": 999_999_999.999, **kwargs})
 

@@ -38,7 +38,7 @@ class ReportQuery(Query):
     download = Boolean(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
 
     @validates_schema
-    def check_download_job(self, data: dict[str, Any], **_: Any) -> None:
+    def check_download_job(self, data: dict[str, object], **_: object) -> None:
         if data["download"] and not data["job_id"]:
             raise ValidationError({"jobId": field_error("required", "This field is required.").messages})
 

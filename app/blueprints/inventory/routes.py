@@ -168,7 +168,7 @@ def read_report_file(event_id: str, token: str) -> Any:
     content_type="text/event-stream",
     errors=[TooManyStreams, TooManyStreamsFromNetwork, StreamsFull],
 )
-def stream_stock(event_id: str, **filters: Any) -> Any:
+def stream_stock(event_id: str, **filters: object) -> Any:
     """Follow the stock: its items now, then every change as it commits, as server-sent events.
 
     With `Last-Event-ID` only what was missed since. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,

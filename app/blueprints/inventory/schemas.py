@@ -27,7 +27,7 @@ ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MAX_RECIPIENTS = 20
 
 
-def _create_schema(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Schema) -> type[Schema]:
+def _create_schema(name: str, doc: str, members: dict[str, object], base: type[Schema] = Schema) -> type[Schema]:
     return cast("type[Schema]", type(name, (base,), {**members, "__doc__": doc}))
 
 
@@ -77,7 +77,7 @@ class AdjustBody(Schema):
     )
 
     @validates_schema(skip_on_field_errors=False)
-    def check_delta_or_counted(self, data: dict[str, Any], **_: Any) -> None:
+    def check_delta_or_counted(self, data: dict[str, object], **_: object) -> None:
         field_names = [name for name in ("delta", "counted") if data.get(name) is not None]
         if len(field_names) != 1:
             raise ValidationError({"delta": field_error("required", "Send delta or counted, one of them.").messages})

@@ -36,7 +36,9 @@ REMINDER_COLUMNS = (
 )
 
 
-def update_reminder(*, caller: Caller, event_id: str, expected_version: int | None, **changes: Any) -> dict[str, Any]:
+def update_reminder(
+    *, caller: Caller, event_id: str, expected_version: int | None, **changes: object
+) -> dict[str, Any]:
     """The reminder after these changes. Raises NotFound, StaleVersion, ValidationFailed."""
     with transaction() as session:
         event = session.execute(

@@ -34,7 +34,7 @@ def load_report_json(event: Any, report_parameters: ReportParameters, *, row_lim
 
 
 @as_of_now
-def stream_report_csv(event: Any, report_parameters: ReportParameters) -> Iterator[bytes]:
+def stream_report_csv(event: object, report_parameters: ReportParameters) -> Iterator[bytes]:
     """All rows of the report as CSV."""
     definition = REPORTS[report_parameters.type]
     columns = ", ".join(field.csv_sql for field in definition.fields)

@@ -4,7 +4,7 @@ import contextlib
 import socket
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.clients.payrail import message_parsing
 from app.clients.payrail.mock_server.authentication import Guard
@@ -42,7 +42,7 @@ class Listener(ThreadingHTTPServer):
         super().__init__(address, Handler)
         self.rail = rail
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Ignore callers that hung up first."""
 
 
