@@ -7,15 +7,17 @@ import structlog
 from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import exc
-from werkzeug.exceptions import ClientDisconnected, HTTPException, SecurityError
+from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllowed, NotFound, SecurityError
 
 from app.core import errors
 from app.core.errors import AppError
 from app.core.telemetry.errors import report
+from app.web import route_suggestions
 from app.web.envelope import error_response
 from app.web.errors import HostNotTrusted, MalformedBody
 from app.web.middleware import ROUTE_KEY
 from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
+from app.web.route_suggestions import suggest_route
 
 log = structlog.get_logger("errors")
 ERROR_PAGE_KEY = "event_commerce.error_page"
@@ -42,6 +44,7 @@ ERROR_BY_STATUS: dict[int, type[AppError]] = {
 
 def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, handle_exception)
+    route_suggestions.init_app(app)
 
 
 def handle_exception(exception: Exception) -> ResponseReturnValue:
@@ -93,11 +96,22 @@ def _from_werkzeug(exception: HTTPException) -> AppError:
         return MalformedBody()
     if exception.response is not None or exception.code is None:
         return errors.InternalError()
-    error = ERROR_BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()
+    kind = ERROR_BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)
+    error = kind(_describe_routing_error(exception))
     for name, value in exception.get_headers():
         if name.lower() in ("allow", "retry-after", "www-authenticate"):
             error.headers[name] = value
     return error
+
+
+def _describe_routing_error(exception: HTTPException) -> str | None:
+    """The message for a wrong method or an unknown path; None: the message of the error's class."""
+    if isinstance(exception, MethodNotAllowed) and exception.valid_methods:
+        methods = sorted(set(exception.valid_methods) - {"HEAD", "OPTIONS"})
+        return f"This address supports {' and '.join(methods)}."
+    if isinstance(exception, NotFound) and request.url_rule is None and (route := suggest_route(request.path)):
+        return f"There is nothing at this address. Did you mean {route}?"
+    return None
 
 
 def _from_database(driver_error: BaseException | None, *, connection_lost: bool) -> AppError:

@@ -212,11 +212,15 @@ class WholeNumber(BaseField, fields.Integer):
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> int:
         if self.from_text and isinstance(value, str):
             if not re.fullmatch(r"[+-]?[0-9]{1,20}", value.strip()):
-                raise field_error("invalid_type", "Must be a whole number.")
+                raise self._type_error()
             return int(value)
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-            raise field_error("invalid_type", "Must be a whole number.")
+            raise self._type_error()
         return int(value)
+
+    def _type_error(self) -> ValidationError:
+        unit = " of cents" if (self.name or "").endswith("_minor") else ""
+        return field_error("invalid_type", f"Must be a whole number{unit}.")
 
 
 class Number(BaseField, fields.Float):

@@ -176,3 +176,26 @@ def test_an_untrusted_host_is_refused(served: Served) -> None:
     for host in ("evil.example", "api.example.com.evil.example", "api.example.com@evil.example", "a b", ""):
         response = client.get("/health", headers={"Host": host})
         assert (response.status_code, checked(response)["shortMessage"]) == (400, "HOST_NOT_TRUSTED"), host
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/api/event", "/api/events"),
+        ("/api/auth/log-in", "/api/auth/login"),
+        ("/api/events/secret-of-a-client/inventori", "/api/events/{eventId}/inventory"),
+        ("/api/nothing/like/it", None),
+        ("/api/" + "x" * 300, None),
+    ],
+)
+def test_an_unknown_path_gets_the_most_similar_route(client: Client, path: str, route: str | None) -> None:
+    response = client.get(path)
+    assert read_error(response) == (404, "NOT_FOUND")
+    message = response.get_json()["message"]
+    assert (f"Did you mean {route}?" in message) if route else ("Did you mean" not in message)
+    assert "secret-of-a-client" not in message
+
+
+def test_a_wrong_method_gets_the_supported_ones(client: Client) -> None:
+    response = client.delete("/api/events")
+    assert response.get_json()["message"] == "This address supports GET and POST."

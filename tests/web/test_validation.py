@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.factories.events import build_event_body, create_organiser_client
 from tests.http import Client, data, list_problems, read_error
 
 TYPES: dict[str, tuple[list[Any], list[tuple[Any, str]]]] = {
@@ -259,3 +260,11 @@ def test_unknown_query_parameters_are_ignored(client: Client, query: str) -> Non
 )
 def test_bad_query_parameters_are_422(client: Client, query: str, expected: dict[str, str]) -> None:
     assert list_problems(client.get("/t/items?" + query)) == expected
+
+
+def test_an_amount_with_a_fraction_names_cents(client: Client) -> None:
+    organiser = create_organiser_client(client)
+    ticket_types = [{"name": "Weekend", "priceMinor": 85.5, "quantity": 1}]
+    response = organiser.post("/api/events", build_event_body(ticketTypes=ticket_types))
+    assert list_problems(response) == {"ticketTypes[0].priceMinor": "invalid_type"}
+    assert response.get_json()["data"]["errors"][0]["message"] == "Must be a whole number of cents."
