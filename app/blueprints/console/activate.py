@@ -111,8 +111,8 @@ def activate(token: str) -> ResponseReturnValue:
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Says that it is done, and where to sign in."""
-    said = session.get(DONE)
-    return page("console/activate_done.html", said=said) if said else redirect("/", 303)
+    activation = session.get(DONE)
+    return page("console/activate_done.html", activation=activation) if activation else redirect("/", 303)
 
 
 FORMS = {
@@ -127,4 +127,4 @@ def _kind(values: link_queries.ActivationPage) -> str:
 
 
 def _page(token: str, values: link_queries.ActivationPage, form: FilledForm) -> Response:
-    return form_page(PAGE, form, found=values, token=token, shown=_kind(values), contact=values["contact_email"])
+    return form_page(PAGE, form, application=values, token=token, shown=_kind(values), contact=values["contact_email"])

@@ -9,7 +9,7 @@ from app.core.errors import NotFound
 
 blueprint = Pages("dev_mail", __name__)
 
-LISTED = 200
+MAX_SHOWN = 200
 CHANNELS = {"": "All", "email": "Mail", "sms": "SMS", "push": "Push"}
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
 
@@ -18,7 +18,7 @@ MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 def list_messages() -> Response:
     """The newest messages, all or those to one address, on one channel or on any."""
     parameters = _filters()
-    return page("console/mailbox.html", messages=_find_messages(LISTED), **parameters, channels=CHANNELS, listed=LISTED)
+    return page("console/mailbox.html", messages=_find_messages(MAX_SHOWN), **parameters, channels=CHANNELS, max_messages=MAX_SHOWN)
 
 
 @blueprint.get("/dev/mail.json")

@@ -69,7 +69,7 @@ def _page(token: str, values: link_queries.DocumentsPage, error: AppError | None
     return form_page(
         PAGE,
         form.refused(error) if error else form,
-        found=values,
+        application=values,
         rows=rows,
         token=token,
         contact=values["contact_email"],

@@ -59,7 +59,7 @@ class Complaint:
 
     name: str
     sentence: str
-    listed: str
+    summary: str
 
 
 class Form:

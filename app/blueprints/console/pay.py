@@ -92,7 +92,7 @@ def confirm(token: str) -> ResponseReturnValue:
 
 def _page(token: str, values: link_queries.FeePage, form: FilledForm) -> Response:
     minutes = format_wait(values.get("expires_in", 0))
-    return form_page(PAGE, form, found=values, token=token, minutes=minutes, contact=values["contact_email"])
+    return form_page(PAGE, form, application=values, token=token, minutes=minutes, contact=values["contact_email"])
 
 
 def _wallet(values: link_queries.FeePage) -> Form:
