@@ -18,7 +18,13 @@ MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 def list_messages() -> Response:
     """The newest messages, all or those to one address, on one channel or on any."""
     parameters = _filters()
-    return page("console/mailbox.html", messages=_find_messages(MAX_SHOWN), **parameters, channels=CHANNELS, max_messages=MAX_SHOWN)
+    return page(
+        "console/mailbox.html",
+        messages=_find_messages(MAX_SHOWN),
+        **parameters,
+        channels=CHANNELS,
+        max_messages=MAX_SHOWN,
+    )
 
 
 @blueprint.get("/dev/mail.json")
