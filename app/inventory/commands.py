@@ -12,7 +12,7 @@ inventory_group = AppGroup("inventory", help="The stock of events.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to the `flask` command line."""
     app.cli.add_command(inventory_group)
 
 
