@@ -35,7 +35,7 @@ SELECT reader.position, p.number, c.seq, c.kind, c.item_id, c.movement
 
 
 class StockChange(NamedTuple):
-    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items at once (without an item)."""
+    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items together (without an item)."""
 
     seq: int
     kind: str

@@ -23,7 +23,7 @@ def verify_command(event_id: str | None) -> None:
     mismatches = list(list_differences(event_id))
     for mismatch in mismatches:
         click.echo(
-            f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the book says {mismatch.movement_total}"
+            f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the movements add up to {mismatch.movement_total}"
         )
     if mismatches:
         click.echo(f"{len(mismatches)} differences", err=True)

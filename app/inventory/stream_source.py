@@ -10,7 +10,7 @@ from app.core.db import db
 from app.inventory import change_feed, item_list
 from app.inventory.change_feed import StockChange
 from app.inventory.filters import build_conditions
-from app.inventory.models import JsonObject
+from app.inventory.item_fields import JsonObject
 from app.inventory.movement_sql import CHANNEL, MOVEMENT_COLUMN_NAMES
 from app.inventory.queries import ITEM_COLUMNS, ITEM_SELECTION, MOVEMENT_COLUMNS
 from app.inventory.serializers import format_movement_id, serialize_item, serialize_movement

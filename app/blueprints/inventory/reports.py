@@ -10,7 +10,7 @@ from app.accounts.caller import Caller
 from app.blueprints.inventory.file_transfer import CSV_TYPE, build_attachment, build_private_attachment
 from app.blueprints.inventory.schemas import ID_METADATA
 from app.inventory import actions, background_jobs, queries
-from app.inventory.models import JsonObject
+from app.inventory.item_fields import JsonObject
 from app.inventory.reports import report_queries
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import DEFAULT_DAYS, MAX_DAYS, build_report_parameters
@@ -37,7 +37,9 @@ class ReportQuery(Query):
     until = EndTimeField(data_key="to", load_default=None)
     within_days = WholeNumber(min=0, max=MAX_DAYS, load_default=90, metadata={"description": "for what expires"})
     job_id = Secret(
-        max=24, load_default=None, metadata={**ID_METADATA, "description": "long work, and nothing else is asked"}
+        max=24,
+        load_default=None,
+        metadata={**ID_METADATA, "description": "a background job; the other parameters are ignored"},
     )
     download = Boolean(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
 

@@ -3,7 +3,6 @@
 from typing import Any, Unpack
 
 from flask import Response
-from sqlalchemy import RowMapping
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.blueprints.inventory import schemas
@@ -23,6 +22,7 @@ from app.inventory.actions.imports import ImportJson
 from app.inventory.actions.purchase_orders import Reorder
 from app.inventory.item_fields import AdjustedItem, ItemFilters, ItemRow, ItemValues
 from app.inventory.reminders import ReminderData
+from app.inventory.serializers import Row
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER
@@ -68,7 +68,7 @@ def create_stock_item(event_id: str, **body: Unpack[ItemValues]) -> tuple[ItemRo
 
 
 @blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_OR_ANALYST, returns=schemas.ItemRow, etag=True, sparse=True)
-def read_stock_item(event_id: str, item_id: str) -> RowMapping:
+def read_stock_item(event_id: str, item_id: str) -> Row:
     """Read one item."""
     return queries.get_item(get_current_caller(), event_id, item_id)
 
@@ -134,7 +134,7 @@ def export_stock(event_id: str, template: bool) -> Response:
 def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
     """Import a stock sheet, CSV or XLSX, by SKU.
 
-    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written at once;
+    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written immediately;
     up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` returns. The same file is imported once.
     """
     result = actions.import_stock(caller=get_current_caller(), event_id=event_id, data=read_uploaded_file(), **options)

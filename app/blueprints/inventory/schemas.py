@@ -6,8 +6,7 @@ from typing import Any, cast
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.blueprints.inventory.custom_fields import Day, build_item_field, build_quantity_field
-from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem
-from app.inventory.models import JsonObject
+from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem, JsonObject
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.serializers import Row, serialize_item, serialize_movement
 from app.web.fields import (
@@ -140,7 +139,9 @@ class Adjusted(ItemRow):
 
 
 class ImportQuery(Query):
-    mode = Choice("atomic", "partial", load_default="atomic", metadata={"description": "partial writes what is right"})
+    mode = Choice(
+        "atomic", "partial", load_default="atomic", metadata={"description": "partial writes the rows without errors"}
+    )
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     again = Boolean(
         load_default=False, metadata={"description": "let bytes that changed this stock before do so again"}
@@ -239,7 +240,7 @@ class Period(Query):
 
 
 class VarianceRow(Schema):
-    """What the counts of a time found. Negative: there was less than the book said."""
+    """The result of the counts in a period. Negative: there was less than expected."""
 
     id = fields.String(required=True, metadata=ID_METADATA)
     sku = fields.String(required=True)

@@ -42,7 +42,7 @@ def update_reminder(
             raise StaleVersion()
         updated = cast(ReminderData, {**current, **changes})
         if updated["enabled"] and not updated["recipients"]:
-            raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
+            raise ValidationFailed.of("recipients", "required", "A reminder needs at least one recipient.")
         next_at = reminders.calculate_next_at(
             frequency=updated["frequency"],
             hour=updated["hour"],
@@ -78,7 +78,7 @@ def enqueue_digest(*, caller: Caller, event_id: str) -> list[str]:
     """
     reminder, sender = reminders.get_reminder_and_sender(caller, event_id)
     if not reminder["recipients"]:
-        raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
+        raise ValidationFailed.of("recipients", "required", "A reminder needs at least one recipient.")
     with transaction() as session:
         hits = throttle.hit(session, TRIGGER_LIMIT, event_id)
         if not hits.exceeded:

@@ -17,7 +17,8 @@ from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory import background_jobs, queries
-from app.inventory.models import JsonObject, StockJob
+from app.inventory.item_fields import JsonObject
+from app.inventory.models import StockJob
 from app.inventory.queries import StockEvent
 from app.inventory.reports import report_pdf, report_queries
 from app.inventory.reports.parameters import ReportParameters

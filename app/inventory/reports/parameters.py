@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from app.core.clock import rfc3339
 from app.core.errors import ValidationFailed
 from app.events.time_conversion import to_instant
-from app.inventory.models import JsonObject
+from app.inventory.item_fields import JsonObject
 from app.inventory.queries import ReportEvent, StockEvent
 
 DEFAULT_DAYS, MAX_DAYS = 30, 366

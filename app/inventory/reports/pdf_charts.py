@@ -141,7 +141,7 @@ def _add_daily_chart(sheet: Sheet, days: list[ReportRow]) -> None:
             [("in", quantities_in), ("out", quantities_out)],
             top=f"{maximum} a day",
         ),
-        under="Quantities as they were booked, of all units together",
+        under="Recorded quantities, all units together",
     )
 
 
@@ -175,7 +175,7 @@ def _add_variance_chart(sheet: Sheet, variances: list[ReportRow]) -> None:
     sheet.chart(
         "What counts found",
         draw_differences(values),
-        under="Left: less than the book said. Right: more. At cost price where known",
+        under="Left: less than expected. Right: more. At cost price where known",
     )
 
 

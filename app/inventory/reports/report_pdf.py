@@ -58,18 +58,18 @@ def draw_report(
 
 def _build_intro(event: ReportEvent, parameters: ReportParameters, data: ReportJson) -> str:
     event_sentence = f"{event.name}, organised by {event.organiser}." if event.organiser else f"{event.name}."
-    booked_until = data["bookedUntil"]
-    booked_sentence = (
-        f"Last movement: {format_time(datetime.fromisoformat(booked_until), event.timezone)}."
-        if booked_until
-        else "Nothing booked."
+    last_movement_at = data["bookedUntil"]
+    movement_sentence = (
+        f"Last movement: {format_time(datetime.fromisoformat(last_movement_at), event.timezone)}."
+        if last_movement_at
+        else "No movements."
     )
     period_sentence = {
         "movements": f"From {format_day(parameters.since, event.timezone)} to {format_day(parameters.until, event.timezone)}.",
-        "expiry": f"What is past its date, and what expires within {parameters.within_days} days.",
+        "expiry": f"Items that have expired or expire within {parameters.within_days} days.",
         "reorder": "Items at or below their reorder level, less what is on order.",
     }.get(parameters.type, "")
-    return " ".join(sentence for sentence in (event_sentence, period_sentence, booked_sentence) if sentence)
+    return " ".join(sentence for sentence in (event_sentence, period_sentence, movement_sentence) if sentence)
 
 
 def _add_rows(

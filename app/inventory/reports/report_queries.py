@@ -9,7 +9,7 @@ from app.inventory.export import stream_query_csv
 from app.inventory.queries import ReportEvent, StockEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import ReportParameters, build_sql_params
-from app.inventory.reports.sql_fragments import BOOKED_UNTIL_SQL
+from app.inventory.reports.sql_fragments import LAST_MOVEMENT_SQL
 
 MAX_ROWS = 1000
 
@@ -50,7 +50,7 @@ def _report_sql(definition: ReportDefinition, head: list[str]) -> str:
     totals = ", ".join(f"'{name}', {aggregate}" for name, aggregate in definition.totals)
     pairs = {
         **{name: f"%(head_{name})s::{'int' if name == 'withinDays' else 'text'}" for name in head},
-        "bookedUntil": BOOKED_UNTIL_SQL,
+        "bookedUntil": LAST_MOVEMENT_SQL,
         "totals": f"(SELECT json_build_object({totals}) FROM rows)",
         **definition.extra_parts,
         "rowCount": "(SELECT count(*) FROM rows)",
