@@ -19,7 +19,8 @@ from app.core.session import ReadOrWriteSession
 from app.core.signed_downloads import sign_download_token
 from app.core.transaction import transaction
 from app.events.queries import hold
-from app.inventory.models import JsonObject, StockJob
+from app.inventory.item_fields import JsonObject
+from app.inventory.models import StockJob
 
 LINK_PURPOSE = "stock-file"
 RETENTION = timedelta(days=2)

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypedDict
 
+JsonObject = dict[str, object]
 MAX_QUANTITY = Decimal("999999999.999")
 TEXT, LINK, QUANTITY, PRICE, RATE, DATE = "text", "link", "quantity", "price", "rate", "date"
 DECIMAL_PLACES = {QUANTITY: 3, PRICE: 4, RATE: 4}

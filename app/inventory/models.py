@@ -36,11 +36,11 @@ from sqlalchemy.types import UserDefinedType
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.inventory import item_search
+from app.inventory.item_fields import JsonObject
 
 AnyColumn = ColumnElement[Any]
 Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
 """The columns of a table or of a subquery, by name."""
-JsonObject = dict[str, object]
 
 Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
 NO_EXPIRY_DATE = date(9999, 12, 31)

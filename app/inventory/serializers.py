@@ -10,8 +10,8 @@ from decimal import Decimal
 from sqlalchemy import ColumnElement, DateTime, Double, Numeric, RowMapping, cast, func, literal_column
 
 from app.core.clock import rfc3339
-from app.inventory.item_fields import ITEM_FIELDS
-from app.inventory.models import AnyColumn, Columns, JsonObject
+from app.inventory.item_fields import ITEM_FIELDS, JsonObject
+from app.inventory.models import AnyColumn, Columns
 
 Row = Mapping[str, object] | RowMapping
 _ITEM_KEYS = (

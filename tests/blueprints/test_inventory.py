@@ -259,7 +259,7 @@ def test_verify_tells_every_difference(stock: Stock, app: Flask) -> None:
     with transaction() as session:
         session.execute(text("UPDATE inventory_item SET on_hand = on_hand + 1"))
     broken = run.invoke(args=["inventory", "verify", "--event", stock.event["id"]])
-    assert broken.exit_code == 1 and "item BEE-X, onHand: 11.000, the book says 10.000" in broken.output
+    assert broken.exit_code == 1 and "item BEE-X, onHand: 11.000, the movements add up to 10.000" in broken.output
 
 
 def test_what_is_shown_by_hand_is_what_the_document_says(stock: Stock) -> None:
