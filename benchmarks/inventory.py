@@ -234,7 +234,7 @@ def stock_combined_1m(stage: Stage) -> Load:
     return Load(paths[0], headers=bearer(), paths=paths)
 
 
-@benchmark("stock-search-1m", seed=stocked(MILLION), goal=5, at_most=True, measure=tail_against_a_row)
+@benchmark("stock-search-1m", seed=stocked(MILLION), goal=10, at_most=True, measure=tail_against_a_row)
 def stock_search_1m(stage: Stage) -> Load:
     """`GET inventory?q=…` among 1,000,000 items: rare words and common ones."""
     words = ("lager", "rare1003", "kapana+meatco", "wristband+blue", "sku-10000017", "brotchen", "rare1071+biltong")
