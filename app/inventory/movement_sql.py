@@ -62,5 +62,5 @@ def item_change_sql(kind: str) -> str:
 
 
 def qualified_columns_sql(table: str, names: tuple[str, ...] = ITEM_COLUMN_NAMES) -> str:
-    """The columns of a table, for a list of what to select."""
+    """Return the columns of a table for a SELECT, each with the name of the table."""
     return ", ".join(f"{table}.{name}" for name in names)
