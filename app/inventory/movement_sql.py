@@ -65,7 +65,7 @@ changes AS (
 
 
 def qualified_columns_sql(table: str, names: tuple[str, ...] = ITEM_COLUMN_NAMES) -> str:
-    """The columns of a table, for a list of what to select."""
+    """Return the columns of a table for a SELECT, each with the name of the table."""
     return ", ".join(f"{table}.{name}" for name in names)
 
 

@@ -57,7 +57,7 @@ ImportCallback = Callable[[ReadOrWriteSession, ImportResult], None]
 
 
 class _Rollback(Exception):
-    """Rolls back the transaction and carries the result."""
+    """Ends the transaction with a rollback and carries the result."""
 
     def __init__(self, result: ImportResult) -> None:
         super().__init__()

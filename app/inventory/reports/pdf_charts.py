@@ -16,7 +16,7 @@ SUMMARY_BARS = 6
 
 
 def add_charts(sheet: Sheet, kind: str, report: ReportJson) -> None:
-    """Adds the figures and charts of a report of that kind."""
+    """Add the figures and charts of a report of this type to the PDF."""
     _CHARTS_BY_REPORT[kind](sheet, report)
 
 
