@@ -22,9 +22,9 @@ from app.inventory.movement_sql import (
     INSERT_MOVEMENTS_SQL,
     ITEM_COLUMN_NAMES,
     MOVEMENT_COLUMN_NAMES,
-    NEXT_MOVED_AT_SQL,
-    RECORD_CHANGES_CTE,
+    next_moved_at_sql,
     qualified_columns_sql,
+    record_changes_sql,
 )
 
 OWNED_EVENT_SQL = "(%(all)s OR e.organiser_id = %(caller)s)"
@@ -65,7 +65,7 @@ WITH previous AS (
        SET {column} = i.{column} + w.delta,
            on_order = CASE WHEN %(reason)s = 'received' AND w.on_hand_by > 0
                            THEN greatest(0, i.on_order - w.on_hand_by) ELSE i.on_order END,
-           version = i.version + 1, moved_at = {NEXT_MOVED_AT_SQL}, updated_at = now()
+           version = i.version + 1, moved_at = {next_moved_at_sql("i")}, updated_at = now()
       FROM requested w
      WHERE i.id = w.id AND {guard_sql(column)} AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
     RETURNING i.*, w.delta AS moved_by, w.was_low, w.was_on_order - i.on_order AS arrived
@@ -78,7 +78,7 @@ WITH previous AS (
     SELECT event_id, id, 'onOrder', -arrived, on_hand, 'received', NULL, %(reference)s, NULL, NULL,
            %(caller)s, moved_at
       FROM moved WHERE arrived <> 0
-), {INSERT_MOVEMENTS_CTE}, {RECORD_CHANGES_CTE}
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql()}
 SELECT true, {qualified_columns_sql("moved")}, {qualified_columns_sql("recorded", MOVEMENT_COLUMN_NAMES)}, pg_notify('{CHANNEL}', moved.event_id)
   FROM moved JOIN recorded ON recorded.bucket <> 'onOrder'
 UNION ALL

@@ -34,8 +34,8 @@ from app.inventory.movement_sql import (
     INSERT_MOVEMENTS_CTE,
     ITEM_COLUMN_NAMES,
     MOVEMENT_COLUMN_NAMES,
-    NEXT_MOVED_AT_SQL,
-    item_change_sql,
+    next_moved_at_sql,
+    record_changes_sql,
 )
 from app.inventory.serializers import format_movement_id
 
@@ -53,7 +53,7 @@ WITH moved AS (
            '{OPENING_NOTE}' AS note, NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id,
            moved_at AS occurred_at
       FROM moved, LATERAL (VALUES {_OPENING_ENTRIES}) AS entry (bucket, delta) WHERE delta <> 0
-), {INSERT_MOVEMENTS_CTE}, {item_change_sql("created")}
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("created")}
 SELECT {", ".join(ITEM_COLUMN_NAMES)}, pg_notify('{CHANNEL}', event_id) FROM moved
 """)
 RECORD_CORRECTIONS_SQL = text(f"""
@@ -61,7 +61,7 @@ WITH moved AS (SELECT i.*, CAST(:was_low AS boolean) AS was_low FROM inventory_i
     SELECT event_id, id AS item_id, bucket, delta, on_hand AS on_hand_after, 'correction' AS reason, NULL AS note,
            NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id, moved_at AS occurred_at
       FROM moved, unnest(CAST(:buckets AS text[]), CAST(:deltas AS numeric[])) AS entry (bucket, delta)
-), {INSERT_MOVEMENTS_CTE}, {item_change_sql("changed")}
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("changed")}
 SELECT pg_notify('{CHANNEL}', event_id) FROM moved
 """)
 
@@ -120,7 +120,7 @@ def _update_item_row(session: OrmSession, item_id: str, new_values: Mapping[str,
     if isinstance(new_values.get("sku"), str):
         values["sku_key"] = fold_sku(str(new_values["sku"]))
     if set(new_values) & set(BUCKETS.values()):
-        values["moved_at"] = text(NEXT_MOVED_AT_SQL.replace("i.moved_at", "inventory_item.moved_at"))
+        values["moved_at"] = text(next_moved_at_sql("inventory_item"))
     try:
         with session.begin_nested():
             statement = (

@@ -13,7 +13,7 @@ from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory.importing.parser import STAGING_COLUMNS, ParsedSheet, RowError
 from app.inventory.item_fields import ATTRIBUTES, BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS
-from app.inventory.movement_sql import CHANNEL, INSERT_MOVEMENTS_CTE, INSERT_MOVEMENTS_SQL, NEXT_MOVED_AT_SQL
+from app.inventory.movement_sql import CHANNEL, INSERT_MOVEMENTS_CTE, INSERT_MOVEMENTS_SQL, next_moved_at_sql
 
 COPY_BLOCK_BYTES = 256 * 1024
 MAX_ATTEMPTS = 3
@@ -215,7 +215,7 @@ UPDATE_ITEMS_SQL = text(f"""
         UPDATE inventory_item i
            SET {", ".join(f"{attribute} = p.{attribute}" for attribute in ATTRIBUTES)},
                version = i.version + 1, updated_at = now(),
-               moved_at = {NEXT_MOVED_AT_SQL}
+               moved_at = {next_moved_at_sql("i")}
           FROM stock_plan p WHERE i.id = p.id AND p.known AND NOT p.same
         RETURNING i.id, i.moved_at, i.on_hand, i.available, i.is_low
     ), entries AS (

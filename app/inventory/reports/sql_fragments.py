@@ -9,10 +9,8 @@ from app.inventory.variance import VARIANCE_SQL
 
 MAX_GROUPS = 10
 _EVENT_CONDITION = "i.event_id = %(event)s"
-_PERIOD_CONDITION = "occurred_at >= %(since)s::timestamptz AND occurred_at <= %(until)s::timestamptz"
-_MOVEMENT_CONDITION = (
-    f"m.event_id = %(event)s AND m.bucket = 'onHand' AND m.{_PERIOD_CONDITION.replace('AND ', 'AND m.')}"
-)
+_MOVEMENT_CONDITION = """m.event_id = %(event)s AND m.bucket = 'onHand'
+           AND m.occurred_at >= %(since)s::timestamptz AND m.occurred_at <= %(until)s::timestamptz"""
 EXPIRY_SQL = f"coalesce(i.expiry_date, '{NO_EXPIRY_DATE}'::date)"
 TODAY_SQL = "%(today)s::date"
 HORIZON_SQL = f"({TODAY_SQL} + %(within)s::int)"
