@@ -43,7 +43,6 @@ def insert_merchants(low: int, high: int) -> None:
         session.execute(text("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = 0"))
         session.execute(text(INSERT_MERCHANTS), {"low": low, "high": high})
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("VACUUM ANALYZE merchant_profile"))
         connection.execute(text("VACUUM ANALYZE account"))
 
